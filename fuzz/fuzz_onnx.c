@@ -75,7 +75,7 @@ look_at_values(const struct sl_graph *graph)
 static void
 count_costs(const struct sl_graph *graph)
 {
-	struct sl__shapes_options options = {.free_sizes = SL__FREE_KEPT};
+	struct sl__shapes_options options = {.free_sizes = SL__UNBOUND_KEEP};
 	struct sl_error err = {.status = SL_OK};
 	struct sl__shapes *shapes;
 	struct sl__costs costs;

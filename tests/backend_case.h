@@ -129,8 +129,8 @@ compare_element(const struct sl__tensor *got, const struct sl__tensor *want,
 	}
 	if (!sl__tensor_doubles(got, i, 1, &a) ||
 	    !sl__tensor_doubles(want, i, 1, &b) ||
-	    !sl__tensor_words(got, i, 1, &p) ||
-	    !sl__tensor_words(want, i, 1, &q)) {
+	    !sl__tensor_integer_bits(got, i, 1, &p) ||
+	    !sl__tensor_integer_bits(want, i, 1, &q)) {
 		snprintf(why, PATH_MOST, "cannot be compared");
 		return 0;
 	}

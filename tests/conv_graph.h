@@ -24,14 +24,14 @@ static inline void
 conv_graph_parameter(struct conv_graph *g, uint32_t value)
 {
 	struct sl__value *v = &g->r.graph->values[value];
-	struct sl__generator generator = {
-		.kind = SL__GENERATE_UNIFORM, .seed = 7 + value, .scale = 1};
+	struct sl__tensor_generator generator = {
+		.kind = SL__TENSOR_GENERATOR_UNIFORM, .seed = 7 + value, .scale = 1};
 	struct sl__tensor tensor = {.dtype = v->declared.dtype,
 				    .rank = (size_t)v->declared.rank,
 				    .dims = v->declared.dims};
 
 	tensor.generator = node_text_copy(&g->r, &generator, sizeof(generator));
-	assert_true(sl__tensor_measure(&tensor));
+	assert_true(sl__tensor_compute_size(&tensor));
 	v->kind = SL_VALUE_PARAMETER;
 	v->tensor = node_text_copy(&g->r, &tensor, sizeof(tensor));
 }
@@ -63,7 +63,7 @@ conv_graph_scalar(struct conv_graph *g, float number)
 	struct sl__tensor tensor = {.dtype = SL_DTYPE_F32};
 
 	tensor.bytes = node_text_copy(&g->r, &number, sizeof(number));
-	assert_true(sl__tensor_measure(&tensor));
+	assert_true(sl__tensor_compute_size(&tensor));
 	v->kind = SL_VALUE_PARAMETER;
 	v->tensor = node_text_copy(&g->r, &tensor, sizeof(tensor));
 	return id;

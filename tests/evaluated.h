@@ -106,7 +106,7 @@ evaluated_fill(struct evaluated *e, size_t i)
 	t->dtype = value->declared.dtype;
 	t->rank = (size_t)value->declared.rank;
 	t->dims = value->declared.dims;
-	assert_true(sl__tensor_measure(t) && t->n_bytes <= sizeof(bytes));
+	assert_true(sl__tensor_compute_size(t) && t->n_bytes <= sizeof(bytes));
 	for (uint64_t k = 0; k < t->n_elements; k++) {
 		double real;
 		int64_t whole;
@@ -206,7 +206,7 @@ evaluated_add_element(struct evaluated *e, const struct sl__tensor *t,
 	if (t->dtype == SL_DTYPE_STRING) {
 		evaluated_add(e, "'%s'", t->strings[i]);
 	} else if (sl__dtype_family(t->dtype) == SL__DTYPE_INTEGER) {
-		assert_true(sl__tensor_words(t, i, 1, &whole));
+		assert_true(sl__tensor_integer_bits(t, i, 1, &whole));
 		if (t->dtype == SL_DTYPE_U64)
 			evaluated_add(e, "%llu", (unsigned long long)whole);
 		else

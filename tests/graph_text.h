@@ -3,7 +3,7 @@
 #ifndef SL_TEST_GRAPH_TEXT_H
 #define SL_TEST_GRAPH_TEXT_H
 
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "ops/cost.h"
 #include "counting.h"
 #include "harness.h"
@@ -103,7 +103,7 @@ graph_text_sizes(struct graph_text *g, const char *text, int64_t *sizes)
 		if (strchr("-0123456789", *word))
 			sizes[n] = strtoll(word, NULL, 10);
 		else
-			assert_int_equal(sl__graph_symbol(g->graph, &sizes[n],
+			assert_int_equal(sl__graph_intern_symbol(g->graph, &sizes[n],
 							  word, NULL),
 					 SL_OK);
 		n++;
@@ -163,7 +163,7 @@ graph_text_constant(struct graph_text *g, const char *at)
 	t->dtype = v->declared.dtype;
 	t->rank = (size_t)v->declared.rank;
 	t->dims = v->declared.dims;
-	assert_true(sl__tensor_measure(t));
+	assert_true(sl__tensor_compute_size(t));
 	t->bytes = bytes = graph_text_new(g, (size_t)t->n_bytes + 1);
 	at = strchr(at, '=') + 1;
 	at += strspn(at, " ");
@@ -310,7 +310,7 @@ graph_text_line(struct graph_text *g, const char *at)
 static inline struct graph_text *
 graph_text_with(const char *text, const struct sl_allocator *allocator)
 {
-	struct sl__shapes_options options = {.free_sizes = SL__FREE_KEPT,
+	struct sl__shapes_options options = {.free_sizes = SL__UNBOUND_KEEP,
 					     .ignore_declared = 1,
 					     .allocator = allocator};
 	struct graph_text *g = calloc(1, sizeof(*g));

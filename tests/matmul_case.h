@@ -28,13 +28,13 @@ static inline void
 matmul_case_constant(struct node_text *r, uint32_t id)
 {
 	struct sl__value *value = &r->graph->values[id];
-	struct sl__generator g = {
-		.kind = SL__GENERATE_NORMAL, .seed = 17 + id, .scale = 1};
+	struct sl__tensor_generator g = {
+		.kind = SL__TENSOR_GENERATOR_NORMAL, .seed = 17 + id, .scale = 1};
 	struct sl__tensor t = {.dtype = value->declared.dtype,
 			       .rank = (size_t)value->declared.rank,
 			       .dims = value->declared.dims};
 
-	assert_true(sl__tensor_measure(&t));
+	assert_true(sl__tensor_compute_size(&t));
 	t.generator = node_text_copy(r, &g, sizeof(g));
 	value->kind = SL_VALUE_PARAMETER;
 	value->tensor = node_text_copy(r, &t, sizeof(t));

@@ -4,7 +4,7 @@
 #define SL_TEST_NODE_TEXT_H
 
 #include "base/dtype.h"
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "harness.h"
 #include "graph/op_rules.h"
 
@@ -80,7 +80,7 @@ node_text_size(struct node_text *r, const char *word)
 
 	if (node_text_is_number(word))
 		return strtoll(word, NULL, 10);
-	assert_int_equal(sl__graph_symbol(r->graph, &size, word, &err), SL_OK);
+	assert_int_equal(sl__graph_intern_symbol(r->graph, &size, word, &err), SL_OK);
 	return size;
 }
 
@@ -151,7 +151,7 @@ node_text_tensor(struct node_text *r, struct sl__value *value)
 	t->dtype = value->declared.dtype;
 	t->rank = (size_t)value->declared.rank;
 	t->dims = value->declared.dims;
-	assert_true(sl__tensor_measure(t));
+	assert_true(sl__tensor_compute_size(t));
 	assert_int_equal(t->n_elements, n);
 	t->bytes = node_text_copy(r, bytes, n_bits / 8 * n);
 	value->kind = SL_VALUE_PARAMETER;

@@ -45,7 +45,7 @@ one_node_name_contents(struct one_node *n, const struct node_text *r)
 	int is_any = 0;
 
 	for (uint32_t i = 0; i < r->node.n_inputs; i++) {
-		struct sl__known *known;
+		struct sl__known_contents *known;
 
 		if (!r->contents[i])
 			continue;
@@ -65,7 +65,7 @@ one_node_name_contents(struct one_node *n, const struct node_text *r)
 static inline struct one_node *
 one_node_with(const char *text, const struct sl_allocator *allocator)
 {
-	struct sl__shapes_options options = {.free_sizes = SL__FREE_KEPT,
+	struct sl__shapes_options options = {.free_sizes = SL__UNBOUND_KEEP,
 					     .allocator = allocator};
 	struct one_node *n = calloc(1, sizeof(*n));
 	struct node_text r = {.at = text};
@@ -140,7 +140,7 @@ one_node_contents(struct one_node *n)
 	if (n->rc)
 		one_node_add(n, "%s", n->err.text);
 	for (uint32_t k = 0; !n->rc && k < n->graph->nodes[0].n_outputs; k++) {
-		const struct sl__known *known =
+		const struct sl__known_contents *known =
 			n->shapes->known[n->graph->nodes[0].outputs[k]];
 
 		one_node_add(n, "%s%s", k ? " " : "", known ? "{" : "?");

@@ -32,7 +32,7 @@ quantized_fix(struct node_text *r, struct sl__value *value, uint64_t state)
 	t->dtype = value->declared.dtype;
 	t->rank = (size_t)value->declared.rank;
 	t->dims = value->declared.dims;
-	assert_true(sl__tensor_measure(t));
+	assert_true(sl__tensor_compute_size(t));
 	bytes = sl__arena_alloc(&r->graph->arena, (size_t)t->n_bytes + 8);
 	assert_non_null(bytes);
 	for (uint64_t i = 0; i < t->n_elements; i++) {

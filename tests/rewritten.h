@@ -104,7 +104,7 @@ rewritten_lend(struct rewritten *r, struct sl__evaluator *ev, uint32_t value)
 	t->dtype = type->dtype;
 	t->rank = (size_t)type->rank;
 	t->dims = type->dims;
-	assert_true(sl__tensor_measure(t));
+	assert_true(sl__tensor_compute_size(t));
 	t->bytes = bytes = graph_text_new(r->g, (size_t)t->n_bytes + 1);
 	for (uint64_t i = 0; i < t->n_elements; i++) {
 		x = graph_text_random(r->g->graph->values[value].name, i);

@@ -74,8 +74,8 @@ same_tensor(const struct sl__tensor *a, const struct sl__tensor *b)
 	     at += sizeof(made_a)) {
 		uint64_t left = a->n_bytes - at;
 		size_t n = left < sizeof(made_a) ? left : sizeof(made_a);
-		const void *x = sl__tensor_piece(a, at, n, made_a);
-		const void *y = sl__tensor_piece(b, at, n, made_b);
+		const void *x = sl__tensor_byte_range(a, at, n, made_a);
+		const void *y = sl__tensor_byte_range(b, at, n, made_b);
 
 		assert_non_null(x);
 		assert_non_null(y);

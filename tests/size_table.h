@@ -3,7 +3,7 @@
 #ifndef SL_TEST_SIZE_TABLE_H
 #define SL_TEST_SIZE_TABLE_H
 
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "size_text.h"
 
 enum { N, S, H, N_SYMBOLS };
@@ -24,9 +24,9 @@ table_of(const char *const *names, const struct sl_allocator *allocator)
 	assert_int_equal(sl__graph_new(&t.graph, NULL, NULL), SL_OK);
 	for (size_t i = 0; i < N_SYMBOLS; i++)
 		assert_int_equal(
-			sl__graph_symbol(t.graph, &t.of[i], names[i], NULL),
+			sl__graph_intern_symbol(t.graph, &t.of[i], names[i], NULL),
 			SL_OK);
-	assert_int_equal(sl__shapes_blank(&t.shapes, t.graph, allocator, NULL),
+	assert_int_equal(sl__shapes_new_empty(&t.shapes, t.graph, allocator, NULL),
 			 SL_OK);
 	return t;
 }

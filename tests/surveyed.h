@@ -9,7 +9,7 @@
 struct surveyed {
 	struct graph_text *text;
 	struct sl__arena arena;
-	struct sl__steps steps;
+	struct sl__execution_order steps;
 	struct sl__roles roles;
 	struct sl__forward forward;
 	struct sl__attentions attentions;
@@ -27,7 +27,7 @@ survey(const char *lines)
 	s->text = graph_text(lines);
 	sl__arena_init(&s->arena, NULL);
 	assert_int_equal(
-		sl__steps_of(&s->steps, s->text->graph, &s->arena, NULL),
+		sl__execution_order_find(&s->steps, s->text->graph, &s->arena, NULL),
 		SL_OK);
 	assert_int_equal(sl__roles_of(&s->roles, &s->steps, &s->arena, NULL),
 			 SL_OK);

@@ -5,7 +5,7 @@
  * demand them, and that neither is asked of operators that are not known.
  * The kinds are those of onnx's schemas (tests/oracles/attribute_kinds.py).
  */
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "harness.h"
 #include "graph/op_rules.h"
 

@@ -3,7 +3,7 @@
  * Binding sizes: what each option binds, which wins, and that contradictions
  * and free dimensions are refused with the option that would help.
  */
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "harness.h"
 #include "graph/shapes.h"
 
@@ -35,8 +35,8 @@ text_model(const char *batch, const char *seq)
 
 	assert_int_equal(sl__graph_new(&g, NULL, NULL), 0);
 	assert_int_equal(sl__graph_set_inputs(g, 0, &none, 0, NULL), 0);
-	assert_int_equal(sl__graph_symbol(g, &dims[0], batch, NULL), 0);
-	assert_int_equal(sl__graph_symbol(g, &dims[1], seq, NULL), 0);
+	assert_int_equal(sl__graph_intern_symbol(g, &dims[0], batch, NULL), 0);
+	assert_int_equal(sl__graph_intern_symbol(g, &dims[1], seq, NULL), 0);
 	dims[2] = 8;
 	add_input(g, "ids", SL_DTYPE_I64, dims, 2);
 	add_input(g, "x", SL_DTYPE_F32, dims, 3);
@@ -114,9 +114,9 @@ test_missing(void **state)
 	(void)state;
 	assert_int_equal(sl__graph_new(&g, NULL, NULL), 0);
 	assert_int_equal(sl__graph_set_inputs(g, 0, &none, 0, NULL), 0);
-	assert_int_equal(sl__graph_symbol(g, &dims[0], "N", NULL), 0);
-	assert_int_equal(sl__graph_symbol(g, &dims[1], "len", NULL), 0);
-	assert_int_equal(sl__graph_symbol(g, &more[1], "width", NULL), 0);
+	assert_int_equal(sl__graph_intern_symbol(g, &dims[0], "N", NULL), 0);
+	assert_int_equal(sl__graph_intern_symbol(g, &dims[1], "len", NULL), 0);
+	assert_int_equal(sl__graph_intern_symbol(g, &more[1], "width", NULL), 0);
 	more[2] = dims[1];
 	add_input(g, "ids", SL_DTYPE_I64, dims, 2);
 	add_input(g, "x", SL_DTYPE_F32, more, 3);
@@ -230,7 +230,7 @@ test_past_may_be_empty(void **state)
 static void
 test_sizes_kept_free(void **state)
 {
-	struct sl__shapes_options how = {.free_sizes = SL__FREE_KEPT};
+	struct sl__shapes_options how = {.free_sizes = SL__UNBOUND_KEEP};
 	struct sl_graph *g = text_model("batch", "seq");
 	struct sl__shapes *s;
 

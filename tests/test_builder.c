@@ -184,7 +184,7 @@ counts_are_the_closed_forms(void **state)
 				       .padding = 2,
 				       .dilation = 2,
 				       .groups = 3};
-	struct sl__shapes_options how = {.free_sizes = SL__FREE_REFUSED};
+	struct sl__shapes_options how = {.free_sizes = SL__UNBOUND_REFUSE};
 	struct sl_builder *b = new_builder();
 	struct sl_counts expected;
 	struct sl__shapes *shapes;

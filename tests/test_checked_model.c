@@ -113,7 +113,7 @@ views_may_be_many(void **state)
 	graph.nodes = calloc(graph.n_nodes, sizeof(*graph.nodes));
 	graph.values = calloc(graph.n_values, sizeof(*graph.values));
 	assert_true(inputs && graph.nodes && graph.values);
-	assert_true(sl__tensor_measure(&step));
+	assert_true(sl__tensor_compute_size(&step));
 	/* Values 0 and 1 are what is restored and its scale; node i makes
 	 * value i + 2 of value i + 1. */
 	graph.values[0].producer = graph.values[1].producer = SL__NONE;

@@ -315,7 +315,7 @@ compare_sizes(const struct sl_graph *graph, const struct sl_sizes *sizes,
 	      size_t *n)
 {
 	struct sl__shapes_options how = {.sizes = sizes},
-				  kept = {.free_sizes = SL__FREE_KEPT};
+				  kept = {.free_sizes = SL__UNBOUND_KEEP};
 	struct sl__shapes *a, *b;
 
 	assert_int_equal(sl__shapes_new(&a, graph, &kept, NULL), SL_OK);

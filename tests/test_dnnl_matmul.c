@@ -212,8 +212,8 @@ add_node(struct sl_graph *graph, const char *type, const uint32_t *inputs,
 static void
 residuals_stay_as_long_as_needed(void **state)
 {
-	static const struct sl__generator normal = {
-		.kind = SL__GENERATE_NORMAL, .seed = 3, .scale = 0.25};
+	static const struct sl__tensor_generator normal = {
+		.kind = SL__TENSOR_GENERATOR_NORMAL, .seed = 3, .scale = 0.25};
 	static const char *const names[] = {"a", "x", "w", "r", "p", "y",
 					    "q", "z", "s", "u", "v"};
 	enum { A, X, W, R, P, Y, Q, Z, S, U, V, N, SIZE = 150 };
@@ -232,7 +232,7 @@ residuals_stay_as_long_as_needed(void **state)
 		graph->values[ids[i]].kind = SL_VALUE_ACTIVATION;
 	weights.dims = graph->values[ids[W]].declared.dims;
 	weights.generator = &normal;
-	assert_true(sl__tensor_measure(&weights));
+	assert_true(sl__tensor_compute_size(&weights));
 	graph->values[ids[W]].kind = SL_VALUE_PARAMETER;
 	graph->values[ids[W]].tensor = &weights;
 	assert_int_equal(sl__graph_set_inputs(graph, 0, ids, 2, &err), SL_OK);

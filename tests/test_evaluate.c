@@ -92,7 +92,7 @@ floats(const float *x, const int64_t *dims, size_t rank)
 			       .dims = dims,
 			       .bytes = (const unsigned char *)x};
 
-	assert_true(sl__tensor_measure(&t));
+	assert_true(sl__tensor_compute_size(&t));
 	return t;
 }
 

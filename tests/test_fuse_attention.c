@@ -44,8 +44,8 @@ check_found(const char *text, const char *nodes, double scale, int is_causal,
 {
 	struct found f = find(text, nodes);
 
-	assert_near(sl__float(f.node, "scale", 0), scale, 1e-6);
-	assert_int_equal(sl__int(f.node, "is_causal", 0), is_causal);
+	assert_near(sl__attribute_float(f.node, "scale", 0), scale, 1e-6);
+	assert_int_equal(sl__attribute_int(f.node, "is_causal", 0), is_causal);
 	assert_int_equal(f.node->n_inputs, n_inputs);
 	rewritten_free(&f.r);
 }
@@ -59,8 +59,8 @@ finds_heads_beside(void **state)
 	f = find(TOKENS TURN "m = MatMul q t\ns = Mul m half\n" SOFT JOIN,
 		 "Attention[" SPLIT "MatMul+Mul+Softmax+MatMul+Transpose+"
 		 "Reshape]");
-	assert_int_equal(sl__int(f.node, "q_num_heads", 0), 3);
-	assert_int_equal(sl__int(f.node, "kv_num_heads", 0), 3);
+	assert_int_equal(sl__attribute_int(f.node, "q_num_heads", 0), 3);
+	assert_int_equal(sl__attribute_int(f.node, "kv_num_heads", 0), 3);
 	rewritten_free(&f.r);
 	/* The keys turned at once; the scale on both sides. */
 	check_found(
@@ -206,8 +206,8 @@ finds_what_caps_and_guards(void **state)
 		 "c = MatMul p v\nout c\n",
 		 "Attention[Transpose+MatMul+Mul+Div+Tanh+Mul+Softmax+IsNaN+"
 		 "Where+MatMul]");
-	assert_near(sl__float(f.node, "softcap", 0), 3, 1e-6);
-	assert_near(sl__float(f.node, "scale", 0), 0.25, 1e-6);
+	assert_near(sl__attribute_float(f.node, "softcap", 0), 3, 1e-6);
+	assert_near(sl__attribute_float(f.node, "scale", 0), 0.25, 1e-6);
 	rewritten_free(&f.r);
 }
 

@@ -27,7 +27,7 @@ check_masked(const char *mask, int is_causal, uint32_t n_inputs)
 	node = rewritten_maker(&r, "y");
 	if (!sl__is_op(node, SL__OP_ONNX_Attention))
 		fail_msg("%s: %s", mask, r.nodes);
-	assert_int_equal(sl__int(node, "is_causal", 0), is_causal);
+	assert_int_equal(sl__attribute_int(node, "is_causal", 0), is_causal);
 	assert_int_equal(node->n_inputs, n_inputs);
 	rewritten_evaluate(&r, 1e-6);
 	rewritten_free(&r);
@@ -131,7 +131,7 @@ check_large(const char *mask, int is_causal, uint32_t n_inputs)
 	node = rewritten_maker(&r, "c");
 	if (!sl__is_op(node, SL__OP_ONNX_Attention))
 		fail_msg("%s: %s", mask, r.nodes);
-	assert_int_equal(sl__int(node, "is_causal", 0), is_causal);
+	assert_int_equal(sl__attribute_int(node, "is_causal", 0), is_causal);
 	assert_int_equal(node->n_inputs, n_inputs);
 	rewritten_evaluate(&r, 1e-6);
 	rewritten_free(&r);

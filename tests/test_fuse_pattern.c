@@ -12,8 +12,8 @@ check_attribute(const char *text, const char *nodes, const char *name,
 
 	assert_string_equal(r.nodes, nodes);
 	assert_near(
-		sl__float(rewritten_maker(&r, "y"), name,
-			  (double)sl__int(rewritten_maker(&r, "y"), name, 99)),
+		sl__attribute_float(rewritten_maker(&r, "y"), name,
+			  (double)sl__attribute_int(rewritten_maker(&r, "y"), name, 99)),
 		expected, 1e-6 * fabs(expected));
 	rewritten_evaluate(&r, 1e-6);
 	rewritten_free(&r);
@@ -28,7 +28,7 @@ check_gelu(const char *text, const char *covered, const char *approximate)
 	snprintf(nodes, sizeof(nodes), "Gelu[%s]", covered);
 	assert_string_equal(r.nodes, nodes);
 	assert_string_equal(
-		sl__word(rewritten_maker(&r, "y"), "approximate", "none"),
+		sl__attribute_string(rewritten_maker(&r, "y"), "approximate", "none"),
 		approximate);
 	rewritten_evaluate(&r, 1e-6);
 	rewritten_free(&r);

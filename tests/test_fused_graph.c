@@ -102,13 +102,13 @@ check_sums(const char *text)
 	struct graph_text *g = graph_text(text);
 	struct sl__shapes_options how = {.sizes = NULL};
 	struct sl__arena arena;
-	struct sl__steps steps;
+	struct sl__execution_order steps;
 	struct sl__roles roles;
 	struct sl__survey *s;
 	uint64_t model = 0, fused = 0;
 
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__steps_of(&steps, g->graph, &arena, NULL), SL_OK);
+	assert_int_equal(sl__execution_order_find(&steps, g->graph, &arena, NULL), SL_OK);
 	assert_int_equal(sl__roles_of(&roles, &steps, &arena, NULL), SL_OK);
 	assert_int_equal(sl__survey_new(&s, &steps, &roles, &how, NULL), SL_OK);
 	assert_non_null(s->fused);

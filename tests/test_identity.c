@@ -5,7 +5,7 @@
  * those alike are not.
  */
 #include "graph_text.h"
-#include "graph/identity.h"
+#include "graph/tensor_fingerprint.h"
 
 static const char model_text[] = "opset 13\n"
 				 "in x f32 n,64\n"
@@ -23,7 +23,7 @@ tensor_of(const float *bytes, const int64_t *dim)
 			       .dims = dim,
 			       .bytes = (const unsigned char *)bytes};
 
-	assert_true(sl__tensor_measure(&t));
+	assert_true(sl__tensor_compute_size(&t));
 	return t;
 }
 
@@ -31,11 +31,11 @@ static int
 are_equal(const struct sl__tensor *a, const struct sl__tensor *b,
 	  const struct sl_graph *model)
 {
-	struct sl__identity x, y;
+	struct sl__tensor_fingerprint x, y;
 
-	assert_true(sl__identity_of(&x, a, model));
-	assert_true(sl__identity_of(&y, b, model));
-	return sl__identity_equal(&x, &y);
+	assert_true(sl__tensor_fingerprint_of(&x, a, model));
+	assert_true(sl__tensor_fingerprint_of(&y, b, model));
+	return sl__tensor_fingerprint_equal(&x, &y);
 }
 
 static void
@@ -50,7 +50,7 @@ tells_tensors_apart(void **state)
 	float one[37], two[37];
 	int64_t dim = 37, less = 36;
 	struct sl__tensor a, b;
-	struct sl__identity id;
+	struct sl__tensor_fingerprint id;
 
 	(void)state;
 	assert_true(are_equal(w, w, model));
@@ -68,7 +68,7 @@ tells_tensors_apart(void **state)
 	b = tensor_of(two, &less);
 	assert_false(are_equal(&a, &b, model));
 	a.absent = "no file";
-	assert_false(sl__identity_of(&id, &a, model));
+	assert_false(sl__tensor_fingerprint_of(&id, &a, model));
 	graph_text_free(g);
 }
 
@@ -79,16 +79,16 @@ keeps_places_apart(void **state)
 	struct graph_text *g = graph_text_with(model_text, NULL);
 	int64_t dim = 64;
 	float zeros[64] = {0}, bit[64];
-	struct sl__identity seen[64 + 1];
+	struct sl__tensor_fingerprint seen[64 + 1];
 	struct sl__tensor t = tensor_of(zeros, &dim);
 
 	(void)state;
-	assert_true(sl__identity_of(&seen[64], &t, g->graph));
+	assert_true(sl__tensor_fingerprint_of(&seen[64], &t, g->graph));
 	for (int i = 0; i < 64; i++) {
 		memset(bit, 0, sizeof(bit));
 		bit[i] = 1;
 		t = tensor_of(bit, &dim);
-		assert_true(sl__identity_of(&seen[i], &t, g->graph));
+		assert_true(sl__tensor_fingerprint_of(&seen[i], &t, g->graph));
 	}
 	for (int i = 0; i <= 64; i++) {
 		for (int k = 0; k < i; k++) {
@@ -105,14 +105,14 @@ knows_recipes(void **state)
 	struct graph_text *g = graph_text_with(model_text, NULL);
 	const struct sl_graph *model = g->graph;
 	double factors[64] = {1, 2, 3}, others[64] = {1, 2, 3};
-	struct sl__generator made = {
-		.kind = SL__GENERATE_SCALED,
+	struct sl__tensor_generator made = {
+		.kind = SL__TENSOR_GENERATOR_SCALED,
 		.of = model->values[graph_text_value(g, "w")].tensor,
 		.factors = factors,
 		.taps = 64,
 		.results = 64,
 		.inputs = 1};
-	struct sl__generator again = made;
+	struct sl__tensor_generator again = made;
 	struct sl__tensor a = *made.of, b = a;
 
 	(void)state;

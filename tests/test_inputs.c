@@ -5,7 +5,7 @@
  */
 #include "harness.h"
 
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "counting.h"
 #include "model/inputs.h"
 

@@ -19,7 +19,7 @@ make(struct sl__tensor *t, const int64_t *dims, const float *numbers)
 	t->rank = 2;
 	t->dims = dims;
 	t->bytes = (const unsigned char *)numbers;
-	assert_true(sl__tensor_measure(t));
+	assert_true(sl__tensor_compute_size(t));
 }
 
 static void
@@ -77,12 +77,12 @@ static void
 test_generated(void **state)
 {
 	const int64_t dims[] = {8, 8};
-	const struct sl__generator g = {
-		.kind = SL__GENERATE_NORMAL, .seed = 7, .scale = 1};
-	const struct sl__generator other = {
-		.kind = SL__GENERATE_NORMAL, .seed = 8, .scale = 1};
-	const struct sl__generator ones = {
-		.kind = SL__GENERATE_CONSTANT, .seed = 7, .mean = 1};
+	const struct sl__tensor_generator g = {
+		.kind = SL__TENSOR_GENERATOR_NORMAL, .seed = 7, .scale = 1};
+	const struct sl__tensor_generator other = {
+		.kind = SL__TENSOR_GENERATOR_NORMAL, .seed = 8, .scale = 1};
+	const struct sl__tensor_generator ones = {
+		.kind = SL__TENSOR_GENERATOR_CONSTANT, .seed = 7, .mean = 1};
 	struct sl__tensor s, t;
 
 	(void)state;

@@ -132,7 +132,7 @@ test_loop(void **state)
 
 	(void)state;
 	assert_int_equal(live->storage[h], x);
-	assert_int_equal(s->steps.rows[live->death[k]].kind, SL__STEP_LEAVE);
+	assert_int_equal(s->steps.rows[live->death[k]].kind, SL__NODE_VISIT_LEAVE);
 	/* k, x, a and b together, and the number of the turn. */
 	assert_true(live->peak_bytes >= 4096);
 	assert_true(live->peak_bytes <= 4096 + 16);

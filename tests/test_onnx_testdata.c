@@ -128,7 +128,7 @@ static int
 check_shapes(const struct sl_graph *graph, const struct contents *contents,
 	     char *why, size_t n_bytes)
 {
-	struct sl__shapes_options options = {.free_sizes = SL__FREE_KEPT,
+	struct sl__shapes_options options = {.free_sizes = SL__UNBOUND_KEEP,
 					     .ignore_declared = 1};
 	struct sl__shapes *shapes;
 	struct sl_error err = {0};

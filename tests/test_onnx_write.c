@@ -53,7 +53,7 @@ large_weights_lie_beside(void **state)
 static void
 made_weights_are_written(void **state)
 {
-	static const struct sl__generator normal = {.kind = SL__GENERATE_NORMAL,
+	static const struct sl__tensor_generator normal = {.kind = SL__TENSOR_GENERATOR_NORMAL,
 						    .seed = 7,
 						    .mean = 0.5,
 						    .scale = 2};
@@ -67,7 +67,7 @@ made_weights_are_written(void **state)
 	uint32_t x, y;
 
 	(void)state;
-	assert_true(sl__tensor_measure(&weights));
+	assert_true(sl__tensor_compute_size(&weights));
 	assert_int_equal(sl__graph_new(&graph, NULL, NULL), 0);
 	x = add_input(graph, "x", dims);
 	y = add_value(graph, "y", 0);
@@ -106,7 +106,7 @@ outputs_are_declared(void **state)
 
 	(void)state;
 	assert_int_equal(sl__graph_new(&graph, NULL, NULL), 0);
-	assert_int_equal(sl__graph_symbol(graph, &dims[0], "batch", NULL), 0);
+	assert_int_equal(sl__graph_intern_symbol(graph, &dims[0], "batch", NULL), 0);
 	x = add_input(graph, "x", dims);
 	y = add_value(graph, "y", 0);
 	add_node(graph, &(struct plan){"Relu", NULL, 0, {x}, 1, y, NULL, 0});

@@ -13,7 +13,7 @@ calls_of(struct graph_text *g, const char *block)
 	return g->shapes->block_calls[graph_text_block(g, block)];
 }
 
-static const struct sl__known *
+static const struct sl__known_contents *
 known_of(struct graph_text *g, const char *name)
 {
 	return g->shapes->known[graph_text_value(g, name)];

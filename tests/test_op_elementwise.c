@@ -217,7 +217,7 @@ every_operator_has_its_cost(void **state)
 	(void)state;
 	for (size_t i = 0; i < SL__N_OPS; i++) {
 		struct sl__node node = {.op = &sl__ops[i], .n_inputs = 2};
-		struct sl__call call = {.node = &node};
+		struct sl__rule_context call = {.node = &node};
 		struct sl_cost cost = {.out_elements = 1};
 
 		if (sl__ops[i].cost != sl__cost_elementwise &&

@@ -9,7 +9,7 @@
 static int64_t
 number(struct graph_text *g, const char *name)
 {
-	const struct sl__known *known =
+	const struct sl__known_contents *known =
 		g->shapes->known[graph_text_value(g, name)];
 
 	assert_non_null(known);

@@ -14,7 +14,7 @@ tensor(enum sl_dtype dtype, const void *bytes, const int64_t *dims, size_t rank)
 	struct sl__tensor t = {
 		.dtype = dtype, .rank = rank, .dims = dims, .bytes = bytes};
 
-	assert_true(sl__tensor_measure(&t));
+	assert_true(sl__tensor_compute_size(&t));
 	return t;
 }
 

@@ -120,14 +120,14 @@ makes_nodes(void **state)
 	assert_true(sl__is_op(node, SL__OP_SLEUTH_Conv));
 	assert_string_equal(node->name, "a");
 	assert_int_equal(covers[0].n, 2);
-	assert_null(sl__attribute(node, "group"));
-	assert_int_equal(sl__int(node, "one", 0), 7);
-	assert_int_equal(sl__attribute(node, "pads")->ints[0], 2);
-	assert_near(sl__float(node, "real", 0), 2.5, 0);
-	assert_near((double)sl__attribute(node, "post_alpha")->floats[1], 1.5,
+	assert_null(sl__attribute_find(node, "group"));
+	assert_int_equal(sl__attribute_int(node, "one", 0), 7);
+	assert_int_equal(sl__attribute_find(node, "pads")->ints[0], 2);
+	assert_near(sl__attribute_float(node, "real", 0), 2.5, 0);
+	assert_near((double)sl__attribute_find(node, "post_alpha")->floats[1], 1.5,
 		    0);
-	assert_string_equal(sl__word(node, "word", ""), "text");
-	assert_string_equal(sl__attribute(node, "post")->strings[1], "tanh");
+	assert_string_equal(sl__attribute_string(node, "word", ""), "text");
+	assert_string_equal(sl__attribute_find(node, "post")->strings[1], "tanh");
 	sl_graph_free(made);
 	graph_text_free(g);
 }

@@ -71,7 +71,7 @@ inputs_have_files_of_their_own(void **state)
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/rows.npy", folder);
-	assert_true(sl__tensor_measure(&t));
+	assert_true(sl__tensor_compute_size(&t));
 	assert_int_equal(sl__npy_write(&t, path, NULL, &err), SL_OK);
 	how.inputs = &file;
 	how.n_inputs = 1;
@@ -171,7 +171,7 @@ put_npy(const char *name, size_t rank, const int64_t *dims, const float *x)
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	assert_true(sl__tensor_measure(&t));
+	assert_true(sl__tensor_compute_size(&t));
 	assert_int_equal(sl__npy_write(&t, path, NULL, &err), SL_OK);
 }
 

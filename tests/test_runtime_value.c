@@ -220,7 +220,7 @@ borrowed_ones_own_nothing(void **state)
 	struct sl__runtime_value d = {0};
 
 	(void)state;
-	assert_true(sl__tensor_measure(&t));
+	assert_true(sl__tensor_compute_size(&t));
 	sl__runtime_value_borrow(&d, &t);
 	assert_ptr_equal(d.tensor.bytes, numbers);
 	assert_null(d.bytes);
@@ -235,7 +235,7 @@ borrowed_ones_own_nothing(void **state)
 static void
 loads_what_is_made_when_read(void **state)
 {
-	const struct sl__generator made = {.kind = SL__GENERATE_CONSTANT,
+	const struct sl__tensor_generator made = {.kind = SL__TENSOR_GENERATOR_CONSTANT,
 					   .mean = 2.5};
 	struct sl__tensor t = {.dtype = SL_DTYPE_F32,
 			       .rank = 2,
@@ -250,14 +250,14 @@ loads_what_is_made_when_read(void **state)
 	const float *x;
 
 	(void)state;
-	assert_true(sl__tensor_measure(&t));
+	assert_true(sl__tensor_compute_size(&t));
 	assert_int_equal(sl__runtime_value_load(&d, &t, NULL, &err), SL_OK);
 	assert_non_null(d.block);
 	x = (const float *)(const void *)d.tensor.bytes;
 	for (int i = 0; i < 6; i++)
 		assert_true(x[i] == 2.5F);
 	sl__runtime_value_clear(&d, NULL);
-	assert_true(sl__tensor_measure(&absent));
+	assert_true(sl__tensor_compute_size(&absent));
 	assert_int_equal(sl__runtime_value_load(&d, &absent, NULL, &err),
 			 SL_E_DATA);
 	assert_non_null(strstr(err.text, "weights.bin is not there"));

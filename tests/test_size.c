@@ -75,12 +75,12 @@ quotients_cancel(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_true(sl__size_quotient(t.shapes, cases[i].a, 3,
+		assert_true(sl__size_div_cancelling(t.shapes, cases[i].a, 3,
 					      cases[i].b,
 					      3) == cases[i].expected);
 	assert_string_equal(
 		size_text(t.shapes,
-			  sl__size_quotient(t.shapes, (int64_t[]){n, 6}, 2,
+			  sl__size_div_cancelling(t.shapes, (int64_t[]){n, 6}, 2,
 					    (int64_t[]){4}, 1)),
 		"((3*n)/2)");
 	table_free(&t);
@@ -95,14 +95,14 @@ differences_cancel(void **state)
 	int64_t next = sl__size_add(t.shapes, n, 1);
 
 	(void)state;
-	assert_int_equal(sl__size_difference(t.shapes, 7, 3), 4);
-	assert_int_equal(sl__size_difference(t.shapes, n, n), 0);
-	assert_true(sl__size_difference(t.shapes, sum, n) == s);
-	assert_true(sl__size_difference(t.shapes, sum, s) == n);
-	assert_int_equal(sl__size_difference(t.shapes, next, n), 1);
+	assert_int_equal(sl__size_sub_cancelling(t.shapes, 7, 3), 4);
+	assert_int_equal(sl__size_sub_cancelling(t.shapes, n, n), 0);
+	assert_true(sl__size_sub_cancelling(t.shapes, sum, n) == s);
+	assert_true(sl__size_sub_cancelling(t.shapes, sum, s) == n);
+	assert_int_equal(sl__size_sub_cancelling(t.shapes, next, n), 1);
 	assert_string_equal(
 		size_text(t.shapes,
-			  sl__size_difference(t.shapes, sum, t.of[H])),
+			  sl__size_sub_cancelling(t.shapes, sum, t.of[H])),
 		"((n+s)-h)");
 	table_free(&t);
 }
@@ -113,18 +113,18 @@ unknown_sizes_are_themselves(void **state)
 {
 	struct table t = table_of(plain_names, NULL);
 	struct sl__shapes *s = t.shapes;
-	int64_t a = sl__size_unknown(s), b = sl__size_unknown(s);
-	int64_t c = sl__size_named(s, "hidden"),
-		d = sl__size_named(s, "hidden");
+	int64_t a = sl__size_new_unknown(s), b = sl__size_new_unknown(s);
+	int64_t c = sl__size_new_named(s, "hidden"),
+		d = sl__size_new_named(s, "hidden");
 	int64_t two_a = sl__size_mul(s, a, 2);
 
 	(void)state;
 	assert_false(two_a == sl__size_mul(s, b, 2));
 	assert_true(two_a == sl__size_mul(s, a, 2));
-	assert_false(sl__size_quotient(s, &a, 1, &b, 1) == 1);
-	assert_false(sl__size_quotient(s, &two_a, 1, &b, 1) == 2);
-	assert_true(sl__size_quotient(s, &two_a, 1, &a, 1) == 2);
-	assert_false(sl__size_difference(s, sl__size_add(s, a, 1), b) == 1);
+	assert_false(sl__size_div_cancelling(s, &a, 1, &b, 1) == 1);
+	assert_false(sl__size_div_cancelling(s, &two_a, 1, &b, 1) == 2);
+	assert_true(sl__size_div_cancelling(s, &two_a, 1, &a, 1) == 2);
+	assert_false(sl__size_sub_cancelling(s, sl__size_add(s, a, 1), b) == 1);
 	assert_false(sl__size_mul(s, c, 2) == sl__size_mul(s, d, 2));
 	assert_true(sl__size_is_unknown(s, a));
 	assert_false(sl__size_is_unknown(s, c));
@@ -139,19 +139,19 @@ signs_follow_from_operands(void **state)
 {
 	struct table t = table_of((const char *const[]){"a-b", "?", "h"}, NULL);
 	struct sl__shapes *s = t.shapes;
-	int64_t n = t.of[N], u = sl__size_unknown(s);
+	int64_t n = t.of[N], u = sl__size_new_unknown(s);
 
 	(void)state;
-	assert_true(sl__size_is_natural(s, n));
-	assert_true(sl__size_is_natural(s, t.of[S]));
-	assert_true(sl__size_is_natural(s, sl__size_add(s, n, t.of[S])));
-	assert_true(sl__size_is_natural(s, sl__size_div(s, n, 2)));
-	assert_true(sl__size_is_natural(s, sl__size_named(s, "width")));
-	assert_false(sl__size_is_natural(s, sl__size_sub(s, n, 1)));
-	assert_false(sl__size_is_natural(s, sl__size_mul(s, n, -1)));
-	assert_false(sl__size_is_natural(s, sl__size_mul(s, n, u)));
-	assert_false(sl__size_is_natural(s, -1));
-	assert_true(sl__size_is_natural(s, 0));
+	assert_true(sl__size_is_nonnegative(s, n));
+	assert_true(sl__size_is_nonnegative(s, t.of[S]));
+	assert_true(sl__size_is_nonnegative(s, sl__size_add(s, n, t.of[S])));
+	assert_true(sl__size_is_nonnegative(s, sl__size_div(s, n, 2)));
+	assert_true(sl__size_is_nonnegative(s, sl__size_new_named(s, "width")));
+	assert_false(sl__size_is_nonnegative(s, sl__size_sub(s, n, 1)));
+	assert_false(sl__size_is_nonnegative(s, sl__size_mul(s, n, -1)));
+	assert_false(sl__size_is_nonnegative(s, sl__size_mul(s, n, u)));
+	assert_false(sl__size_is_nonnegative(s, -1));
+	assert_true(sl__size_is_nonnegative(s, 0));
 	table_free(&t);
 }
 
@@ -172,7 +172,7 @@ combine_known(struct sl__shapes *s, struct known_size *to,
 	      const struct known_size *a, const struct known_size *b, int op)
 {
 	to->size = op == 0   ? sl__size_add(s, a->size, b->size)
-		   : op == 1 ? sl__size_difference(s, a->size, b->size)
+		   : op == 1 ? sl__size_sub_cancelling(s, a->size, b->size)
 		   : op == 2 ? sl__size_mul(s, a->size, b->size)
 			     : sl__size_div(s, a->size, b->size);
 	for (int k = 0; k < 3; k++)

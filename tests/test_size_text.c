@@ -19,8 +19,8 @@ names_are_just_names(void **state)
 
 	(void)state;
 	assert_false(ab == c);
-	assert_false(sl__size_quotient(s, &c, 1, &a, 1) == b);
-	assert_true(sl__size_quotient(s, &ab, 1, &a, 1) == b);
+	assert_false(sl__size_div_cancelling(s, &c, 1, &a, 1) == b);
+	assert_true(sl__size_div_cancelling(s, &ab, 1, &a, 1) == b);
 	assert_string_equal(size_text(s, c), "(a*b)");
 	assert_string_equal(size_text(s, ab), "(a*b)");
 	assert_string_equal(size_text(s, sl__size_mul(s, c, ab)),
@@ -28,7 +28,7 @@ names_are_just_names(void **state)
 	table_free(&t);
 	t = table_of((const char *const[]){"(b+c)", "b", "c"}, NULL);
 	a = t.of[N];
-	assert_false(sl__size_difference(t.shapes, a, t.of[S]) == t.of[H]);
+	assert_false(sl__size_sub_cancelling(t.shapes, a, t.of[S]) == t.of[H]);
 	table_free(&t);
 	t = table_of((const char *const[]){"x-1", "batch size", "it's 2n"},
 		     NULL);
@@ -52,7 +52,7 @@ static void
 check_label(const struct sl__shapes *s, int64_t size, const char *expected)
 {
 	struct sl_buf text = {0};
-	int is_told = sl__size_label(&text, s, size);
+	int is_told = sl__size_print_unique_name(&text, s, size);
 
 	assert_int_equal(sl__buf_status(&text, NULL), SL_OK);
 	assert_int_equal(is_told, expected != NULL);
@@ -76,9 +76,9 @@ labels_tell_one_size(void **state)
 	check_label(s, t.of[H], "(a*b)");
 	check_label(s, sl__size_mul(s, t.of[N], t.of[S]), NULL);
 	check_label(s, sl__size_add(s, t.of[N], t.of[S]), "(a+b)");
-	check_label(s, sl__size_unknown(s), NULL);
-	check_label(s, sl__size_named(s, "hidden"), NULL);
-	check_label(s, sl__size_add(s, sl__size_named(s, "hidden"), 1), NULL);
+	check_label(s, sl__size_new_unknown(s), NULL);
+	check_label(s, sl__size_new_named(s, "hidden"), NULL);
+	check_label(s, sl__size_add(s, sl__size_new_named(s, "hidden"), 1), NULL);
 	check_label(s, 7, "7");
 	for (int64_t i = 0; i < 40; i++)
 		huge = sl__size_add(s, huge, 1000000000 + i);
@@ -88,11 +88,11 @@ labels_tell_one_size(void **state)
 	/* The first dimension of x has no name, and b is called "x.0". */
 	t = table_of((const char *const[]){"a", "x.0", "c"}, NULL);
 	assert_int_equal(
-		sl__graph_unnamed_symbol(t.graph, &unnamed, "x.0", NULL),
+		sl__graph_intern_unnamed_symbol(t.graph, &unnamed, "x.0", NULL),
 		SL_OK);
 	assert_false(unnamed == t.of[S]);
 	sl__shapes_free(t.shapes);
-	assert_int_equal(sl__shapes_blank(&t.shapes, t.graph, NULL, NULL), 0);
+	assert_int_equal(sl__shapes_new_empty(&t.shapes, t.graph, NULL, NULL), 0);
 	check_label(t.shapes, t.of[S], "x.0");
 	check_label(t.shapes, unnamed, NULL);
 	check_label(t.shapes, sl__size_add(t.shapes, unnamed, 1), NULL);
@@ -114,7 +114,7 @@ hostile_expressions_end(void **state)
 		power = sl__size_mul(s, power, power);
 		assert_true(strlen(size_text(s, twice)) < 1024);
 		assert_true(strlen(size_text(s, next)) < 1024);
-		(void)sl__size_quotient(s, &power, 1, &t.of[H], 1);
+		(void)sl__size_div_cancelling(s, &power, 1, &t.of[H], 1);
 	}
 	for (size_t i = 0; i < s->sizes.n; i++)
 		assert_in_range(s->sizes.sizes[i].n_leaves, 1,

@@ -14,7 +14,7 @@ tensor_of(enum sl_dtype dtype, const int64_t *dims, size_t rank,
 	struct sl__tensor t = {
 		.dtype = dtype, .rank = rank, .dims = dims, .bytes = bytes};
 
-	assert_true(sl__tensor_measure(&t));
+	assert_true(sl__tensor_compute_size(&t));
 	return t;
 }
 
@@ -36,9 +36,9 @@ test_measures_and_refuses_overflow(void **state)
 	assert_int_equal(t.n_bytes, 8);
 	t.rank = 2;
 	t.dims = odd;
-	assert_false(sl__tensor_measure(&t));
+	assert_false(sl__tensor_compute_size(&t));
 	t.dims = bad;
-	assert_false(sl__tensor_measure(&t));
+	assert_false(sl__tensor_compute_size(&t));
 }
 
 static double
@@ -112,8 +112,8 @@ test_integers_of_every_width(void **state)
 static void
 test_generated_halves(void **state)
 {
-	const struct sl__generator g = {
-		.kind = SL__GENERATE_NORMAL, .seed = 7, .scale = 1};
+	const struct sl__tensor_generator g = {
+		.kind = SL__TENSOR_GENERATOR_NORMAL, .seed = 7, .scale = 1};
 	const int64_t n[] = {1000};
 	struct sl__tensor half = {
 		.dtype = SL_DTYPE_F16, .rank = 1, .dims = n, .generator = &g};
@@ -122,7 +122,7 @@ test_generated_halves(void **state)
 	double a[1000], b[1000];
 
 	(void)state;
-	assert_true(sl__tensor_measure(&half) && sl__tensor_measure(&full));
+	assert_true(sl__tensor_compute_size(&half) && sl__tensor_compute_size(&full));
 	assert_true(sl__tensor_doubles(&half, 0, 1000, a));
 	assert_true(sl__tensor_doubles(&full, 0, 1000, b));
 	for (int i = 0; i < 1000; i++)
@@ -132,8 +132,8 @@ test_generated_halves(void **state)
 static void
 test_generator_is_by_index(void **state)
 {
-	const struct sl__generator g = {
-		.kind = SL__GENERATE_NORMAL, .seed = 1, .mean = 3, .scale = 2};
+	const struct sl__tensor_generator g = {
+		.kind = SL__TENSOR_GENERATOR_NORMAL, .seed = 1, .mean = 3, .scale = 2};
 	const int64_t n[] = {100000};
 	struct sl__tensor t = {
 		.dtype = SL_DTYPE_F32, .rank = 1, .dims = n, .generator = &g};
@@ -142,9 +142,9 @@ test_generator_is_by_index(void **state)
 	double sum = 0, squares = 0;
 
 	(void)state;
-	assert_true(sl__tensor_measure(&t));
-	assert_ptr_equal(sl__tensor_piece(&t, 0, sizeof(whole), whole), whole);
-	sl__tensor_piece(&t, 4 * 777, sizeof(piece), piece);
+	assert_true(sl__tensor_compute_size(&t));
+	assert_ptr_equal(sl__tensor_byte_range(&t, 0, sizeof(whole), whole), whole);
+	sl__tensor_byte_range(&t, 4 * 777, sizeof(piece), piece);
 	assert_memory_equal(piece, whole + 777, sizeof(piece));
 	for (int i = 0; i < 100000; i++) {
 		sum += (double)whole[i];
@@ -166,23 +166,23 @@ test_generated_numbers(void **state)
 	static const double uniform[] = {
 		-0.21290949495778722, -0.06961509874302552, -0.7844485345999186,
 		-0.2867947927163319};
-	struct sl__generator g = {.seed = 7, .mean = 3, .scale = 2};
+	struct sl__tensor_generator g = {.seed = 7, .mean = 3, .scale = 2};
 	const int64_t n[] = {2000000};
 	struct sl__tensor t = {
 		.dtype = SL_DTYPE_F64, .rank = 1, .dims = n, .generator = &g};
 
 	(void)state;
-	assert_true(sl__tensor_measure(&t));
+	assert_true(sl__tensor_compute_size(&t));
 	for (size_t i = 0; i < 4; i++) {
 		double value;
 
-		g.kind = SL__GENERATE_NORMAL;
+		g.kind = SL__TENSOR_GENERATOR_NORMAL;
 		assert_true(sl__tensor_doubles(&t, at[i], 1, &value));
 		assert_close(value, 3 + 2 * normal[i], 1e-15);
-		g.kind = SL__GENERATE_UNIFORM;
+		g.kind = SL__TENSOR_GENERATOR_UNIFORM;
 		assert_true(sl__tensor_doubles(&t, at[i], 1, &value));
 		assert_close(value, 3 + 2 * uniform[i], 1e-15);
-		g.kind = SL__GENERATE_CONSTANT;
+		g.kind = SL__TENSOR_GENERATOR_CONSTANT;
 		assert_true(sl__tensor_doubles(&t, at[i], 1, &value));
 		assert_near(value, 3, 0);
 	}
@@ -196,11 +196,11 @@ test_refuses_what_has_no_numbers(void **state)
 	double value;
 
 	(void)state;
-	assert_true(sl__tensor_measure(&t));
+	assert_true(sl__tensor_compute_size(&t));
 	assert_false(sl__tensor_doubles(&t, 0, 1, &value));
-	assert_null(sl__tensor_piece(&t, 0, 0, NULL));
+	assert_null(sl__tensor_byte_range(&t, 0, 0, NULL));
 	t = (struct sl__tensor){.dtype = SL_DTYPE_F32, .absent = "no file"};
-	assert_true(sl__tensor_measure(&t));
+	assert_true(sl__tensor_compute_size(&t));
 	assert_false(sl__tensor_doubles(&t, 0, 1, &value));
 }
 

@@ -4,7 +4,7 @@
  * second producers and wrong arities are refused by name, captures of a body
  * wait for their producer, and states are found.
  */
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "counting.h"
 #include "harness.h"
 #include "graph/op_rules.h"

@@ -17,7 +17,7 @@ make(struct sl__tensor *t, enum sl_dtype dtype, size_t rank,
 	t->rank = rank;
 	t->dims = dims;
 	t->bytes = bytes;
-	assert_true(sl__tensor_measure(t));
+	assert_true(sl__tensor_compute_size(t));
 }
 
 /* 0 .. n - 1: mean (n - 1) / 2, variance (n^2 - 1) / 12. */

@@ -48,7 +48,7 @@ positions(const struct trial *t, enum sl__padding padding, int is_ceil,
 			       .strides = {t->stride},
 			       .dilations = {t->dilation}};
 	struct sl_error err;
-	struct sl__call call = {.err = &err};
+	struct sl__rule_context call = {.err = &err};
 	int64_t n;
 
 	if (padding == SL__PADDING_GIVEN) {

@@ -25,7 +25,7 @@ static void
 the_cache_is_a_state(void **state)
 {
 	struct sl_graph *graph = open_model("tinyllama@kv");
-	struct sl__shapes_options how = {.free_sizes = SL__FREE_REFUSED};
+	struct sl__shapes_options how = {.free_sizes = SL__UNBOUND_REFUSE};
 	const struct sl__block *main = &graph->blocks[0];
 	struct sl__shapes *shapes;
 

@@ -3,7 +3,7 @@
 #ifndef SL_TEST_WRITTEN_GRAPH_H
 #define SL_TEST_WRITTEN_GRAPH_H
 
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "harness.h"
 #include "model/onnx_read.h"
 
@@ -214,7 +214,7 @@ build(const struct sl_allocator *allocator, const char *inner_name)
 	uint32_t body, x, hidden, y, inner;
 
 	assert_int_equal(sl__graph_new(&graph, allocator, NULL), 0);
-	assert_int_equal(sl__graph_symbol(graph, &dims[0], "batch", NULL), 0);
+	assert_int_equal(sl__graph_intern_symbol(graph, &dims[0], "batch", NULL), 0);
 	x = add_input(graph, "x", dims);
 	hidden = add_value(graph, "hidden", 0);
 	declare(graph, hidden, SL_DTYPE_F32, 2, dims);
@@ -297,7 +297,7 @@ build_dtypes(struct sl__tensor tensors[SL_N_DTYPES])
 		t->dtype = (enum sl_dtype)d;
 		t->rank = d % 4 != 3;
 		t->dims = shapes[d % 4 == 3 ? 0 : d % 4];
-		assert_true(sl__tensor_measure(t));
+		assert_true(sl__tensor_compute_size(t));
 		t->bytes = d == SL_DTYPE_STRING ? NULL : bytes;
 		t->strings = d == SL_DTYPE_STRING ? strings : NULL;
 		snprintf(name, sizeof(name), "of %s",

@@ -81,7 +81,7 @@ add_layer(struct lister *l, uint32_t id)
 	layer->name = sl__arena_string(l->arena, node->name);
 	layer->type = sl__arena_string(l->arena, node->type);
 	layer->domain = sl__arena_string(l->arena, node->domain);
-	layer->path = sl__layer_path(l->arena, node);
+	layer->path = sl__node_module_path(l->arena, node);
 	if (!layer->name || !layer->type || !layer->domain || !layer->path)
 		return sl__fail_nomem(l->err);
 	layer->node_id = id;
@@ -121,7 +121,7 @@ is_listed(const struct lister *l, uint32_t id)
 static enum sl_status
 add_layers(struct lister *l)
 {
-	const struct sl__steps *steps = l->survey->forward.steps;
+	const struct sl__execution_order *steps = l->survey->forward.steps;
 	enum sl_status rc = SL_OK;
 
 	l->layers = sl__arena_array(l->arena, steps->n, sizeof(*l->layers));
@@ -129,7 +129,7 @@ add_layers(struct lister *l)
 		return sl__fail_nomem(l->err);
 	l->out->layers = l->layers;
 	for (size_t s = 0; !rc && s < steps->n; s++) {
-		if (steps->rows[s].kind != SL__STEP_LEAVE &&
+		if (steps->rows[s].kind != SL__NODE_VISIT_LEAVE &&
 		    is_listed(l, steps->rows[s].node))
 			rc = add_layer(l, steps->rows[s].node);
 	}
@@ -409,7 +409,7 @@ let_go_behind(const struct sl__tensor *t, uint64_t at)
 	uint64_t element = sl_dtype_bits(t->dtype) / 8;
 
 	if (at && at % STRETCH == 0)
-		sl__tensor_let_go(t, (at - STRETCH) * element,
+		sl__tensor_release_pages(t, (at - STRETCH) * element,
 				  STRETCH * element);
 }
 
@@ -434,7 +434,7 @@ first_pass(struct sl_weight_row *out, const struct sl__tensor *t,
 		follow_channels(&channels, x, n);
 		let_go_behind(t, at);
 	}
-	sl__tensor_let_go(t, 0, t->n_bytes);
+	sl__tensor_release_pages(t, 0, t->n_bytes);
 	out->n_dead_channels = out->n_channels ? channels.n_dead : 0;
 }
 
@@ -464,7 +464,7 @@ second_pass(struct sl_weight_row *out, const struct sl__tensor *t)
 		}
 		let_go_behind(t, at);
 	}
-	sl__tensor_let_go(t, 0, t->n_bytes);
+	sl__tensor_release_pages(t, 0, t->n_bytes);
 	return n_small;
 }
 

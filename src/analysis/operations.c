@@ -146,7 +146,7 @@ describe(const struct lister *l, struct sl_operation *op, size_t i,
 		rc = count_body(l, op, &step, err);
 	if (!rc && step.n_covers)
 		op->module =
-			sl__layer_path(l->arena, &graph->nodes[step.covers[0]]);
+			sl__node_module_path(l->arena, &graph->nodes[step.covers[0]]);
 	if (!rc && (!op->name || !op->type || !op->kernel || !op->module ||
 		    !op->output_shape))
 		rc = sl__fail_nomem(err);

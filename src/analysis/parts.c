@@ -41,8 +41,8 @@
 struct reader {
 	const struct sl_graph *graph;
 	struct sl__shapes *shapes;
-	struct sl__steps steps;
-	struct sl__users users;
+	struct sl__execution_order steps;
+	struct sl__value_users users;
 	struct sl__costs costs; /* per_call and n_calls only */
 	struct sl__attentions attentions;
 	enum sl_part *part;      /* by node */
@@ -65,7 +65,7 @@ work_of(const struct reader *r, uint32_t node)
 static int
 is_parameter(const struct reader *r, uint32_t node, uint32_t i)
 {
-	struct sl__call call = {.shapes = r->shapes,
+	struct sl__rule_context call = {.shapes = r->shapes,
 				.node = &r->graph->nodes[node]};
 
 	return sl__in_is_parameter(&call, i);
@@ -343,7 +343,7 @@ static int
 is_patches(const struct reader *r, uint32_t node)
 {
 	const struct sl__node *n = &r->graph->nodes[node];
-	const struct sl__attribute *strides = sl__attribute(n, "strides");
+	const struct sl__attribute *strides = sl__attribute_find(n, "strides");
 	const struct sl__type *t;
 
 	if (work_of(r, node) != SL_WORK_CONVOLUTION || n->n_inputs < 2 ||
@@ -477,7 +477,7 @@ static void
 forwards(struct reader *r, void (*judge)(struct reader *r, uint32_t node))
 {
 	for (size_t i = 0; i < r->steps.n; i++) {
-		if (r->steps.rows[i].kind != SL__STEP_LEAVE)
+		if (r->steps.rows[i].kind != SL__NODE_VISIT_LEAVE)
 			judge(r, r->steps.rows[i].node);
 	}
 }
@@ -486,7 +486,7 @@ static void
 backwards(struct reader *r, void (*judge)(struct reader *r, uint32_t node))
 {
 	for (size_t i = r->steps.n; i-- > 0;) {
-		if (r->steps.rows[i].kind != SL__STEP_LEAVE)
+		if (r->steps.rows[i].kind != SL__NODE_VISIT_LEAVE)
 			judge(r, r->steps.rows[i].node);
 	}
 }
@@ -495,10 +495,10 @@ static enum sl_status
 prepare(struct reader *r, struct sl__arena *arena, struct sl_error *err)
 {
 	size_t n = r->graph->n_nodes;
-	enum sl_status rc = sl__steps_of(&r->steps, r->graph, arena, err);
+	enum sl_status rc = sl__execution_order_find(&r->steps, r->graph, arena, err);
 
 	if (!rc)
-		rc = sl__users_of(&r->users, r->graph, arena, err);
+		rc = sl__value_users_find(&r->users, r->graph, arena, err);
 	if (rc)
 		return rc;
 	r->costs.per_call = sl__arena_array(arena, n, sizeof(struct sl_cost));
@@ -572,7 +572,7 @@ sl__parts_of(enum sl_part *parts, const struct sl_plan *plan,
 {
 	const struct sl__program *p = plan->current;
 	struct reader r = {.graph = p->graph};
-	enum sl_status rc = sl__shapes_view(&r.shapes, p->shapes, err);
+	enum sl_status rc = sl__shapes_overlay(&r.shapes, p->shapes, err);
 
 	if (!rc)
 		rc = prepare(&r, scratch, err);

@@ -118,7 +118,7 @@ fill_fused(struct sl__fused *f, const struct sl__forward *model,
 
 	rc = sl__shapes_new(&f->shapes, f->graph, options, err);
 	if (!rc)
-		rc = sl__steps_of(&f->steps, f->graph, arena, err);
+		rc = sl__execution_order_find(&f->steps, f->graph, arena, err);
 	if (!rc)
 		rc = sl__costs_of(&f->costs, f->shapes, err);
 	if (rc)
@@ -206,7 +206,7 @@ worker_of(const struct sl__covers *covers, const struct sl__costs *costs)
 /* The node of the model that a node counts for; one that covers nothing,
  * counts for the reader of its result.  SL__NONE where that is none either. */
 static uint32_t
-home_of(const struct sl__fused *f, const struct sl__users *users, uint32_t id,
+home_of(const struct sl__fused *f, const struct sl__value_users *users, uint32_t id,
 	const struct sl__costs *costs)
 {
 	const struct sl__node *node = &f->graph->nodes[id];
@@ -249,11 +249,11 @@ fused_move_traffic(const struct sl__fused *f, const struct sl_graph *model,
 		   struct sl__costs *costs, struct sl_error *err)
 {
 	struct sl__arena scratch;
-	struct sl__users users;
+	struct sl__value_users users;
 	enum sl_status rc;
 
 	sl__arena_init(&scratch, &f->shapes->arena.allocator);
-	rc = sl__users_of(&users, f->graph, &scratch, err);
+	rc = sl__value_users_find(&users, f->graph, &scratch, err);
 	for (size_t i = 0; !rc && i < model->n_nodes; i++)
 		clear_bytes(&costs->per_call[i]);
 	for (uint32_t i = 0; !rc && i < f->graph->n_nodes; i++) {
@@ -279,7 +279,7 @@ is_steps_first(const struct sl_graph *graph, uint32_t value)
 		     sl__is_op(node, SL__OP_ONNX_LSTM) ||
 		     sl__is_op(node, SL__OP_ONNX_GRU)) &&
 		    node->inputs[0] == value)
-			return sl__int(node, "layout", 0) == 0;
+			return sl__attribute_int(node, "layout", 0) == 0;
 	}
 	return 0;
 }
@@ -321,7 +321,7 @@ take_tally(struct sl__survey *s)
 }
 
 static enum sl_status
-fill(struct sl__survey *s, const struct sl__steps *steps,
+fill(struct sl__survey *s, const struct sl__execution_order *steps,
      const struct sl__roles *roles, const struct sl__shapes_options *options,
      struct sl_error *err)
 {
@@ -356,7 +356,7 @@ fill(struct sl__survey *s, const struct sl__steps *steps,
 }
 
 enum sl_status
-sl__survey_new(struct sl__survey **out, const struct sl__steps *steps,
+sl__survey_new(struct sl__survey **out, const struct sl__execution_order *steps,
 	       const struct sl__roles *roles,
 	       const struct sl__shapes_options *options, struct sl_error *err)
 {

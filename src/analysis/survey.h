@@ -20,7 +20,7 @@ struct sl__fused {
 	struct sl_graph *graph;
 	const struct sl__covers *covers;
 	struct sl__shapes *shapes;
-	struct sl__steps steps;
+	struct sl__execution_order steps;
 	struct sl__costs costs;
 	struct sl__forward forward; /* no roles */
 	struct sl__liveness liveness;
@@ -49,7 +49,7 @@ struct sl__survey {
 };
 
 enum sl_status sl__survey_new(struct sl__survey **out,
-			      const struct sl__steps *steps,
+			      const struct sl__execution_order *steps,
 			      const struct sl__roles *roles,
 			      const struct sl__shapes_options *options,
 			      struct sl_error *err) SL_CHECKED;

@@ -31,7 +31,7 @@ struct finder {
 	const struct sl_graph *graph;
 	const struct sl__costs *costs;
 	const struct sl__forward *forward;
-	struct sl__users users;
+	struct sl__value_users users;
 	unsigned char *traits; /* per value */
 	unsigned *seen;        /* per node: number of the walk that saw it */
 	unsigned n_walks;
@@ -180,7 +180,7 @@ find_traits(struct finder *f)
 							: traits_of_tensor(t));
 	}
 	for (size_t s = 0; s < f->forward->steps->n; s++) {
-		if (f->forward->steps->rows[s].kind == SL__STEP_RUN)
+		if (f->forward->steps->rows[s].kind == SL__NODE_VISIT_RUN)
 			spread_traits(f, f->forward->steps->rows[s].node);
 	}
 }
@@ -463,7 +463,7 @@ is_whole_causal(const struct finder *f, const struct sl__node *node)
 	uint32_t i = sl__is_op(node, SL__OP_ONNX_Attention) ? 3 : 5;
 
 	if (sl__is_op(node, SL__OP_MS_GroupQueryAttention) ||
-	    sl__int(node, "is_causal", 0) || sl__int(node, "unidirectional", 0))
+	    sl__attribute_int(node, "is_causal", 0) || sl__attribute_int(node, "unidirectional", 0))
 		return 1;
 	return i < node->n_inputs && node->inputs[i] != SL__NONE &&
 	       f->traits[node->inputs[i]] & TRAIT_TRIANGLE;
@@ -513,12 +513,12 @@ measure_whole(const struct finder *f, struct sl__attention *a,
 	a->n_queries = a->n_keys = tokens_of(f, node->inputs[0]);
 	if (has_projections(node)) {
 		uint64_t width = sl__in_dim(
-			&(struct sl__call){.shapes = f->shapes, .node = node},
+			&(struct sl__rule_context){.shapes = f->shapes, .node = node},
 			1, 1);
 
 		a->kv_elements =
 			a->n_queries * 2 * (width / 3) *
-			sl__in_dim(&(struct sl__call){.shapes = f->shapes,
+			sl__in_dim(&(struct sl__rule_context){.shapes = f->shapes,
 						      .node = node},
 				   0, 0);
 	} else if (keys != SL__NONE && values != SL__NONE) {
@@ -535,7 +535,7 @@ add_whole(struct finder *f, uint32_t id)
 	const struct sl__node *node = &f->graph->nodes[id];
 	const struct sl_cost *cost = &f->costs->per_call[id];
 	struct sl__attention a = {.scores = id, .mixing = id};
-	struct sl__call call = {.shapes = f->shapes, .node = node};
+	struct sl__rule_context call = {.shapes = f->shapes, .node = node};
 
 	if (cost->basis == SL_BASIS_UNKNOWN || node->inputs[0] == SL__NONE ||
 	    !node->n_outputs || node->outputs[0] == SL__NONE)
@@ -579,7 +579,7 @@ make_tables(struct finder *f, struct sl__arena *arena,
 	if (!out->rows || !out->product_macs || !out->masked_macs ||
 	    !out->is_causal || !f->traits || !f->seen)
 		return sl__fail_nomem(err);
-	return sl__users_of(&f->users, f->graph, scratch, err);
+	return sl__value_users_find(&f->users, f->graph, scratch, err);
 }
 
 enum sl_status

@@ -90,12 +90,12 @@ reach_node(struct trainer *t, uint32_t id, uint32_t step)
 
 /* Into bodies and out of them; a loop's results come in again. */
 static void
-reach_bodies(struct trainer *t, const struct sl__visit *step)
+reach_bodies(struct trainer *t, const struct sl__node_visit *step)
 {
 	const struct sl_graph *graph = t->graph;
 
 	for (size_t a = 0; a < graph->nodes[step->node].n_attributes; a++) {
-		uint32_t body = sl__node_body(graph, step->node, a);
+		uint32_t body = sl__node_body_by_index(graph, step->node, a);
 		const struct sl__block *block;
 
 		if (body == SL__NONE)
@@ -103,10 +103,10 @@ reach_bodies(struct trainer *t, const struct sl__visit *step)
 		block = &graph->blocks[body];
 		for (size_t i = 0; i < block->n_inputs; i++)
 			t->needs[block->inputs[i]] |= (unsigned char)needs(
-				t, sl__body_source(graph, body, i));
+				t, sl__body_owner_input(graph, body, i));
 		for (size_t k = 0; k < block->n_outputs; k++) {
-			uint32_t sink = sl__body_sink(graph, body, k);
-			uint32_t again = sl__body_again(graph, body, k);
+			uint32_t sink = sl__body_owner_output(graph, body, k);
+			uint32_t again = sl__body_feedback_input(graph, body, k);
 
 			if (!needs(t, block->outputs[k]))
 				continue;
@@ -121,7 +121,7 @@ reach_bodies(struct trainer *t, const struct sl__visit *step)
 static void
 reach(struct trainer *t)
 {
-	const struct sl__steps *steps = t->forward->steps;
+	const struct sl__execution_order *steps = t->forward->steps;
 	/* Twice where there are bodies: what a turn computes reaches the next. */
 	int n_rounds = t->graph->n_blocks > 1 ? 2 : 1;
 
@@ -134,7 +134,7 @@ reach(struct trainer *t)
 			if (t->forward->costs->n_calls[steps->rows[s].node] ==
 			    0)
 				continue;
-			if (steps->rows[s].kind == SL__STEP_RUN)
+			if (steps->rows[s].kind == SL__NODE_VISIT_RUN)
 				reach_node(t, steps->rows[s].node, s);
 			else
 				reach_bodies(t, &steps->rows[s]);
@@ -183,12 +183,12 @@ static uint64_t
 recurrent_macs(const struct trainer *t, const struct sl__node *node,
 	       uint64_t macs)
 {
-	struct sl__call call = {.shapes = t->forward->shapes, .node = node};
+	struct sl__rule_context call = {.shapes = t->forward->shapes, .node = node};
 	uint64_t n_in = sl__in_dim(&call, 1, 2);
 	uint64_t n_all = n_in + sl__in_dim(&call, 2, 2);
 	uint64_t of_input = n_all ? macs / n_all * n_in : macs;
 	uint64_t n_steps =
-		sl__in_dim(&call, 0, sl__int(node, "layout", 0) ? 1 : 0);
+		sl__in_dim(&call, 0, sl__attribute_int(node, "layout", 0) ? 1 : 0);
 	uint64_t first = n_steps ? (macs - of_input) / n_steps : 0;
 	int is_start_given = sl__has_in(&call, 5);
 
@@ -347,7 +347,7 @@ n_turns(const struct trainer *t, uint32_t block)
 {
 	uint64_t n = t->forward->shapes->block_calls[block];
 
-	return n == 0 || n >= SL__CALLS_BEYOND ? 1 : n;
+	return n == 0 || n >= SL__CALLS_OVERFLOW ? 1 : n;
 }
 
 /* Gates and cell states of every step are kept too: 5 numbers per hidden one
@@ -355,7 +355,7 @@ n_turns(const struct trainer *t, uint32_t block)
 static void
 keep_gates(struct trainer *t, const struct sl__node *node)
 {
-	struct sl__call call = {.shapes = t->forward->shapes, .node = node};
+	struct sl__rule_context call = {.shapes = t->forward->shapes, .node = node};
 	uint64_t n =
 		sl__times(sl__in_dim(&call, 0, 0), sl__in_dim(&call, 0, 1));
 	uint64_t per_hidden = 0, n_bytes = 0;
@@ -640,9 +640,9 @@ sl__training_of(struct sl_training *out, const struct sl__forward *forward,
 	reach(&t);
 	share_copies(&t);
 	for (uint32_t s = 0; s < forward->steps->n; s++) {
-		const struct sl__visit *step = &forward->steps->rows[s];
+		const struct sl__node_visit *step = &forward->steps->rows[s];
 
-		if (step->kind == SL__STEP_RUN &&
+		if (step->kind == SL__NODE_VISIT_RUN &&
 		    forward->costs->n_calls[step->node])
 			keep_for(&t, step->node, s);
 	}

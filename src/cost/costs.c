@@ -133,7 +133,7 @@ settle_branches(const struct walker *w, const struct sl__node *node,
 	/* Where the If itself runs an unknown number of times, that is told
 	 * of the branch that is taken. */
 	each_node(w, branches[!dearer],
-		  w->shapes->block_calls[node->block] < SL__CALLS_BEYOND
+		  w->shapes->block_calls[node->block] < SL__CALLS_OVERFLOW
 			  ? set_left_out
 			  : set_idle,
 		  why_left);
@@ -148,8 +148,8 @@ has_open_branches(const struct walker *w, const struct sl__node *node,
 {
 	if (!sl__is_op(node, SL__OP_ONNX_If))
 		return 0;
-	branches[0] = sl__body_of(node, "then_branch");
-	branches[1] = sl__body_of(node, "else_branch");
+	branches[0] = sl__node_body_by_name(node, "then_branch");
+	branches[1] = sl__node_body_by_name(node, "else_branch");
 	return branches[0] != SL__NONE && branches[1] != SL__NONE &&
 	       w->shapes->block_calls[branches[0]] &&
 	       w->shapes->block_calls[branches[1]];
@@ -190,13 +190,13 @@ settle_block(const struct walker *w, uint32_t id, struct sl_cost *total)
 		w->costs->n_calls[node] = n_calls;
 		if (n_calls == 0)
 			set_idle(w, node, NULL);
-		else if (n_calls == SL__CALLS_BEYOND)
+		else if (n_calls == SL__CALLS_OVERFLOW)
 			set_unknown(w, node, sl__cost_beyond);
 		else if (n_calls == UINT64_MAX)
 			set_unknown(w, node, "a loop of unknown length");
 		/* To compare two branches one run of each will do. */
 		sl__cost_add(total, &w->costs->per_call[node],
-			     n_calls >= SL__CALLS_BEYOND ? 1 : n_calls);
+			     n_calls >= SL__CALLS_OVERFLOW ? 1 : n_calls);
 		rc = settle_bodies(w, &graph->nodes[node], total);
 	}
 	return rc;

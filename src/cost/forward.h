@@ -10,7 +10,7 @@
 struct sl__forward {
 	struct sl__shapes *shapes;
 	const struct sl__costs *costs;
-	const struct sl__steps *steps;
+	const struct sl__execution_order *steps;
 	const struct sl__roles *roles;
 };
 

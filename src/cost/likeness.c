@@ -23,7 +23,7 @@ enum {
 static void
 let_all_go(const struct sl__tensor *t)
 {
-	sl__tensor_let_go(t, 0, t->n_bytes);
+	sl__tensor_release_pages(t, 0, t->n_bytes);
 }
 
 /* The last two dimensions; 0 where the tensor has fewer. */
@@ -215,8 +215,8 @@ compare_bytes(const struct sl__tensor *a, const struct sl__tensor *b)
 
 		is_constant = is_constant &&
 			      is_one_value(a->bytes + at, n, a->bytes, element);
-		sl__tensor_let_go(a, at, n);
-		sl__tensor_let_go(b, at, n);
+		sl__tensor_release_pages(a, at, n);
+		sl__tensor_release_pages(b, at, n);
 		if (!same)
 			return SL__DIFFERENT;
 	}
@@ -273,13 +273,13 @@ compare_transposed(const struct sl__tensor *a, const struct sl__tensor *b)
 static enum sl__equality
 compare_generators(const struct sl__tensor *a, const struct sl__tensor *b)
 {
-	const struct sl__generator *g = a->generator, *h = b->generator;
+	const struct sl__tensor_generator *g = a->generator, *h = b->generator;
 
 	if (g->kind != h->kind || g->seed != h->seed ||
 	    bits_of(g->mean) != bits_of(h->mean) ||
 	    bits_of(g->scale) != bits_of(h->scale))
 		return SL__DIFFERENT;
-	return g->kind == SL__GENERATE_CONSTANT || fabs(g->scale) < 1e-300
+	return g->kind == SL__TENSOR_GENERATOR_CONSTANT || fabs(g->scale) < 1e-300
 		       ? SL__ONE_VALUE
 		       : SL__EQUAL;
 }

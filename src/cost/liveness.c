@@ -108,7 +108,7 @@ enter_body(struct walker *w, uint32_t body, uint32_t step)
 	const struct sl__block *block = &w->graph->blocks[body];
 
 	for (size_t i = 0; i < block->n_inputs; i++) {
-		uint32_t from = sl__body_source(w->graph, body, i);
+		uint32_t from = sl__body_owner_input(w->graph, body, i);
 
 		if (from == SL__NONE)
 			begin(w, block->inputs[i], step);
@@ -125,7 +125,7 @@ leave_body(struct walker *w, uint32_t body, uint32_t step)
 	uint32_t owner = block->owner;
 
 	for (size_t k = 0; k < block->n_outputs; k++) {
-		uint32_t sink = sl__body_sink(w->graph, body, k);
+		uint32_t sink = sl__body_owner_output(w->graph, body, k);
 		uint32_t s = storage_of(w, block->outputs[k]);
 		uint64_t n = 0;
 
@@ -153,20 +153,20 @@ runs(const struct walker *w, uint32_t body)
 }
 
 static void
-pass_bodies(struct walker *w, const struct sl__visit *step, uint32_t at)
+pass_bodies(struct walker *w, const struct sl__node_visit *step, uint32_t at)
 {
 	const struct sl__node *node = &w->graph->nodes[step->node];
 	int is_set = 0;
 
-	for (uint32_t i = 0; step->kind == SL__STEP_LEAVE && i < node->n_inputs;
+	for (uint32_t i = 0; step->kind == SL__NODE_VISIT_LEAVE && i < node->n_inputs;
 	     i++)
 		use(w, step->node, node->inputs[i], at);
 	for (size_t a = 0; a < node->n_attributes; a++) {
-		uint32_t body = sl__node_body(w->graph, step->node, a);
+		uint32_t body = sl__node_body_by_index(w->graph, step->node, a);
 
 		if (body == SL__NONE || !runs(w, body))
 			continue;
-		if (step->kind == SL__STEP_ENTER)
+		if (step->kind == SL__NODE_VISIT_ENTER)
 			enter_body(w, body, at);
 		else if (!is_set)
 			leave_body(w, body, at);
@@ -174,7 +174,7 @@ pass_bodies(struct walker *w, const struct sl__visit *step, uint32_t at)
 	}
 	/* A loop of unknown length has results all the same. */
 	for (uint32_t k = 0;
-	     step->kind == SL__STEP_LEAVE && !is_set && k < node->n_outputs;
+	     step->kind == SL__NODE_VISIT_LEAVE && !is_set && k < node->n_outputs;
 	     k++) {
 		if (node->outputs[k] != SL__NONE)
 			begin_result(w, node->outputs[k], at);
@@ -185,7 +185,7 @@ pass_bodies(struct walker *w, const struct sl__visit *step, uint32_t at)
 static void
 hold_elements(struct walker *w)
 {
-	const struct sl__steps *steps = w->out->steps;
+	const struct sl__execution_order *steps = w->out->steps;
 
 	for (size_t s = steps->n; s > 0; s--) {
 		const struct sl__node *node =
@@ -211,7 +211,7 @@ hold_elements(struct walker *w)
 static void
 walk(struct walker *w)
 {
-	const struct sl__steps *steps = w->out->steps;
+	const struct sl__execution_order *steps = w->out->steps;
 	const struct sl__block *main = &w->graph->blocks[0];
 
 	for (size_t i = 0; i < main->n_inputs; i++) {
@@ -219,15 +219,15 @@ walk(struct walker *w)
 			begin(w, main->inputs[i], 0);
 	}
 	for (uint32_t s = 0; s < steps->n; s++) {
-		if (steps->rows[s].kind == SL__STEP_LEAVE)
+		if (steps->rows[s].kind == SL__NODE_VISIT_LEAVE)
 			w->leave[steps->rows[s].node] = s;
 	}
 	for (uint32_t s = 0; s < steps->n; s++) {
-		const struct sl__visit *step = &steps->rows[s];
+		const struct sl__node_visit *step = &steps->rows[s];
 
 		if (w->costs->n_calls[step->node] == 0)
 			continue;
-		if (step->kind == SL__STEP_RUN)
+		if (step->kind == SL__NODE_VISIT_RUN)
 			run_node(w, step->node, s);
 		else
 			pass_bodies(w, step, s);
@@ -349,7 +349,7 @@ static void
 read_operands(struct mover *m, const struct sl__node *node,
 	      const struct sl_cost *cost)
 {
-	struct sl__call call = {.shapes = m->forward->shapes, .node = node};
+	struct sl__rule_context call = {.shapes = m->forward->shapes, .node = node};
 	uint64_t sums[2] = {0, 0}; /* of activations, of parameters */
 
 	for (uint32_t i = 0; i < node->n_inputs; i++) {

@@ -14,7 +14,7 @@
  * left.
  */
 struct sl__liveness {
-	const struct sl__steps *steps;
+	const struct sl__execution_order *steps;
 	uint32_t *storage;       /* per value */
 	uint32_t *birth, *death; /* per value that is a storage; birth is
 				    SL__NONE where it never lives */

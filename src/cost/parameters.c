@@ -162,7 +162,7 @@ sl__input_use(const struct sl__node *node, size_t i)
 
 /* What is known while judging; arrays are per value. */
 struct judge {
-	const struct sl__steps *steps;
+	const struct sl__execution_order *steps;
 	const struct sl_graph *graph;
 	struct sl__roles *roles;
 	unsigned char *uses;      /* enum use */
@@ -238,27 +238,27 @@ add_use(struct judge *j, uint32_t value, unsigned uses)
 
 /* Values that pass out of the bodies of a node, or into them. */
 static void
-carry_uses(struct judge *j, uint32_t node, enum sl__step_kind kind)
+carry_uses(struct judge *j, uint32_t node, enum sl__node_visit_kind kind)
 {
 	const struct sl_graph *graph = j->graph;
 
 	for (size_t a = 0; a < graph->nodes[node].n_attributes; a++) {
-		uint32_t body = sl__node_body(graph, node, a);
+		uint32_t body = sl__node_body_by_index(graph, node, a);
 		const struct sl__block *block;
 
 		if (body == SL__NONE)
 			continue;
 		block = &graph->blocks[body];
 		for (size_t k = 0;
-		     kind == SL__STEP_LEAVE && k < block->n_outputs; k++) {
-			uint32_t sink = sl__body_sink(graph, body, k);
+		     kind == SL__NODE_VISIT_LEAVE && k < block->n_outputs; k++) {
+			uint32_t sink = sl__body_owner_output(graph, body, k);
 
 			add_use(j, block->outputs[k],
 				sink == SL__NONE ? USE_PLAIN : j->uses[sink]);
 		}
 		for (size_t i = 0;
-		     kind == SL__STEP_ENTER && i < block->n_inputs; i++)
-			add_use(j, sl__body_source(graph, body, i),
+		     kind == SL__NODE_VISIT_ENTER && i < block->n_inputs; i++)
+			add_use(j, sl__body_owner_input(graph, body, i),
 				j->uses[block->inputs[i]]);
 	}
 }
@@ -267,11 +267,11 @@ static void
 collect_uses(struct judge *j)
 {
 	for (size_t s = j->steps->n; s > 0; s--) {
-		const struct sl__visit *step = &j->steps->rows[s - 1];
+		const struct sl__node_visit *step = &j->steps->rows[s - 1];
 		const struct sl__node *node = &j->graph->nodes[step->node];
 		unsigned out_uses = uses_of_outputs(j, node);
 
-		if (step->kind != SL__STEP_RUN) {
+		if (step->kind != SL__NODE_VISIT_RUN) {
 			carry_uses(j, step->node, step->kind);
 			continue;
 		}
@@ -412,20 +412,20 @@ spread_learning(struct judge *j, const struct sl__node *node)
 /* Into a body what comes in is taken for learnt where anything is; out of it
  * what any branch learnt. */
 static void
-carry_learning(struct judge *j, uint32_t node, enum sl__step_kind kind)
+carry_learning(struct judge *j, uint32_t node, enum sl__node_visit_kind kind)
 {
 	const struct sl_graph *graph = j->graph;
 
 	for (size_t a = 0; a < graph->nodes[node].n_attributes; a++) {
-		uint32_t body = sl__node_body(graph, node, a);
+		uint32_t body = sl__node_body_by_index(graph, node, a);
 		const struct sl__block *block;
 
 		if (body == SL__NONE)
 			continue;
 		block = &graph->blocks[body];
 		for (size_t i = 0;
-		     kind == SL__STEP_ENTER && i < block->n_inputs; i++) {
-			uint32_t from = sl__body_source(graph, body, i);
+		     kind == SL__NODE_VISIT_ENTER && i < block->n_inputs; i++) {
+			uint32_t from = sl__body_owner_input(graph, body, i);
 
 			j->is_learnt[block->inputs[i]] |=
 				(unsigned char)is_learnt_input(j, from);
@@ -433,8 +433,8 @@ carry_learning(struct judge *j, uint32_t node, enum sl__step_kind kind)
 				j->origin[block->inputs[i]] = j->origin[from];
 		}
 		for (size_t k = 0;
-		     kind == SL__STEP_LEAVE && k < block->n_outputs; k++) {
-			uint32_t sink = sl__body_sink(graph, body, k);
+		     kind == SL__NODE_VISIT_LEAVE && k < block->n_outputs; k++) {
+			uint32_t sink = sl__body_owner_output(graph, body, k);
 
 			if (sink != SL__NONE)
 				j->is_learnt[sink] |=
@@ -447,9 +447,9 @@ static void
 follow(struct judge *j)
 {
 	for (size_t s = 0; s < j->steps->n; s++) {
-		const struct sl__visit *step = &j->steps->rows[s];
+		const struct sl__node_visit *step = &j->steps->rows[s];
 
-		if (step->kind == SL__STEP_RUN) {
+		if (step->kind == SL__NODE_VISIT_RUN) {
 			visit_inputs(j, step->node);
 			spread_learning(j, &j->graph->nodes[step->node]);
 		} else {
@@ -599,7 +599,7 @@ make_tables(struct judge *j, struct sl__arena *result,
 }
 
 enum sl_status
-sl__roles_of(struct sl__roles *out, const struct sl__steps *steps,
+sl__roles_of(struct sl__roles *out, const struct sl__execution_order *steps,
 	     struct sl__arena *arena, struct sl_error *err)
 {
 	struct judge j = {.steps = steps, .graph = steps->graph, .roles = out};
@@ -639,8 +639,8 @@ sl__roles_numbers(const struct sl__roles *roles, const struct sl_graph *graph,
 	    !sl__is_op(&graph->nodes[user], SL__OP_MS_MatMulNBits))
 		return n_stored;
 	node = &graph->nodes[user];
-	k = sl__int(node, "K", 0);
-	n = sl__int(node, "N", 0);
+	k = sl__attribute_int(node, "K", 0);
+	n = sl__attribute_int(node, "N", 0);
 	/* No more than bytes can hold: of 2 bits or more each. */
 	if (node->inputs[1] != value || k < 1 || n < 1 ||
 	    __builtin_mul_overflow(k, n, &all) || (uint64_t)all / 4 > n_stored)

@@ -3,7 +3,7 @@
 #ifndef SL_PARAMETERS_H
 #define SL_PARAMETERS_H
 
-#include "graph/steps.h"
+#include "graph/execution_order.h"
 
 /*
  * Invariants: arrays are indexed by value and mean something for values that
@@ -25,7 +25,7 @@ struct sl__roles {
  * use does not tell; see parameters.c for the rules.  No shapes are needed.
  */
 enum sl_status sl__roles_of(struct sl__roles *out,
-			    const struct sl__steps *steps,
+			    const struct sl__execution_order *steps,
 			    struct sl__arena *arena,
 			    struct sl_error *err) SL_CHECKED;
 

@@ -359,7 +359,7 @@ static enum sl_status
 describe_memory(struct inspector *i)
 {
 	const struct sl__liveness *live = sl__survey_live(i->survey);
-	const struct sl__steps *steps = live->steps;
+	const struct sl__execution_order *steps = live->steps;
 	const struct sl__block *main = &i->graph->blocks[0];
 	const struct sl__kv *kv = &i->survey->kv;
 	struct sl_live_set *memory = &i->out->memory;
@@ -437,7 +437,7 @@ list_unresolved(struct inspector *i)
 
 	sl__facts_init(&list, i->arena, NULL, 0);
 	for (size_t k = 0; k < shapes->n_unresolved; k++) {
-		const struct sl__unresolved *u = &shapes->unresolved[k];
+		const struct sl__unresolved_shape *u = &shapes->unresolved[k];
 		const struct sl__node *node = &i->graph->nodes[u->node];
 		const struct sl_fact here = {remedy_of(i, node),
 					     {0},

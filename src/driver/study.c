@@ -48,7 +48,7 @@ study_begin(struct sl__study *out, const struct sl_graph *graph,
 
 	memset(out, 0, sizeof(*out));
 	sl__arena_init(&out->arena, allocator);
-	rc = sl__steps_of(&out->steps, graph, &out->arena, err);
+	rc = sl__execution_order_find(&out->steps, graph, &out->arena, err);
 	return rc ? rc
 		  : sl__roles_of(&out->roles, &out->steps, &out->arena, err);
 }
@@ -253,7 +253,7 @@ is_bias(const struct sl__survey *s, uint32_t value)
 /* Whether a value is the result of a product without a bias of its own, and
  * for one node alone. */
 static int
-awaits_bias(const struct sl__survey *s, const struct sl__users *users,
+awaits_bias(const struct sl__survey *s, const struct sl__value_users *users,
 	    uint32_t value)
 {
 	uint32_t producer =
@@ -274,7 +274,7 @@ awaits_bias(const struct sl__survey *s, const struct sl__users *users,
 /* Additions of a bias that a node does, in one call: part of a product, or
  * an Add that follows it. */
 static uint64_t
-bias_of(const struct sl__survey *s, const struct sl__users *users,
+bias_of(const struct sl__survey *s, const struct sl__value_users *users,
 	uint32_t node_id)
 {
 	const struct sl__node *node = &s->graph->nodes[node_id];
@@ -294,7 +294,7 @@ bias_of(const struct sl__survey *s, const struct sl__users *users,
 
 static enum sl_status
 sum_costs(struct sl_counts *out, const struct sl__survey *s,
-	  const struct sl__users *users, struct sl_error *err)
+	  const struct sl__value_users *users, struct sl_error *err)
 {
 	for (uint32_t i = 0; i < s->graph->n_nodes; i++) {
 		const struct sl__node *node = &s->graph->nodes[i];
@@ -323,13 +323,13 @@ sl_count_flops(struct sl_counts *out, const struct sl_graph *graph,
 	       const struct sl_sizes *sizes, struct sl_error *err)
 {
 	struct sl__study study;
-	struct sl__users users;
+	struct sl__value_users users;
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
 	rc = sl__study_open(&study, graph, sizes, &graph->arena.allocator, err);
 	if (!rc)
-		rc = sl__users_of(&users, graph, &study.arena, err);
+		rc = sl__value_users_find(&users, graph, &study.arena, err);
 	if (!rc) {
 		sum_weights(out, graph, &study.roles);
 		rc = sum_costs(out, study.survey, &users, err);

@@ -15,7 +15,7 @@ struct sl__study {
 	struct sl_sizes sizes;
 	struct sl__shapes_options how;
 	struct sl__inputs *inputs; /* NULL: no folder was named */
-	struct sl__steps steps;
+	struct sl__execution_order steps;
 	struct sl__roles roles;
 	struct sl__survey *survey;
 };

@@ -56,7 +56,7 @@ begin(struct making *m, const struct sl__planner *pl, uint32_t value,
 	m->key.n_bytes = sizeof(m->layout);
 	m->key.is_same = is_same_layout;
 	m->is_shared = n_bytes >= SHARED_BYTES_LEAST &&
-		       sl__identity_of(&m->key.tensor, m->tensor, model);
+		       sl__tensor_fingerprint_of(&m->key.tensor, m->tensor, model);
 }
 
 /* Where it was made before; SL__NONE where it was not. */
@@ -95,10 +95,10 @@ make_copy(const struct making *m, struct sl__planner *pl)
 
 	if (pl->rc || !t->n_bytes)
 		return buffer;
-	from = is_dry(pl) ? to : sl__tensor_piece(t, 0, (size_t)t->n_bytes, to);
+	from = is_dry(pl) ? to : sl__tensor_byte_range(t, 0, (size_t)t->n_bytes, to);
 	if (from != to)
 		memcpy(to, from, (size_t)t->n_bytes);
-	sl__tensor_let_go(t, 0, t->n_bytes);
+	sl__tensor_release_pages(t, 0, t->n_bytes);
 	insert(m, pl, to);
 	return buffer;
 }
@@ -234,7 +234,7 @@ make_packed(const struct making *m, struct sl__planner *pl, uint32_t value)
 	bytes = bytes_of(m, pl, value, &loaded);
 	if (sl__dnnl_reorder_now(pl, &m->layout.from, bytes, &m->layout.to,
 				 to)) {
-		sl__tensor_let_go(m->tensor, 0, m->tensor->n_bytes);
+		sl__tensor_release_pages(m->tensor, 0, m->tensor->n_bytes);
 		insert(m, pl, to);
 	}
 	sl__runtime_value_clear(&loaded, &pl->program->arena.allocator);

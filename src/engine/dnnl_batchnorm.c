@@ -66,8 +66,8 @@ static const int batch_args[4] = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN,
 static int
 is_inference(const struct sl__planner *pl, const struct norm *n)
 {
-	if (sl__int(n->node, "training_mode", 0) ||
-	    !sl__int(n->node, "spatial", 1) ||
+	if (sl__attribute_int(n->node, "training_mode", 0) ||
+	    !sl__attribute_int(n->node, "spatial", 1) ||
 	    sl__plan_out(n->node, 1) != SL__NONE)
 		return 0;
 	for (uint32_t i = 1; i <= 4; i++) {
@@ -89,7 +89,7 @@ sl__make_channel_norm(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct norm n = {node, sl__plan_in(node, 0), sl__plan_out(node, 0), 4,
 			 batch_args};
-	float epsilon = (float)sl__float(node, "epsilon", 1e-5);
+	float epsilon = (float)sl__attribute_float(node, "epsilon", 1e-5);
 	dnnl_memory_desc_t md;
 
 	return is_type_fit(pl, &n) && is_inference(pl, &n) &&
@@ -103,10 +103,10 @@ sl__make_lrn(struct sl__planner *pl, const struct sl__node *node)
 	struct norm n = {node, sl__plan_in(node, 0), sl__plan_out(node, 0), 0,
 			 NULL};
 	struct sl__dnnl_lrn lrn = {
-		.size = sl__int(node, "size", 1),
-		.alpha = (float)sl__float(node, "alpha", 1e-4),
-		.beta = (float)sl__float(node, "beta", .75),
-		.bias = (float)sl__float(node, "bias", 1)};
+		.size = sl__attribute_int(node, "size", 1),
+		.alpha = (float)sl__attribute_float(node, "alpha", 1e-4),
+		.beta = (float)sl__attribute_float(node, "beta", .75),
+		.bias = (float)sl__attribute_float(node, "bias", 1)};
 
 	/* Windows of an even size are not in the middle; oneDNN's are. */
 	return is_type_fit(pl, &n) && lrn.size >= 1 && lrn.size % 2 &&

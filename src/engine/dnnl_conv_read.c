@@ -28,9 +28,9 @@ read_fused_end(struct sl__conv *c)
 		{"HardSigmoid", SL__POST_OP_HARD_SIGMOID, .2, .5},
 	};
 	const struct sl__node *node = c->node;
-	const char *word = sl__word(node, "activation", "");
+	const char *word = sl__attribute_string(node, "activation", "");
 	const struct sl__attribute *list =
-		sl__attribute(node, "activation_params");
+		sl__attribute_find(node, "activation_params");
 	struct sl__post_op *post_op;
 
 	if (sl__plan_in(node, 3) != SL__NONE) {
@@ -45,10 +45,10 @@ read_fused_end(struct sl__conv *c)
 		if (strcmp(word, rows[i].name))
 			continue;
 		post_op->kind = rows[i].kind;
-		post_op->alpha = (float)sl__float(node, "activation_alpha",
+		post_op->alpha = (float)sl__attribute_float(node, "activation_alpha",
 						  rows[i].alpha);
 		post_op->beta =
-			(float)sl__float(node, "activation_beta", rows[i].beta);
+			(float)sl__attribute_float(node, "activation_beta", rows[i].beta);
 		if (list && list->kind == SL__ATTRIBUTE_FLOATS && list->n > 0)
 			post_op->alpha = list->floats[0];
 		if (list && list->kind == SL__ATTRIBUTE_FLOATS && list->n > 1)
@@ -113,8 +113,8 @@ pad_transposed(struct sl__conv *c, struct sl__window *w, const int64_t *in,
 	       const int64_t *out)
 {
 	const int64_t *more, *shape;
-	size_t n_more = sl__ints(c->node, "output_padding", &more);
-	int is_shared = sl__ints(c->node, "output_shape", &shape) ||
+	size_t n_more = sl__attribute_ints(c->node, "output_padding", &more);
+	int is_shared = sl__attribute_ints(c->node, "output_shape", &shape) ||
 			w->padding == SL__PADDING_SAME;
 
 	for (int d = 0; d < w->n; d++) {
@@ -169,7 +169,7 @@ sl__conv_read(struct sl__conv *c, struct sl__planner *pl,
 	c->y = sl__plan_out(node, 0);
 	c->sum = -1;
 	c->is_transposed = sl__is_op(node, SL__OP_ONNX_ConvTranspose);
-	c->n_groups = sl__int(node, "group", 1);
+	c->n_groups = sl__attribute_int(node, "group", 1);
 	if (c->x == SL__NONE || c->w == SL__NONE || c->y == SL__NONE ||
 	    c->n_groups < 1 || !read_types(c, pl))
 		return 0;

@@ -91,7 +91,7 @@ read_pool(struct pool *p, const struct sl__planner *pl,
 	p->is_global = sl__is_op(node, SL__OP_ONNX_GlobalMaxPool) ||
 		       sl__is_op(node, SL__OP_ONNX_GlobalAveragePool);
 	p->counts_pads = !p->is_max && !p->is_global &&
-			 sl__int(node, "count_include_pad", 0) != 0;
+			 sl__attribute_int(node, "count_include_pad", 0) != 0;
 	if (x->rank < 3 || x->rank > 5 || y->rank != x->rank ||
 	    !is_type_fit(p, x->dtype) || !sl__plan_elements(pl, p->x) ||
 	    !sl__plan_elements(pl, p->y))

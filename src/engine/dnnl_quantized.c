@@ -104,10 +104,10 @@ read_values(struct making *m, const struct sl__node *node)
 	c->w = sl__plan_in(node, m->is_integer ? 1 : 3);
 	c->b = m->is_integer ? SL__NONE : sl__plan_in(node, 8);
 	c->y = sl__plan_out(node, 0);
-	c->n_groups = sl__int(node, "group", 1);
+	c->n_groups = sl__attribute_int(node, "group", 1);
 	c->sum = -1;
 	if (c->x == SL__NONE || c->w == SL__NONE || c->y == SL__NONE ||
-	    c->n_groups < 1 || sl__int(node, "channels_last", 0) ||
+	    c->n_groups < 1 || sl__attribute_int(node, "channels_last", 0) ||
 	    !sl__plan_constant(m->pl, c->w))
 		return 0;
 	x = sl__plan_type(m->pl, c->x);
@@ -407,7 +407,7 @@ sl__dnnl_small_weights(struct sl__planner *pl, uint32_t value,
 	w = sl__small_weights(pl, value, &copy);
 	sl__dnnl_reorder_now(pl, own, w, &arg.md, to);
 	sl__allocator_free(&pl->program->arena.allocator, copy);
-	sl__tensor_let_go(t, 0, t->n_bytes);
+	sl__tensor_release_pages(t, 0, t->n_bytes);
 	return arg;
 }
 

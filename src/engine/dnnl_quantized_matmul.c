@@ -70,8 +70,8 @@ measure(struct matmul *p)
 {
 	const struct sl__type *a = sl__plan_type(p->pl, p->a);
 	const struct sl__type *b = sl__plan_type(p->pl, p->b);
-	int flips_a = sl__int(p->node, "transA", 0) != 0;
-	int flips_b = sl__int(p->node, "transB", 0) != 0;
+	int flips_a = sl__attribute_int(p->node, "transA", 0) != 0;
+	int flips_b = sl__attribute_int(p->node, "transB", 0) != 0;
 	struct sl__quantized_epilogue *e = p->epilogue;
 	int64_t b_rows;
 
@@ -164,7 +164,7 @@ read_matmul(struct matmul *p, const struct sl__node *node)
 	e->kind = y == SL_DTYPE_I32   ? SL__QUANTIZED_SUMS
 		  : y == SL_DTYPE_F32 ? SL__QUANTIZED_REALS
 				      : SL__QUANTIZED_CODES;
-	e->alpha = (float)sl__float(node, "alpha", 1);
+	e->alpha = (float)sl__attribute_float(node, "alpha", 1);
 	if (p->is_spread ? a != SL_DTYPE_F32 : !sl__is_small(a))
 		return 0;
 	return sl__is_small(sl__plan_type(p->pl, p->b)->dtype) &&

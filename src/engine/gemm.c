@@ -213,8 +213,8 @@ add_scales(struct sl__gemm *p, const struct sl__node *node)
 	int is_gemm = sl__is_op(node, SL__OP_ONNX_Gemm) ||
 		      sl__is_op(node, SL__OP_MS_FusedGemm);
 	int has_c = is_gemm || sl__is_op(node, SL__OP_SLEUTH_MatMul);
-	double alpha = sl__float(node, "alpha", 1);
-	double beta = is_gemm ? sl__float(node, "beta", 1) : 1;
+	double alpha = sl__attribute_float(node, "alpha", 1);
+	double beta = is_gemm ? sl__attribute_float(node, "beta", 1) : 1;
 	uint32_t c = has_c ? sl__plan_in(node, 2) : SL__NONE;
 
 	if (sl__is_op(node, SL__OP_ONNX_MatMul))
@@ -247,7 +247,7 @@ add_activation(struct sl__gemm *p, const struct sl__node *node)
 		{"HardSigmoid", SL__POST_OP_HARD_SIGMOID, .2, .5},
 		{"Elu", SL__POST_OP_ELU, 1, 0},
 	};
-	const char *word = sl__word(node, "activation", "");
+	const char *word = sl__attribute_string(node, "activation", "");
 
 	if (!sl__is_op(node, SL__OP_MS_FusedGemm) || !*word ||
 	    !strcmp(word, "none"))
@@ -256,11 +256,11 @@ add_activation(struct sl__gemm *p, const struct sl__node *node)
 		if (strcmp(word, known[i].word))
 			continue;
 		add_end(p, known[i].kind,
-			sl__float(node, "activation_alpha", known[i].alpha),
+			sl__attribute_float(node, "activation_alpha", known[i].alpha),
 			SL__NONE);
-		p->epilogue[p->n_epilogue - 1].post_op.beta = (float)sl__float(
+		p->epilogue[p->n_epilogue - 1].post_op.beta = (float)sl__attribute_float(
 			node, "activation_beta", known[i].beta);
-		return !sl__attribute(node, "activation_params");
+		return !sl__attribute_find(node, "activation_params");
 	}
 	return 0;
 }
@@ -353,10 +353,10 @@ sl__gemm_read(struct sl__gemm *p, const struct sl__planner *pl,
 {
 	int is_fused = sl__is_op(node, SL__OP_MS_FusedMatMul);
 	int has_trans = !sl__is_op(node, SL__OP_ONNX_MatMul);
-	int left[2] = {has_trans && sl__int(node, "transA", 0),
-		       is_fused && sl__int(node, "transBatchA", 0)};
-	int right[2] = {has_trans && sl__int(node, "transB", 0),
-			is_fused && sl__int(node, "transBatchB", 0)};
+	int left[2] = {has_trans && sl__attribute_int(node, "transA", 0),
+		       is_fused && sl__attribute_int(node, "transBatchA", 0)};
+	int right[2] = {has_trans && sl__attribute_int(node, "transB", 0),
+			is_fused && sl__attribute_int(node, "transBatchB", 0)};
 	struct shape shape = {0};
 	struct side a, b;
 

@@ -134,7 +134,7 @@ sl__plan_is_known(const struct sl__planner *pl, const struct sl__node *node)
 		     pl->shapes->is_told[node->outputs[k]]))
 			return 0;
 	}
-	return node->op && !sl__is_control(node->op);
+	return node->op && !sl__op_is_control_flow(node->op);
 }
 
 static void

@@ -334,8 +334,8 @@ read_sizes(struct attention *a, const struct sl__planner *pl,
 	    !is_single(pl, k) || !is_single(pl, v))
 		return 0;
 	a->batch = dim(pl, q, 0);
-	a->heads = is_flat ? sl__int(node, "q_num_heads", 0) : dim(pl, q, 1);
-	a->kv_heads = is_flat ? sl__int(node, "kv_num_heads", a->heads)
+	a->heads = is_flat ? sl__attribute_int(node, "q_num_heads", 0) : dim(pl, q, 1);
+	a->kv_heads = is_flat ? sl__attribute_int(node, "kv_num_heads", a->heads)
 			      : dim(pl, k, 1);
 	if (a->heads < 1 || a->kv_heads < 1 || a->heads % a->kv_heads)
 		return 0;
@@ -415,11 +415,11 @@ read_node(struct attention *a, const struct sl__planner *pl,
 	    (sl__plan_type(pl, lengths)->dtype != SL_DTYPE_I64 ||
 	     sl__plan_elements(pl, lengths) != (uint64_t)a->batch))
 		return 0;
-	a->scale = (float)sl__float(node, "scale", 1 / sqrt((double)a->width));
-	a->softcap = (float)sl__float(node, "softcap", 0);
-	a->is_causal = sl__int(node, "is_causal", 0) != 0;
-	return sl__int(node, "left_window_size", -1) < 0 &&
-	       sl__int(node, "right_window_size", -1) < 0;
+	a->scale = (float)sl__attribute_float(node, "scale", 1 / sqrt((double)a->width));
+	a->softcap = (float)sl__attribute_float(node, "softcap", 0);
+	a->is_causal = sl__attribute_int(node, "is_causal", 0) != 0;
+	return sl__attribute_int(node, "left_window_size", -1) < 0 &&
+	       sl__attribute_int(node, "right_window_size", -1) < 0;
 }
 
 /* Keys that queries look at in whole blocks. */

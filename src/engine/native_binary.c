@@ -273,12 +273,12 @@ function_of(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct function f = functions[node->op - sl__ops];
 
-	if (sl__is_op(node, SL__OP_ONNX_Mod) && sl__int(node, "fmod", 0)) {
+	if (sl__is_op(node, SL__OP_ONNX_Mod) && sl__attribute_int(node, "fmod", 0)) {
 		f.real = real_fmod_for;
 		f.whole = whole_fmod_for;
 	}
 	if (sl__is_op(node, SL__OP_ONNX_BitShift) &&
-	    !strcmp(sl__word(node, "direction", "LEFT"), "RIGHT"))
+	    !strcmp(sl__attribute_string(node, "direction", "LEFT"), "RIGHT"))
 		f.whole = whole_right_for;
 	if (sl__is_op(node, SL__OP_ONNX_Pow))
 		return power_of(pl, node, &f);
@@ -567,7 +567,7 @@ interceptor(const struct plan *p)
 static int
 first_dim(const struct plan *p, const struct sl__type *type)
 {
-	int64_t axis = sl__int(p->node, "axis", 0);
+	int64_t axis = sl__attribute_int(p->node, "axis", 0);
 	int rank = p->out->rank;
 
 	if (p->node->domain[0] || p->node->version >= 7 || type->rank == rank)
@@ -577,7 +577,7 @@ first_dim(const struct plan *p, const struct sl__type *type)
 				       type->dims[0] == p->out->dims[1]
 			       ? 1
 			       : rank - type->rank;
-	if (!sl__attribute(p->node, "axis"))
+	if (!sl__attribute_find(p->node, "axis"))
 		return rank - type->rank;
 	axis = axis < 0 ? axis + rank : axis;
 	return axis < 0 || axis > rank - type->rank ? -1 : (int)axis;
@@ -676,7 +676,7 @@ make_passes(struct plan *p, const struct function *f, struct binary *b)
 		uint32_t left = i ? p->n : 0, right = p->n > 1 ? i + 1 : 0;
 
 		pass->f = usual;
-		pass->knob = (float)sl__float(p->node, "alpha", 1);
+		pass->knob = (float)sl__attribute_float(p->node, "alpha", 1);
 		if (p->n == 1 && !sl__is_op(p->node, SL__OP_ONNX_Pow))
 			pass->f = b->is_real ? real_first_for()
 					     : whole_first_for();

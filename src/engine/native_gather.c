@@ -107,7 +107,7 @@ read_data(const struct sl__planner *pl, const struct sl__node *node,
 {
 	const struct sl__type *data = sl__plan_in_type(pl, node, 0);
 	const struct sl__type *indices = sl__plan_in_type(pl, node, 1);
-	int axis = sl__axis(sl__int(node, "axis", 0), data->rank);
+	int axis = sl__axis_normalize(sl__attribute_int(node, "axis", 0), data->rank);
 
 	if (axis < 0 || data->rank >= SL__SPACE_RANK_MAX ||
 	    !sl__is_movable(data->dtype) ||
@@ -148,7 +148,7 @@ static int
 is_view(struct sl__planner *pl, const struct sl__node *node,
 	const struct gather *g, int64_t *index)
 {
-	struct sl__call call = {.shapes = pl->shapes, .node = node};
+	struct sl__rule_context call = {.shapes = pl->shapes, .node = node};
 	const int64_t *values;
 	size_t n;
 
@@ -255,7 +255,7 @@ static int
 read_trilu(struct sl__planner *pl, const struct sl__node *node, struct trilu *t)
 {
 	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
-	struct sl__call call = {.shapes = pl->shapes, .node = node};
+	struct sl__rule_context call = {.shapes = pl->shapes, .node = node};
 	const int64_t *k;
 	size_t n;
 
@@ -267,7 +267,7 @@ read_trilu(struct sl__planner *pl, const struct sl__node *node, struct trilu *t)
 			return 0;
 		t->diagonal = k[0];
 	}
-	t->is_upper = sl__int(node, "upper", 1) != 0;
+	t->is_upper = sl__attribute_int(node, "upper", 1) != 0;
 	t->rows = type->dims[type->rank - 2];
 	t->columns = type->dims[type->rank - 1];
 	t->n_rows = (int64_t)sl__plan_elements(pl, sl__plan_in(node, 0)) /

@@ -142,7 +142,7 @@ choose_order(struct move *m)
 static int
 concat(struct move *m)
 {
-	int axis = sl__axis(sl__int(m->node, "axis", 1), out_type(m, 0)->rank);
+	int axis = sl__axis_normalize(sl__attribute_int(m->node, "axis", 1), out_type(m, 0)->rank);
 	int64_t at = 0;
 
 	m->n_inputs = m->node->n_inputs;
@@ -163,7 +163,7 @@ static int
 split(struct move *m)
 {
 	const struct sl__type *in = in_type(m, 0);
-	int axis = sl__axis(sl__int(m->node, "axis", 0), in->rank);
+	int axis = sl__axis_normalize(sl__attribute_int(m->node, "axis", 0), in->rank);
 	int64_t at = 0;
 
 	for (uint32_t k = 0; k < m->node->n_outputs; k++) {
@@ -213,7 +213,7 @@ slice(struct move *m)
 	sl__ref_strides(region->space.strides[0], (size_t)out->rank, out->dims);
 	sl__ref_strides(region->space.strides[1], (size_t)in->rank, in->dims);
 	for (size_t i = 0; i < n; i++) {
-		int d = sl__axis(axes ? axes[i] : (int64_t)i, in->rank);
+		int d = sl__axis_normalize(axes ? axes[i] : (int64_t)i, in->rank);
 		int64_t step = by ? by[i] : 1;
 		int64_t *stride = d < 0 ? NULL : &region->space.strides[1][d];
 
@@ -271,7 +271,7 @@ transpose_strides(const struct move *m, int64_t *to)
 {
 	const struct sl__type *in = in_type(m, 0), *out = out_type(m, 0);
 	const int64_t *order;
-	size_t n = sl__ints(m->node, "perm", &order);
+	size_t n = sl__attribute_ints(m->node, "perm", &order);
 	int64_t strides[SL__SPACE_RANK_MAX];
 
 	if (in->rank != out->rank || (n && n != (size_t)in->rank))
@@ -382,9 +382,9 @@ depth(struct move *m, int is_to_space)
 {
 	const struct sl__type *in = in_type(m, 0), *out = out_type(m, 0);
 	const struct sl__type *deep = is_to_space ? in : out;
-	int64_t block = sl__int(m->node, "blocksize", 0);
+	int64_t block = sl__attribute_int(m->node, "blocksize", 0);
 	int is_crd = is_to_space &&
-		     !strcmp(sl__word(m->node, "mode", "DCR"), "CRD");
+		     !strcmp(sl__attribute_string(m->node, "mode", "DCR"), "CRD");
 	int64_t height, width, channels;
 	struct sl__region *region;
 

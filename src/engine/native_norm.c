@@ -241,8 +241,8 @@ read_layers(const struct sl__planner *pl, const struct sl__node *node,
 {
 	const struct signature *s = &signatures[node->op - sl__ops];
 	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
-	int64_t given = s->skip < 0 ? sl__int(node, "axis", -1) : -1;
-	int axis = sl__axis(given, x->rank);
+	int64_t given = s->skip < 0 ? sl__attribute_int(node, "axis", -1) : -1;
+	int axis = sl__axis_normalize(given, x->rank);
 
 	if (x->dtype != SL_DTYPE_F32 || axis < 0 ||
 	    !sl__plan_elements(pl, sl__plan_in(node, 0)))
@@ -255,7 +255,7 @@ read_layers(const struct sl__planner *pl, const struct sl__node *node,
 			return 0;
 	}
 	l->is_centred = s->is_centred;
-	l->epsilon = (float)sl__float(node, "epsilon", s->epsilon);
+	l->epsilon = (float)sl__attribute_float(node, "epsilon", s->epsilon);
 	l->measure = measure_for();
 	l->apply = scale_for();
 	l->add = add_for();
@@ -400,7 +400,7 @@ sl__make_group_norm(struct sl__planner *pl, const struct sl__node *node)
 
 	if (!s || x->rank < 2 || !sl__plan_elements(pl, node->inputs[0]))
 		return 0;
-	groups = is_instance ? x->dims[1] : sl__int(node, "num_groups", 1);
+	groups = is_instance ? x->dims[1] : sl__attribute_int(node, "num_groups", 1);
 	if (groups < 1 || x->dims[1] % groups)
 		return 0;
 	s->n_parts = x->dims[1];
@@ -413,7 +413,7 @@ sl__make_group_norm(struct sl__planner *pl, const struct sl__node *node)
 	}
 	if (!fits_parts(pl, node, s))
 		return 0;
-	s->epsilon = (float)sl__float(node, "epsilon", 1e-5);
+	s->epsilon = (float)sl__attribute_float(node, "epsilon", 1e-5);
 	s->measure = measure_for();
 	s->shift = shift_for();
 	for (size_t i = 0; i < 3; i++)

@@ -38,7 +38,7 @@ mode_of(const struct sl__node *node)
 {
 	static const char *const names[] = {"constant", "reflect", "edge",
 					    "wrap"};
-	const char *word = sl__word(node, "mode", "constant");
+	const char *word = sl__attribute_string(node, "mode", "constant");
 
 	for (int i = 0; i < OTHER; i++) {
 		if (!strcmp(word, names[i]))
@@ -64,7 +64,7 @@ read_amounts(struct sl__planner *pl, const struct sl__node *node, int rank,
 	memset(before, 0, (size_t)rank * sizeof(*before));
 	memset(after, 0, (size_t)rank * sizeof(*after));
 	for (size_t i = 0; i < n; i++) {
-		int d = axes ? sl__axis(axes[i], rank) : (int)i;
+		int d = axes ? sl__axis_normalize(axes[i], rank) : (int)i;
 
 		if (d < 0)
 			return 0;
@@ -193,7 +193,7 @@ read_pad(struct sl__planner *pl, const struct sl__node *node, struct pad *p)
 static uint32_t
 read_constant(struct sl__planner *pl, const struct sl__node *node)
 {
-	double number = sl__float(node, "value", 0);
+	double number = sl__attribute_float(node, "value", 0);
 	uint32_t value = sl__plan_in(node, 2), buffer;
 	void *data;
 

@@ -57,7 +57,7 @@ function_of(const struct sl__node *node, double x)
 {
 	if (sl__is_op(node, SL__OP_MS_QLinearSigmoid))
 		return 1 / (1 + exp(-x));
-	return x < 0 ? sl__float(node, "alpha", (double)0.01F) * x : x;
+	return x < 0 ? sl__attribute_float(node, "alpha", (double)0.01F) * x : x;
 }
 
 static void
@@ -377,8 +377,8 @@ measure_softmax(struct softmax *s, struct sl__planner *pl,
 		const struct sl__node *node)
 {
 	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
-	int is_old = sl__int(node, "opset", 13) < 13;
-	int axis = sl__axis(sl__int(node, "axis", is_old ? 1 : -1), x->rank);
+	int is_old = sl__attribute_int(node, "opset", 13) < 13;
+	int axis = sl__axis_normalize(sl__attribute_int(node, "axis", is_old ? 1 : -1), x->rank);
 
 	if (axis < 0)
 		return 0;

@@ -199,14 +199,14 @@ read_pool(struct pool *p, struct sl__planner *pl, const struct sl__node *node)
 	const struct sl__type *y = sl__plan_out_type(pl, node, 0);
 
 	p->is_maximum = sl__is_op(node, SL__OP_ONNX_MaxPool);
-	p->counts_padding = sl__int(node, "count_include_pad", 0) != 0;
+	p->counts_padding = sl__attribute_int(node, "count_include_pad", 0) != 0;
 	p->rank = x->rank;
 	p->in = x->dims;
 	p->out = y->dims;
 	p->least = x->dtype == SL_DTYPE_U8 ? 0 : -128;
 	if (!sl__is_small(x->dtype) || y->dtype != x->dtype || x->rank < 3 ||
 	    x->rank > SL__WINDOW_MOST + 2 || y->rank != x->rank ||
-	    node->n_outputs != 1 || sl__int(node, "channels_last", 0) ||
+	    node->n_outputs != 1 || sl__attribute_int(node, "channels_last", 0) ||
 	    !sl__plan_elements(pl, node->inputs[0]) ||
 	    !sl__plan_elements(pl, node->outputs[0]))
 		return 0;

@@ -160,15 +160,15 @@ measure(struct change *c, const struct sl__planner *pl,
 	c->n_lines = 1;
 	c->length = (int64_t)sl__plan_elements(pl, node->inputs[0]);
 	c->has_zeros = zero != SL__NONE;
-	if (!c->length || sl__int(node, "block_size", 0) ||
-	    sl__int(node, "precision", 0) ||
+	if (!c->length || sl__attribute_int(node, "block_size", 0) ||
+	    sl__attribute_int(node, "precision", 0) ||
 	    (c->has_zeros &&
 	     ((int64_t)sl__plan_elements(pl, zero) != c->n_scales ||
 	      sl__plan_type(pl, zero)->dtype != c->whole)))
 		return 0;
 	if (c->n_scales == 1)
 		return 1;
-	axis = sl__axis(sl__int(node, "axis", 1), x->rank);
+	axis = sl__axis_normalize(sl__attribute_int(node, "axis", 1), x->rank);
 	if (axis < 0 || x->dims[axis] != c->n_scales)
 		return 0;
 	c->n_lines = sl__sizes_product(x, 0, axis + 1);

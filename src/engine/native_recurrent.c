@@ -393,7 +393,7 @@ has_usual_functions(struct recurrent *l, const struct sl__node *node)
 					       {"Sigmoid", "Tanh", NULL},
 					       {"Tanh", NULL, NULL}};
 	static const size_t counts[] = {3, 2, 1};
-	const struct sl__attribute *a = sl__attribute(node, "activations");
+	const struct sl__attribute *a = sl__attribute_find(node, "activations");
 	size_t n = counts[l->kind];
 
 	if (!a || a->n == 0)
@@ -414,7 +414,7 @@ has_usual_functions(struct recurrent *l, const struct sl__node *node)
 static int
 read_direction(struct recurrent *l, const struct sl__node *node)
 {
-	const char *word = sl__word(node, "direction", "forward");
+	const char *word = sl__attribute_string(node, "direction", "forward");
 
 	l->directions = is_word(word, "bidirectional") ? 2 : 1;
 	l->is_reverse = is_word(word, "reverse");
@@ -475,7 +475,7 @@ read_layer(struct recurrent *l, const struct sl__planner *pl,
 		  : sl__is_op(node, SL__OP_ONNX_GRU) ? GRU
 						     : RNN;
 	if (!read_direction(l, node) || !has_usual_functions(l, node) ||
-	    sl__attribute(node, "clip") || sl__int(node, "input_forget", 0) ||
+	    sl__attribute_find(node, "clip") || sl__attribute_int(node, "input_forget", 0) ||
 	    sl__plan_in(node, LENGTHS) != SL__NONE ||
 	    sl__plan_in(node, PEEPHOLES) != SL__NONE ||
 	    !is_constant(pl, node->inputs[W]) ||
@@ -487,8 +487,8 @@ read_layer(struct recurrent *l, const struct sl__planner *pl,
 		if (!is_f32(pl, sl__plan_in(node, i), i == BIAS ? 2 : 3))
 			return 0;
 	}
-	l->is_batch_first = sl__int(node, "layout", 0) != 0;
-	l->is_reset_late = sl__int(node, "linear_before_reset", 0) != 0;
+	l->is_batch_first = sl__attribute_int(node, "layout", 0) != 0;
+	l->is_reset_late = sl__attribute_int(node, "linear_before_reset", 0) != 0;
 	l->seq = x->dims[l->is_batch_first];
 	l->batch = x->dims[!l->is_batch_first];
 	l->input = x->dims[2];

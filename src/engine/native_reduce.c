@@ -214,10 +214,10 @@ mark_axes(struct sl__planner *pl, const struct sl__node *node, int rank,
 
 	if (!sl__plan_integers(pl, node, 1, "axes", &axes, &n))
 		return 0;
-	memset(marks, n == 0 && !sl__int(node, "noop_with_empty_axes", 0),
+	memset(marks, n == 0 && !sl__attribute_int(node, "noop_with_empty_axes", 0),
 	       (size_t)rank);
 	for (size_t i = 0; i < n; i++) {
-		int axis = sl__axis(axes[i], rank);
+		int axis = sl__axis_normalize(axes[i], rank);
 
 		if (axis < 0)
 			return 0;
@@ -370,7 +370,7 @@ read_places(struct sl__planner *pl, const struct sl__node *node,
 	    struct places *p)
 {
 	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
-	int axis = sl__axis(sl__int(node, "axis", 0), type->rank);
+	int axis = sl__axis_normalize(sl__attribute_int(node, "axis", 0), type->rank);
 
 	if (type->dtype != SL_DTYPE_F32 || axis < 0 ||
 	    !sl__plan_elements(pl, node->inputs[0]))
@@ -379,7 +379,7 @@ read_places(struct sl__planner *pl, const struct sl__node *node,
 	p->inner = sl__sizes_product(type, axis + 1, type->rank);
 	p->length = type->dims[axis];
 	p->is_least = sl__is_op(node, SL__OP_ONNX_ArgMin);
-	p->is_last = sl__int(node, "select_last_index", 0) != 0;
+	p->is_last = sl__attribute_int(node, "select_last_index", 0) != 0;
 	p->row = p->is_least ? least_row_for() : most_row_for();
 	return 1;
 }

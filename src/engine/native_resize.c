@@ -107,7 +107,7 @@ static double
 source_of(const struct sl__node *node, const struct table *t, int64_t i)
 {
 	const char *word =
-		sl__word(node, "coordinate_transformation_mode", "half_pixel");
+		sl__attribute_string(node, "coordinate_transformation_mode", "half_pixel");
 	double x = (double)i, half = (x + 0.5) * t->den / t->num;
 	double width = (double)t->in * t->num / t->den;
 
@@ -128,7 +128,7 @@ source_of(const struct sl__node *node, const struct table *t, int64_t i)
 static double
 rounded(const struct sl__node *node, const struct table *t, double x)
 {
-	const char *word = sl__word(node, "nearest_mode", "round_prefer_floor");
+	const char *word = sl__attribute_string(node, "nearest_mode", "round_prefer_floor");
 
 	x = (double)(float)x;
 	if (sl__is_op(node, SL__OP_ONNX_Upsample))
@@ -183,7 +183,7 @@ read_scale(struct sl__planner *pl, const struct sl__node *node, int d,
 {
 	int is_old = sl__is_op(node, SL__OP_ONNX_Upsample) ||
 		     node->n_inputs <= 2;
-	const struct sl__attribute *a = sl__attribute(node, "scales");
+	const struct sl__attribute *a = sl__attribute_find(node, "scales");
 	uint32_t value = sl__plan_in(node, is_old ? 1 : 2);
 	const struct sl__tensor *scales;
 
@@ -207,13 +207,13 @@ read_scale(struct sl__planner *pl, const struct sl__node *node, int d,
 static int
 read_mode(const struct sl__node *node, struct resize *r)
 {
-	const char *mode = sl__word(node, "mode", "nearest");
+	const char *mode = sl__attribute_string(node, "mode", "nearest");
 
 	r->is_linear = !strcmp(mode, "linear") || !strcmp(mode, "bilinear");
 	return (r->is_linear || !strcmp(mode, "nearest")) &&
-	       !sl__attribute(node, "axes") && !sl__int(node, "antialias", 0) &&
-	       !sl__int(node, "exclude_outside", 0) &&
-	       !strcmp(sl__word(node, "keep_aspect_ratio_policy", "stretch"),
+	       !sl__attribute_find(node, "axes") && !sl__attribute_int(node, "antialias", 0) &&
+	       !sl__attribute_int(node, "exclude_outside", 0) &&
+	       !strcmp(sl__attribute_string(node, "keep_aspect_ratio_policy", "stretch"),
 		       "stretch");
 }
 

@@ -71,7 +71,7 @@ read_scatter(const struct sl__planner *pl, const struct sl__node *node,
 	    indices->dtype != SL_DTYPE_I64 || indices->rank < 1 ||
 	    indices->dims[indices->rank - 1] > data->rank ||
 	    indices->dims[indices->rank - 1] < 1 ||
-	    strcmp(sl__word(node, "reduction", "none"), "none") != 0 ||
+	    strcmp(sl__attribute_string(node, "reduction", "none"), "none") != 0 ||
 	    !sl__plan_elements(pl, sl__plan_in(node, 0)))
 		return 0;
 	s->depth = indices->dims[indices->rank - 1];

@@ -122,9 +122,9 @@ read_lines(const struct sl__planner *pl, const struct sl__node *node,
 {
 	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
 	int is_old = node->version < 13;
-	int64_t given = sl__int(node, "axis", is_old ? 1 : -1);
+	int64_t given = sl__attribute_int(node, "axis", is_old ? 1 : -1);
 	int axis = is_old && given == type->rank ? type->rank
-						 : sl__axis(given, type->rank);
+						 : sl__axis_normalize(given, type->rank);
 	int end = is_old || axis == type->rank ? type->rank : axis + 1;
 
 	if (type->dtype != SL_DTYPE_F32 || axis < 0 ||

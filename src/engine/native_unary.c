@@ -230,7 +230,7 @@ function_of(const struct sl__node *node)
 	struct function f = functions[node->op - sl__ops];
 
 	if (sl__is_op(node, SL__OP_ONNX_Gelu) &&
-	    !strcmp(sl__word(node, "approximate", "none"), "tanh"))
+	    !strcmp(sl__attribute_string(node, "approximate", "none"), "tanh"))
 		f = functions[SL__OP_MS_FastGelu];
 	/* Before version 6 the defaults have fewer digits. */
 	if (sl__is_op(node, SL__OP_ONNX_Selu) && node->version < 6) {
@@ -238,8 +238,8 @@ function_of(const struct sl__node *node)
 		f.b_usual = 1.0507F;
 	}
 	if (sl__is_op(node, SL__OP_ONNX_IsInf)) {
-		f.a_usual = sl__int(node, "detect_positive", 1) != 0;
-		f.b_usual = sl__int(node, "detect_negative", 1) != 0;
+		f.a_usual = sl__attribute_int(node, "detect_positive", 1) != 0;
+		f.b_usual = sl__attribute_int(node, "detect_negative", 1) != 0;
 	}
 	return f;
 }
@@ -271,16 +271,16 @@ read_bound(struct sl__planner *pl, uint32_t value, float *real, int64_t *whole)
 	if (!t || t->n_elements != 1 || !sl__tensor_doubles(t, 0, 1, &number))
 		return 0;
 	*real = (float)number;
-	return sl__tensor_words(t, 0, 1, whole);
+	return sl__tensor_integer_bits(t, 0, 1, whole);
 }
 
 static int
 read_knobs(struct sl__planner *pl, const struct sl__node *node,
 	   const struct function *f, struct knobs *k)
 {
-	k->a = f->a ? (float)sl__float(node, f->a, (double)f->a_usual)
+	k->a = f->a ? (float)sl__attribute_float(node, f->a, (double)f->a_usual)
 		    : f->a_usual;
-	k->b = f->b ? (float)sl__float(node, f->b, (double)f->b_usual)
+	k->b = f->b ? (float)sl__attribute_float(node, f->b, (double)f->b_usual)
 		    : f->b_usual;
 	k->low = INT64_MIN;
 	k->high = INT64_MAX;

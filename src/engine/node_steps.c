@@ -35,12 +35,12 @@ sl__plan_integers(const struct sl__planner *pl, const struct sl__node *node,
 		  size_t i, const char *attribute, const int64_t **values,
 		  size_t *n)
 {
-	struct sl__call call = {.shapes = pl->shapes, .node = node};
+	struct sl__rule_context call = {.shapes = pl->shapes, .node = node};
 
 	*values = NULL;
 	*n = 0;
-	if (attribute && sl__attribute(node, attribute)) {
-		*n = sl__ints(node, attribute, values);
+	if (attribute && sl__attribute_find(node, attribute)) {
+		*n = sl__attribute_ints(node, attribute, values);
 		return 1;
 	}
 	return sl__plan_in(node, i) == SL__NONE ||

@@ -108,7 +108,7 @@ table_rows(const struct sl_graph *g, uint32_t value, int depth)
 		if (sl__is_op(node, SL__OP_ONNX_Gather) &&
 		    node->inputs[1] == value) {
 			t = g->values[node->inputs[0]].tensor;
-			axis = sl__int(node, "axis", 0);
+			axis = sl__attribute_int(node, "axis", 0);
 			if (t && axis >= 0 && (size_t)axis < t->rank)
 				found = t->dims[axis];
 		} else if (node->n_inputs && node->inputs[0] == value &&

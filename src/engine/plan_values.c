@@ -178,7 +178,7 @@ sl_plan_set_input(struct sl_plan *plan, const char *name,
 	content.tensor.dims = value->dims;
 	content.tensor.bytes = value->data;
 	content.tensor.strings = value->strings;
-	if (value->rank > SL__RANK_MOST || !sl__tensor_measure(&content.tensor))
+	if (value->rank > SL__RANK_MOST || !sl__tensor_compute_size(&content.tensor))
 		return sl__fail(err, SL_E_DATA,
 				"input '%.200s': impossible sizes", name);
 	if (content.tensor.n_elements &&
@@ -198,7 +198,7 @@ describe(struct sl__runtime_value *out, const struct sl__type *type,
 	out->tensor.rank = (size_t)type->rank;
 	out->tensor.dims = type->dims;
 	out->tensor.bytes = bytes;
-	(void)sl__tensor_measure(&out->tensor);
+	(void)sl__tensor_compute_size(&out->tensor);
 }
 
 enum sl_status

@@ -77,7 +77,7 @@ sl__plan_describe(const struct sl__planner *pl, uint32_t value,
 	out->tensor.dtype = type->dtype;
 	out->tensor.rank = (size_t)type->rank;
 	out->tensor.dims = type->dims;
-	(void)sl__tensor_measure(&out->tensor);
+	(void)sl__tensor_compute_size(&out->tensor);
 }
 
 uint32_t

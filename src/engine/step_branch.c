@@ -42,7 +42,7 @@ is_block_planned(const struct sl__planner *pl, uint32_t block)
 static uint32_t
 branch_of(const struct sl__node *node, const char *name)
 {
-	const struct sl__attribute *a = sl__attribute(node, name);
+	const struct sl__attribute *a = sl__attribute_find(node, name);
 
 	return a && a->kind == SL__ATTRIBUTE_BLOCK ? a->block : SL__NONE;
 }

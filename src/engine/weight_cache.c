@@ -19,7 +19,7 @@
 
 struct entry {
 	struct entry *next;
-	struct sl__identity tensor;
+	struct sl__tensor_fingerprint tensor;
 	const void *layout;
 	const unsigned char *data;
 	uint64_t n_bytes;
@@ -222,7 +222,7 @@ find_in(const struct sl__weight_block *block, const struct sl__weight_key *key)
 {
 	const struct entry *e = block->entries;
 
-	while (e && !(sl__identity_equal(&e->tensor, &key->tensor) &&
+	while (e && !(sl__tensor_fingerprint_equal(&e->tensor, &key->tensor) &&
 		      key->is_same(e->layout, key->layout)))
 		e = e->next;
 	return e;

@@ -4,7 +4,7 @@
 #define SL_WEIGHT_CACHE_H
 
 #include "base/pages.h"
-#include "graph/identity.h"
+#include "graph/tensor_fingerprint.h"
 
 /*
  * Plans of one graph, for other sizes or threads, want mostly the same weights
@@ -56,7 +56,7 @@ sl__plan_weights_entries(const struct sl__plan_weights *w);
 /* What an entry is made of: a tensor, and how it was packed: n_bytes of
  * whatever kind, which is_same() compares. */
 struct sl__weight_key {
-	struct sl__identity tensor;
+	struct sl__tensor_fingerprint tensor;
 	const void *layout;
 	size_t n_bytes;
 	int (*is_same)(const void *a, const void *b);

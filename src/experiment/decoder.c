@@ -139,7 +139,7 @@ growing_dimension(const struct sl__type *old, const struct sl__type *new)
 static enum sl_status
 find_growth(struct sl__decoder *d, struct sl_error *err)
 {
-	const struct sl__shapes_options how = {.free_sizes = SL__FREE_KEPT,
+	const struct sl__shapes_options how = {.free_sizes = SL__UNBOUND_KEEP,
 					       .allocator = &d->allocator};
 	const uint32_t *outputs = d->graph->blocks[0].outputs;
 	struct sl__shapes *shapes;

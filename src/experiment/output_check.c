@@ -259,8 +259,8 @@ differ_beyond_doubles(const struct sl__tensor *got, uint64_t i,
 
 	return sl_dtype_bits(got->dtype) == 64 &&
 	       sl__ref_is_whole(got->dtype) &&
-	       sl__tensor_words(got, i, 1, &a) &&
-	       sl__tensor_words(want, k, 1, &b) && a != b;
+	       sl__tensor_integer_bits(got, i, 1, &a) &&
+	       sl__tensor_integer_bits(want, k, 1, &b) && a != b;
 }
 
 static int

@@ -174,7 +174,7 @@ sl__op_check_attributes(const struct sl__node *node, struct sl_error *err)
 		if (sl__is_op(node, required[i].id) &&
 		    node->version >= required[i].since &&
 		    (!required[i].until || node->version < required[i].until) &&
-		    !sl__attribute(node, required[i].name))
+		    !sl__attribute_find(node, required[i].name))
 			rc = sl__fail(err, SL_E_DATA,
 				      "node '%.200s' (%.60s): its attribute "
 				      "'%s' is left out",

@@ -9,7 +9,7 @@
  */
 #include "base/dtype.h"
 #include "base/status.h"
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "graph/shapes.h"
 
 #include <stdio.h>
@@ -465,7 +465,7 @@ find_missing(const struct binder *b, const struct sl__value *input,
 
 		if (!sl__is_symbol(type->dims[d]) || b->shapes->bound[i] >= 0)
 			continue;
-		if (sl__graph_owns_name(b->graph, i)) {
+		if (sl__graph_symbol_owns_name(b->graph, i)) {
 			note_missing(found, input, d,
 				     b->graph->symbols[i].name);
 			continue;
@@ -508,17 +508,17 @@ settle_input(struct binder *b, size_t i, const struct sl__tensor *content)
 	enum sl_status rc = SL_OK;
 
 	if (type->rank < 0 || input->declared.kind != SL__TYPE_TENSOR)
-		rc = sl__shapes_import(b->shapes, type, &input->declared,
+		rc = sl__shapes_substitute_bound(b->shapes, type, &input->declared,
 				       b->err);
 	else
 		type->dtype = input->declared.dtype;
-	if (!rc && !sl__type_fits(type))
+	if (!rc && !sl__type_size_fits_63_bits(type))
 		rc = sl__fail(b->err, SL_E_DATA,
 			      "input '%.200s' has more than 2^63 bytes",
 			      input->name);
 	if (!rc && content && content->n_elements <= SL__KNOWN_MOST)
 		b->shapes->known[b->main->inputs[i]] =
-			sl__shapes_read(b->shapes, content);
+			sl__known_contents_read(b->shapes, content);
 	return rc;
 }
 
@@ -539,12 +539,12 @@ sl__shapes_bind(struct sl__shapes *shapes,
 		rc = bind_shapes(&b, sizes);
 	if (!rc)
 		rc = bind_dims(&b, sizes);
-	if (!rc && (options->free_sizes == SL__FREE_REFUSED || options->sizes))
+	if (!rc && (options->free_sizes == SL__UNBOUND_REFUSE || options->sizes))
 		rc = bind_roles(&b, sizes);
 	/* All of these begin with what was said. */
 	if (rc == SL_E_DATA && err && err->hint == SL_HINT_NONE)
 		return sl__error_set_hint(err, rc, SL_HINT_SIZE);
-	if (!rc && options->free_sizes == SL__FREE_REFUSED)
+	if (!rc && options->free_sizes == SL__UNBOUND_REFUSE)
 		rc = refuse_free(&b);
 	for (size_t i = 0; !rc && i < b.main->n_inputs; i++)
 		rc = settle_input(

@@ -21,9 +21,9 @@
 enum { PASS_SIZES = 2, PASS_RANKS = 3, DEEP = 4 };
 
 uint32_t
-sl__body_of(const struct sl__node *node, const char *name)
+sl__node_body_by_name(const struct sl__node *node, const char *name)
 {
-	const struct sl__attribute *a = sl__attribute(node, name);
+	const struct sl__attribute *a = sl__attribute_find(node, name);
 
 	return a && a->kind == SL__ATTRIBUTE_BLOCK ? a->block : SL__NONE;
 }
@@ -81,7 +81,7 @@ reset(struct sl__shapes *shapes, uint32_t id, uint64_t unused)
 }
 
 void
-sl__body_reset(struct sl__shapes *shapes, uint32_t block)
+sl__body_clear_inferred(struct sl__shapes *shapes, uint32_t block)
 {
 	reset(shapes, block, 0);
 }
@@ -96,24 +96,24 @@ times(uint64_t a, uint64_t b)
 	if (a == UINT64_MAX || b == UINT64_MAX)
 		return UINT64_MAX;
 	if (__builtin_mul_overflow(a, b, &product) ||
-	    product > SL__CALLS_BEYOND)
-		return SL__CALLS_BEYOND;
+	    product > SL__CALLS_OVERFLOW)
+		return SL__CALLS_OVERFLOW;
 	return product;
 }
 
 void
-sl__body_scale(struct sl__shapes *shapes, uint32_t id, uint64_t n_calls)
+sl__body_multiply_calls(struct sl__shapes *shapes, uint32_t id, uint64_t n_calls)
 {
 	const struct sl__block *block = &shapes->graph->blocks[id];
 
 	shapes->block_calls[id] = times(shapes->block_calls[id], n_calls);
 	for (size_t i = 0; i < block->n_nodes; i++)
 		each_block_of(shapes, &shapes->graph->nodes[block->nodes[i]],
-			      sl__body_scale, n_calls);
+			      sl__body_multiply_calls, n_calls);
 }
 
 uint32_t
-sl__body_output(const struct sl__shapes *shapes, uint32_t block, size_t k)
+sl__body_output_value(const struct sl__shapes *shapes, uint32_t block, size_t k)
 {
 	return shapes->graph->blocks[block].outputs[k];
 }
@@ -130,7 +130,7 @@ merge_dims(struct sl__shapes *shapes, struct sl__type *out,
 		return sl__fail_nomem(err);
 	for (int i = 0; i < a->rank; i++)
 		dims[i] = a->dims[i] == b->dims[i] ? a->dims[i]
-						   : sl__size_unknown(shapes);
+						   : sl__size_new_unknown(shapes);
 	out->rank = a->rank;
 	out->dims = dims;
 	return SL_OK;
@@ -245,14 +245,14 @@ forget(struct sl__shapes *shapes, struct sl__type *type, int pass,
 	if (!dims)
 		return sl__fail_nomem(err);
 	for (int i = 0; i < type->rank; i++)
-		dims[i] = sl__size_unknown(shapes);
+		dims[i] = sl__size_new_unknown(shapes);
 	type->dims = dims;
 	return SL_OK;
 }
 
 int
-sl__body_keeps(const struct sl__shapes *shapes,
-	       const struct sl__carried *carried, size_t i)
+sl__body_carries_unchanged(const struct sl__shapes *shapes,
+	       const struct sl__loop_carried_values *carried, size_t i)
 {
 	const struct sl_graph *graph = shapes->graph;
 	const struct sl__block *block = &graph->blocks[carried->block];
@@ -277,19 +277,19 @@ sl__body_keeps(const struct sl__shapes *shapes,
 
 /* One look at the body with the types as they are. */
 static enum sl_status
-infer_once(struct sl__shapes *shapes, const struct sl__carried *c,
+infer_once(struct sl__shapes *shapes, const struct sl__loop_carried_values *c,
 	   struct sl_error *err)
 {
 	const struct sl__block *block = &shapes->graph->blocks[c->block];
 
-	sl__body_reset(shapes, c->block);
+	sl__body_clear_inferred(shapes, c->block);
 	shapes->block_calls[c->block] = 1;
 	for (size_t i = 0; i < c->n; i++) {
 		uint32_t value = block->inputs[c->first_in + i];
 
 		shapes->types[value] = c->types[i];
 		shapes->known[value] =
-			c->runs_once || sl__body_keeps(shapes, c, i)
+			c->runs_once || sl__body_carries_unchanged(shapes, c, i)
 				? c->known[i]
 				: NULL;
 	}
@@ -298,7 +298,7 @@ infer_once(struct sl__shapes *shapes, const struct sl__carried *c,
 
 /* Makes unknown what changes from run to run; *is_stable: nothing did. */
 static enum sl_status
-widen(struct sl__shapes *shapes, struct sl__carried *c, int *is_stable,
+widen(struct sl__shapes *shapes, struct sl__loop_carried_values *c, int *is_stable,
       struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
@@ -306,7 +306,7 @@ widen(struct sl__shapes *shapes, struct sl__carried *c, int *is_stable,
 	*is_stable = 1;
 	for (size_t i = 0; !rc && i < c->n; i++) {
 		uint32_t next =
-			sl__body_output(shapes, c->block, c->first_out + i);
+			sl__body_output_value(shapes, c->block, c->first_out + i);
 
 		if (covers(shapes, &c->types[i], &shapes->types[next]))
 			continue;
@@ -318,7 +318,7 @@ widen(struct sl__shapes *shapes, struct sl__carried *c, int *is_stable,
 }
 
 enum sl_status
-sl__body_infer(struct sl__shapes *shapes, struct sl__carried *c,
+sl__body_infer(struct sl__shapes *shapes, struct sl__loop_carried_values *c,
 	       struct sl_error *err)
 {
 	int depth = depth_of(shapes->graph, c->block);
@@ -330,7 +330,7 @@ sl__body_infer(struct sl__shapes *shapes, struct sl__carried *c,
 		int is_stable = 0;
 
 		for (size_t i = 0; pass >= PASS_SIZES && !rc && i < c->n; i++) {
-			if (!sl__body_keeps(shapes, c, i))
+			if (!sl__body_carries_unchanged(shapes, c, i))
 				rc = forget(shapes, &c->types[i], pass, err);
 		}
 		/* What an earlier look did not find does not count. */

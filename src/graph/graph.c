@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* graph.c - graphs: putting them together. */
 #include "base/status.h"
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "graph/op_rules.h"
 
 #include <assert.h>
@@ -160,14 +160,14 @@ take_symbol(struct sl_graph *graph, struct sl__map *ids, int64_t *size,
 }
 
 enum sl_status
-sl__graph_symbol(struct sl_graph *graph, int64_t *size, const char *name,
+sl__graph_intern_symbol(struct sl_graph *graph, int64_t *size, const char *name,
 		 struct sl_error *err)
 {
 	return take_symbol(graph, &graph->symbol_ids, size, name, err);
 }
 
 enum sl_status
-sl__graph_unnamed_symbol(struct sl_graph *graph, int64_t *size,
+sl__graph_intern_unnamed_symbol(struct sl_graph *graph, int64_t *size,
 			 const char *place, struct sl_error *err)
 {
 	return take_symbol(graph, &graph->place_ids, size, place, err);
@@ -184,7 +184,7 @@ sl__graph_find_symbol(const struct sl_graph *graph, const char *name)
 }
 
 int
-sl__graph_owns_name(const struct sl_graph *graph, size_t i)
+sl__graph_symbol_owns_name(const struct sl_graph *graph, size_t i)
 {
 	return sl__graph_find_symbol(graph, graph->symbols[i].name) == i;
 }
@@ -229,7 +229,7 @@ sl__graph_add_mapping(struct sl_graph *graph, const struct sl__file_mapping *map
 static const char usual_key[] = "sleuth.usual.";
 
 enum sl_status
-sl__graph_note_usual(struct sl_graph *graph, struct sl_error *err)
+sl__graph_store_default_sizes(struct sl_graph *graph, struct sl_error *err)
 {
 	size_t n = graph->n_metadata;
 	struct sl__metadata *all = sl__arena_array(
@@ -259,7 +259,7 @@ sl__graph_note_usual(struct sl_graph *graph, struct sl_error *err)
 }
 
 void
-sl__graph_take_usual(struct sl_graph *graph)
+sl__graph_load_default_sizes(struct sl_graph *graph)
 {
 	assert(!graph->is_frozen);
 	for (size_t i = 0; i < graph->n_metadata; i++) {

@@ -27,7 +27,7 @@ fill_from_declared(struct sl__shapes *s, uint32_t value, struct sl_error *err)
 	if (s->graph->values[value].declared.kind == SL__TYPE_UNKNOWN ||
 	    s->ignore_declared)
 		return SL_OK;
-	rc = sl__shapes_import(s, &declared, &s->graph->values[value].declared,
+	rc = sl__shapes_substitute_bound(s, &declared, &s->graph->values[value].declared,
 			       err);
 	if (rc)
 		return rc;
@@ -118,7 +118,7 @@ static enum sl_status
 note_open(struct sl__shapes *s, uint32_t node, uint32_t value,
 	  struct sl_error *err)
 {
-	struct sl__unresolved *row = sl__shapes_note(s, node, value);
+	struct sl__unresolved_shape *row = sl__shapes_add_unresolved(s, node, value);
 
 	if (!row)
 		return sl__fail_nomem(err);
@@ -127,8 +127,8 @@ note_open(struct sl__shapes *s, uint32_t node, uint32_t value,
 	return SL_OK;
 }
 
-struct sl__unresolved *
-sl__shapes_note(struct sl__shapes *s, uint32_t node, uint32_t value)
+struct sl__unresolved_shape *
+sl__shapes_add_unresolved(struct sl__shapes *s, uint32_t node, uint32_t value)
 {
 	if (!sl__arena_grow(&s->arena, &s->unresolved, s->n_unresolved,
 			    &s->cap_unresolved, sizeof(*s->unresolved)))
@@ -145,7 +145,7 @@ check_fits(const struct sl__shapes *s, const struct sl__node *node,
 {
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (node->outputs[k] == SL__NONE ||
-		    sl__type_fits(&s->types[node->outputs[k]]))
+		    sl__type_size_fits_63_bits(&s->types[node->outputs[k]]))
 			continue;
 		return sl__fail(err, SL_E_DATA,
 				"node '%.200s' (%.60s): its output has more "
@@ -187,12 +187,12 @@ enum sl_status
 sl__infer_node(struct sl__shapes *s, uint32_t id, struct sl_error *err)
 {
 	const struct sl__node *node = &s->graph->nodes[id];
-	struct sl__call call = {.shapes = s, .node = node, .err = err};
+	struct sl__rule_context call = {.shapes = s, .node = node, .err = err};
 	enum sl_status rc;
 	char where[320];
 
-	if (node->op && !sl__call_keep(&call, node->op->infer(&call)))
-		sl__call_keep(&call, node->op->fold(&call));
+	if (node->op && !sl__rule_keep_status(&call, node->op->infer(&call)))
+		sl__rule_keep_status(&call, node->op->fold(&call));
 	rc = call.failure;
 	if (s->is_short)
 		return sl__fail_nomem(err);

@@ -28,7 +28,7 @@ is_type(const char *part, const char *type)
 }
 
 const char *
-sl__layer_path(struct sl__arena *arena, const struct sl__node *node)
+sl__node_module_path(struct sl__arena *arena, const struct sl__node *node)
 {
 	const char *name = node->name + (node->name[0] == '/');
 	char *path = sl__arena_string(arena, name), *last;
@@ -57,7 +57,7 @@ sl__layer_path(struct sl__arena *arena, const struct sl__node *node)
 }
 
 int
-sl__is_within(const char *path, const char *module)
+sl__module_path_is_within(const char *path, const char *module)
 {
 	size_t n = strlen(module);
 

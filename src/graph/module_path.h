@@ -10,10 +10,10 @@
  * "layer1/layer1.0/conv1", "layer1.0.conv1" gives "layer1/0/conv1"; "" where
  * the name has no parts.  NULL: out of memory.
  */
-const char *sl__layer_path(struct sl__arena *arena,
+const char *sl__node_module_path(struct sl__arena *arena,
 			   const struct sl__node *node);
 
 /* Whether a path is that module or lies in it; in "" lies nothing. */
-int sl__is_within(const char *path, const char *module);
+int sl__module_path_is_within(const char *path, const char *module);
 
 #endif

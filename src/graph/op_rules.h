@@ -13,9 +13,9 @@
  * only when the shapes of all inputs and outputs are known, with bytes and
  * element counts filled in already (cost.h), and may change those.
  */
-typedef enum sl_status sl__infer_function(struct sl__call *call);
-typedef enum sl_status sl__fold_function(struct sl__call *call);
-typedef void sl__cost_function(struct sl__call *call, struct sl_cost *cost);
+typedef enum sl_status sl__infer_function(struct sl__rule_context *call);
+typedef enum sl_status sl__fold_function(struct sl__rule_context *call);
+typedef void sl__cost_function(struct sl__rule_context *call, struct sl_cost *cost);
 
 /*
  * 'ref' computes: the plainest loops that are right.  It is the oracle of
@@ -83,7 +83,7 @@ sl__is_op(const struct sl__node *node, enum sl__op_id id)
 
 /* Whether its nodes run other blocks: If, Loop, Scan, SequenceMap. */
 static inline int
-sl__is_control(const struct sl__op *op)
+sl__op_is_control_flow(const struct sl__op *op)
 {
 	return op->cost == sl__cost_control;
 }

@@ -63,7 +63,7 @@ take_parameters(struct sl__shapes *s, size_t first)
 }
 
 enum sl_status
-sl__shapes_blank(struct sl__shapes **out, const struct sl_graph *graph,
+sl__shapes_new_empty(struct sl__shapes **out, const struct sl_graph *graph,
 		 const struct sl_allocator *allocator, struct sl_error *err)
 {
 	struct sl__shapes *s = sl__allocator_alloc(allocator, sizeof(*s));
@@ -92,7 +92,7 @@ sl__shapes_new(struct sl__shapes **out, const struct sl_graph *graph,
 	enum sl_status rc;
 
 	*out = NULL;
-	rc = sl__shapes_blank(&s, graph, options->allocator, err);
+	rc = sl__shapes_new_empty(&s, graph, options->allocator, err);
 	if (rc)
 		return rc;
 	s->ignore_declared = options->ignore_declared;
@@ -113,7 +113,7 @@ sl__shapes_new(struct sl__shapes **out, const struct sl_graph *graph,
 static enum sl_status
 copy_written(struct sl__shapes *s, struct sl_error *err)
 {
-	const struct sl__known **known =
+	const struct sl__known_contents **known =
 		sl__arena_array(&s->arena, s->n_values, sizeof(*known));
 	enum sl_status rc = sl__size_table_copy(s, err);
 
@@ -128,7 +128,7 @@ copy_written(struct sl__shapes *s, struct sl_error *err)
 }
 
 enum sl_status
-sl__shapes_view(struct sl__shapes **out, const struct sl__shapes *of,
+sl__shapes_overlay(struct sl__shapes **out, const struct sl__shapes *of,
 		struct sl_error *err)
 {
 	struct sl__shapes *s = sl__allocator_alloc(&of->arena.allocator, sizeof(*s));
@@ -153,7 +153,7 @@ static enum sl_status
 grow_tables(struct sl__shapes *s, struct sl_error *err)
 {
 	size_t cap = 2 * s->graph->n_values + 16;
-	const struct sl__known **known;
+	const struct sl__known_contents **known;
 	unsigned char *is_told;
 	struct sl__type *types;
 
@@ -187,7 +187,7 @@ sl__shapes_extend(struct sl__shapes *s, struct sl_error *err)
 
 		s->types[i].rank = -1;
 		if (value->kind == SL_VALUE_INPUT)
-			rc = sl__shapes_import(s, &s->types[i],
+			rc = sl__shapes_substitute_bound(s, &s->types[i],
 					       &value->declared, err);
 	}
 	if (rc)
@@ -198,7 +198,7 @@ sl__shapes_extend(struct sl__shapes *s, struct sl_error *err)
 }
 
 enum sl_status
-sl__shapes_import(struct sl__shapes *s, struct sl__type *out,
+sl__shapes_substitute_bound(struct sl__shapes *s, struct sl__type *out,
 		  const struct sl__type *declared, struct sl_error *err)
 {
 	int64_t *dims = NULL;
@@ -211,7 +211,7 @@ sl__shapes_import(struct sl__shapes *s, struct sl__type *out,
 		if (!element)
 			return sl__fail_nomem(err);
 		out->element = element;
-		return sl__shapes_import(s, element, declared->element, err);
+		return sl__shapes_substitute_bound(s, element, declared->element, err);
 	}
 	if (declared->rank <= 0)
 		return SL_OK;
@@ -231,12 +231,12 @@ sl__shapes_import(struct sl__shapes *s, struct sl__type *out,
 	return SL_OK;
 }
 
-const struct sl__known *
-sl__shapes_read(struct sl__shapes *s, const struct sl__tensor *tensor)
+const struct sl__known_contents *
+sl__known_contents_read(struct sl__shapes *s, const struct sl__tensor *tensor)
 {
 	enum sl__dtype_family family = sl__dtype_family(tensor->dtype);
 	size_t n = (size_t)tensor->n_elements;
-	struct sl__known *known = sl__arena_alloc(&s->arena, sizeof(*known));
+	struct sl__known_contents *known = sl__arena_alloc(&s->arena, sizeof(*known));
 	int64_t *ints = NULL;
 	double *floats = NULL;
 	int ok = 0;
@@ -266,23 +266,23 @@ sl__shapes_read(struct sl__shapes *s, const struct sl__tensor *tensor)
 	return known;
 }
 
-const struct sl__known *
-sl__shapes_known(struct sl__shapes *s, uint32_t value)
+const struct sl__known_contents *
+sl__shapes_known_contents(struct sl__shapes *s, uint32_t value)
 {
 	if (!s->known[value])
 		s->known[value] =
-			sl__tensor_known(s, s->graph->values[value].tensor);
+			sl__known_contents_if_small(s, s->graph->values[value].tensor);
 	return s->known[value];
 }
 
-const struct sl__known *
-sl__tensor_known(struct sl__shapes *s, const struct sl__tensor *tensor)
+const struct sl__known_contents *
+sl__known_contents_if_small(struct sl__shapes *s, const struct sl__tensor *tensor)
 {
 	if (!tensor || tensor->is_sparse ||
 	    tensor->n_elements > SL__KNOWN_MOST ||
 	    sl__dtype_family(tensor->dtype) == SL__DTYPE_OTHER)
 		return NULL;
-	return sl__shapes_read(s, tensor);
+	return sl__known_contents_read(s, tensor);
 }
 
 int
@@ -311,7 +311,7 @@ sl__type_bytes(const struct sl__type *type, uint64_t *out)
 }
 
 int
-sl__type_fits(const struct sl__type *type)
+sl__type_size_fits_63_bits(const struct sl__type *type)
 {
 	uint64_t n;
 

@@ -3,7 +3,7 @@
 #ifndef SL_SHAPES_H
 #define SL_SHAPES_H
 
-#include "graph/size.h"
+#include "graph/symbolic_size.h"
 
 enum {
 	SL__KNOWN_MOST = 4096,     /* elements of a tensor that is followed */
@@ -12,7 +12,7 @@ enum {
 };
 
 /* The contents of a small tensor, as far as they follow from the model. */
-struct sl__known {
+struct sl__known_contents {
 	enum sl_dtype dtype;
 	size_t n;
 	const int64_t *ints;  /* of integers and booleans; may hold symbols */
@@ -20,7 +20,7 @@ struct sl__known {
 };
 
 /* A value whose shape could not be found. */
-struct sl__unresolved {
+struct sl__unresolved_shape {
 	uint32_t node, value;
 	const char *why;
 };
@@ -29,7 +29,7 @@ struct sl__unresolved {
  * Invariants: types[] and known[] are indexed by value.  Symbols of the graph
  * that were bound do not occur in types; those left free keep their number,
  * and sizes that came up on the way (products, ones that depend on data) have
- * numbers from graph->n_symbols on (size.h).  block_calls[] says how often each
+ * numbers from graph->n_symbols on (symbolic_size.h).  block_calls[] says how often each
  * block runs per run of the model: 1 for block 0, a loop's count for its
  * body, 0 for a branch known not to be taken, UINT64_MAX where that depends
  * on data.
@@ -38,14 +38,14 @@ struct sl__shapes {
 	struct sl__arena arena;
 	const struct sl_graph *graph;
 	struct sl__type *types;
-	const struct sl__known **known;
+	const struct sl__known_contents **known;
 	unsigned char *is_told;      /* by value: its sizes are the file's word,
 				   which no rule could check */
 	size_t n_values, cap_values; /* of the three */
 	struct sl__size_table sizes;
 	int64_t *bound; /* size of each symbol of the graph; -1: free */
 	uint64_t *block_calls;
-	struct sl__unresolved *unresolved;
+	struct sl__unresolved_shape *unresolved;
 	size_t n_unresolved, cap_unresolved;
 	size_t n_known;      /* elements that folds have kept so far */
 	int ignore_declared; /* for tests: infer, take nothing on trust */
@@ -53,16 +53,16 @@ struct sl__shapes {
 };
 
 /* What becomes of dimensions that nothing binds. */
-enum sl__free_sizes {
-	SL__FREE_REFUSED = 0, /* SL_E_DATA names the dimension and option */
-	SL__FREE_KEPT         /* symbols stay symbols */
+enum sl__unbound_policy {
+	SL__UNBOUND_REFUSE = 0, /* SL_E_DATA names the dimension and option */
+	SL__UNBOUND_KEEP         /* symbols stay symbols */
 };
 
 struct sl__shapes_options {
 	const struct sl_sizes *sizes; /* NULL: all usual */
 	const int64_t *bound; /* size of each symbol of the graph, -1: as
 				 'sizes' say; or NULL */
-	enum sl__free_sizes free_sizes;
+	enum sl__unbound_policy free_sizes;
 	const struct sl__tensor *const *contents; /* per input of block 0, as
 						     far as known; or NULL */
 	int ignore_declared;
@@ -76,7 +76,7 @@ enum sl_status sl__shapes_new(struct sl__shapes **out,
 			      struct sl_error *err) SL_CHECKED;
 
 /* Tables in which nothing is known yet, for nodes inferred one by one. */
-enum sl_status sl__shapes_blank(struct sl__shapes **out,
+enum sl_status sl__shapes_new_empty(struct sl__shapes **out,
 				const struct sl_graph *graph,
 				const struct sl_allocator *allocator,
 				struct sl_error *err) SL_CHECKED;
@@ -84,7 +84,7 @@ void sl__shapes_free(struct sl__shapes *shapes); /* NULL is fine */
 
 /* The same, for rules that look up more, which is kept in storage of its own:
  * 'of' stays as it is, and must outlive it. */
-enum sl_status sl__shapes_view(struct sl__shapes **out,
+enum sl_status sl__shapes_overlay(struct sl__shapes **out,
 			       const struct sl__shapes *of,
 			       struct sl_error *err) SL_CHECKED;
 
@@ -110,24 +110,24 @@ enum sl_status sl__infer_node(struct sl__shapes *shapes, uint32_t node,
 			      struct sl_error *err) SL_CHECKED;
 
 /* Adds a row whose 'why' the caller sets; NULL: out of memory. */
-struct sl__unresolved *sl__shapes_note(struct sl__shapes *shapes, uint32_t node,
+struct sl__unresolved_shape *sl__shapes_add_unresolved(struct sl__shapes *shapes, uint32_t node,
 				       uint32_t value);
 /* A copy of a type of the graph with bound symbols replaced. */
-enum sl_status sl__shapes_import(struct sl__shapes *shapes,
+enum sl_status sl__shapes_substitute_bound(struct sl__shapes *shapes,
 				 struct sl__type *out,
 				 const struct sl__type *declared,
 				 struct sl_error *err) SL_CHECKED;
 
 /* What is known of a value's contents; reads small tensors of the graph. */
-const struct sl__known *sl__shapes_known(struct sl__shapes *shapes,
+const struct sl__known_contents *sl__shapes_known_contents(struct sl__shapes *shapes,
 					 uint32_t value);
 
 /* The same of any tensor; NULL: it is not small, or no numbers. */
-const struct sl__known *sl__tensor_known(struct sl__shapes *shapes,
+const struct sl__known_contents *sl__known_contents_if_small(struct sl__shapes *shapes,
 					 const struct sl__tensor *tensor);
 
 /* A small tensor's contents; NULL where they cannot be read. */
-const struct sl__known *sl__shapes_read(struct sl__shapes *shapes,
+const struct sl__known_contents *sl__known_contents_read(struct sl__shapes *shapes,
 					const struct sl__tensor *tensor);
 
 /* Product of the dims; 0, and *out left alone, where not known. */
@@ -135,7 +135,7 @@ int sl__type_elements(const struct sl__type *type, uint64_t *out);
 int sl__type_bytes(const struct sl__type *type, uint64_t *out);
 
 /* Whether elements and bytes, as far as known, can be counted in 63 bits. */
-int sl__type_fits(const struct sl__type *type);
+int sl__type_size_fits_63_bits(const struct sl__type *type);
 
 /* "1x64x112x112", "batch,128", "scalar", "?" in the arena.  Never NULL, for
  * messages; where memory ends it is "?", and is_short is set. */

@@ -16,7 +16,7 @@
 #include "base/banned.h"
 
 int
-sl__tensor_measure(struct sl__tensor *tensor)
+sl__tensor_compute_size(struct sl__tensor *tensor)
 {
 	uint64_t n = 1;
 
@@ -62,7 +62,7 @@ normal_of(uint64_t bits)
 static double element_of(const struct sl__tensor *tensor, uint64_t i);
 
 static double
-factor_at(const struct sl__generator *g, uint64_t index)
+factor_at(const struct sl__tensor_generator *g, uint64_t index)
 {
 	return g->factors[index / g->taps % g->results +
 			  index / (g->taps * g->results) / g->inputs *
@@ -70,16 +70,16 @@ factor_at(const struct sl__generator *g, uint64_t index)
 }
 
 static double
-generate(const struct sl__generator *g, uint64_t index)
+generate(const struct sl__tensor_generator *g, uint64_t index)
 {
 	uint64_t bits;
 
-	if (g->kind == SL__GENERATE_CONSTANT)
+	if (g->kind == SL__TENSOR_GENERATOR_CONSTANT)
 		return g->mean;
-	if (g->kind == SL__GENERATE_SCALED)
+	if (g->kind == SL__TENSOR_GENERATOR_SCALED)
 		return element_of(g->of, index) * factor_at(g, index);
 	bits = mix(g->seed ^ mix(index));
-	if (g->kind == SL__GENERATE_NORMAL)
+	if (g->kind == SL__TENSOR_GENERATOR_NORMAL)
 		return g->mean + g->scale * normal_of(bits);
 	return g->mean + g->scale * ((double)(bits >> 11) * 0x1p-52 - 1);
 }
@@ -92,10 +92,10 @@ put(enum sl_dtype dtype, double value, unsigned char *to)
 
 /* Runs of one factor, so that most of the work is one multiplication. */
 static void
-scale_floats(const struct sl__generator *g, uint64_t first, uint64_t n,
+scale_floats(const struct sl__tensor_generator *g, uint64_t first, uint64_t n,
 	     float *to)
 {
-	const void *from = sl__tensor_piece(g->of, first * sizeof(*to),
+	const void *from = sl__tensor_byte_range(g->of, first * sizeof(*to),
 					    n * sizeof(*to), to);
 
 	if (from != to)
@@ -110,10 +110,10 @@ scale_floats(const struct sl__generator *g, uint64_t first, uint64_t n,
 }
 
 static void
-make_floats(const struct sl__generator *g, uint64_t first, uint64_t n,
+make_floats(const struct sl__tensor_generator *g, uint64_t first, uint64_t n,
 	    float *to)
 {
-	if (g->kind == SL__GENERATE_SCALED) {
+	if (g->kind == SL__TENSOR_GENERATOR_SCALED) {
 		scale_floats(g, first, n, to);
 		return;
 	}
@@ -122,7 +122,7 @@ make_floats(const struct sl__generator *g, uint64_t first, uint64_t n,
 }
 
 const void *
-sl__tensor_piece(const struct sl__tensor *tensor, uint64_t offset_bytes,
+sl__tensor_byte_range(const struct sl__tensor *tensor, uint64_t offset_bytes,
 		 size_t n_bytes, void *scratch)
 {
 	size_t step = sl_dtype_bits(tensor->dtype) / 8;
@@ -145,13 +145,13 @@ sl__tensor_piece(const struct sl__tensor *tensor, uint64_t offset_bytes,
 }
 
 void
-sl__tensor_let_go(const struct sl__tensor *tensor, uint64_t offset_bytes,
+sl__tensor_release_pages(const struct sl__tensor *tensor, uint64_t offset_bytes,
 		  uint64_t n_bytes)
 {
-	const struct sl__generator *g = tensor->generator;
+	const struct sl__tensor_generator *g = tensor->generator;
 
-	if (g && g->kind == SL__GENERATE_SCALED)
-		sl__tensor_let_go(g->of, offset_bytes, n_bytes);
+	if (g && g->kind == SL__TENSOR_GENERATOR_SCALED)
+		sl__tensor_release_pages(g->of, offset_bytes, n_bytes);
 	else if (tensor->is_mapped && tensor->bytes)
 		sl__file_mapping_drop_pages(tensor->bytes + offset_bytes, n_bytes);
 }
@@ -329,7 +329,7 @@ saturate(double value)
 }
 
 int
-sl__tensor_words(const struct sl__tensor *tensor, uint64_t first, size_t n,
+sl__tensor_integer_bits(const struct sl__tensor *tensor, uint64_t first, size_t n,
 		 int64_t *out)
 {
 	int is_whole = sl__dtype_family(tensor->dtype) == SL__DTYPE_INTEGER;
@@ -350,7 +350,7 @@ int
 sl__tensor_integers(const struct sl__tensor *tensor, uint64_t first, size_t n,
 		    int64_t *out)
 {
-	if (!sl__tensor_words(tensor, first, n, out))
+	if (!sl__tensor_integer_bits(tensor, first, n, out))
 		return 0;
 	/* Of 64 unsigned bits the last became a sign. */
 	for (size_t i = 0; tensor->dtype == SL_DTYPE_U64 && i < n; i++) {

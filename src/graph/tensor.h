@@ -17,12 +17,12 @@
  * k / taps % results + k / (taps results) / inputs * results.
  */
 struct sl__tensor;
-struct sl__generator {
-	enum sl__generator_kind {
-		SL__GENERATE_CONSTANT, /* every element is 'mean' */
-		SL__GENERATE_NORMAL,   /* mean, and 'scale' as deviation */
-		SL__GENERATE_UNIFORM,  /* mean - scale to mean + scale */
-		SL__GENERATE_SCALED    /* 'of', times its channel's factor */
+struct sl__tensor_generator {
+	enum sl__tensor_generator_kind {
+		SL__TENSOR_GENERATOR_CONSTANT, /* every element is 'mean' */
+		SL__TENSOR_GENERATOR_NORMAL,   /* mean, and 'scale' as deviation */
+		SL__TENSOR_GENERATOR_UNIFORM,  /* mean - scale to mean + scale */
+		SL__TENSOR_GENERATOR_SCALED    /* 'of', times its channel's factor */
 	} kind;
 	uint64_t seed;
 	double mean, scale;
@@ -47,7 +47,7 @@ struct sl__tensor {
 	const int64_t *dims; /* none negative */
 	uint64_t n_elements, n_bytes;
 	const unsigned char *bytes;
-	const struct sl__generator *generator;
+	const struct sl__tensor_generator *generator;
 	const char *const *strings;
 	const char *absent;
 	uint64_t n_stored; /* n_elements unless sparse */
@@ -62,7 +62,7 @@ struct sl__tensor {
  * Fills n_elements and n_bytes from dtype, rank and dims; n_stored becomes
  * n_elements.  Returns 0 when they overflow 64 bits or a dim is negative.
  */
-int sl__tensor_measure(struct sl__tensor *tensor);
+int sl__tensor_compute_size(struct sl__tensor *tensor);
 
 /* What a tensor takes where it is kept: its numbers and, of a sparse one,
  * their places. */
@@ -74,12 +74,12 @@ uint64_t sl__tensor_stored_bytes(const struct sl__tensor *tensor);
  * stretch starts on an element and lies inside the tensor.  NULL for strings
  * and absent numbers.
  */
-const void *sl__tensor_piece(const struct sl__tensor *tensor,
+const void *sl__tensor_byte_range(const struct sl__tensor *tensor,
 			     uint64_t offset_bytes, size_t n_bytes,
 			     void *scratch);
 
 /* Lets go of the pages under a stretch; nothing where there are none. */
-void sl__tensor_let_go(const struct sl__tensor *tensor, uint64_t offset_bytes,
+void sl__tensor_release_pages(const struct sl__tensor *tensor, uint64_t offset_bytes,
 		       uint64_t n_bytes);
 
 /*
@@ -94,7 +94,7 @@ int sl__tensor_integers(const struct sl__tensor *tensor, uint64_t first,
 			size_t n, int64_t *out);
 
 /* Like sl__tensor_integers(), but of uint64 the 64 bits as they are. */
-int sl__tensor_words(const struct sl__tensor *tensor, uint64_t first, size_t n,
+int sl__tensor_integer_bits(const struct sl__tensor *tensor, uint64_t first, size_t n,
 		     int64_t *out);
 
 /*

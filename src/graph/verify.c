@@ -8,7 +8,7 @@
  * owner's, so that a branch runs after what it captures.
  */
 #include "base/status.h"
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "graph/op_rules.h"
 
 #include <stdio.h>
@@ -54,7 +54,7 @@ is_required_in(const struct sl__node *node, uint32_t i)
 	const struct sl__op *op = node->op;
 
 	if (i >= (uint32_t)op->min_inputs)
-		return op->max_inputs < 0 && !sl__is_control(op) &&
+		return op->max_inputs < 0 && !sl__op_is_control_flow(op) &&
 		       !*op->domain;
 	for (size_t k = 0; k < sizeof(holes) / sizeof(holes[0]); k++) {
 		if (sl__is_op(node, holes[k].id) && holes[k].inputs >> i & 1)

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/option_struct.h"
 #include "base/status.h"
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ enum { RANK_MOST = 64, IR_VERSION = 9, NAME_BYTES = 512 };
 static enum sl_status
 renew_shapes(struct sl_builder *b, struct sl_error *err)
 {
-	struct sl__shapes_options how = {.free_sizes = SL__FREE_KEPT,
+	struct sl__shapes_options how = {.free_sizes = SL__UNBOUND_KEEP,
 					 .allocator = &b->arena.allocator};
 
 	sl__shapes_free(b->shapes);
@@ -322,7 +322,7 @@ sl_builder_symbol(struct sl_builder *b, const char *name, int64_t usual)
 					"size of at least 0");
 	n_before = b->graph->n_symbols;
 	if (sl__builder_stick(b,
-			      sl__graph_symbol(b->graph, &size, name, &b->err)))
+			      sl__graph_intern_symbol(b->graph, &size, name, &b->err)))
 		return -1;
 	if (usual)
 		b->graph->symbols[size - SL__SYMBOL_BASE].usual = usual;
@@ -500,10 +500,10 @@ declare_size(struct sl_builder *b, uint32_t value, size_t i, int64_t *size,
 	enum sl_status rc;
 	const char *place;
 
-	if (sl__size_label(&label, b->shapes, *size)) {
+	if (sl__size_print_unique_name(&label, b->shapes, *size)) {
 		rc = sl__buf_status(&label, err);
 		if (!rc)
-			rc = sl__graph_symbol(b->graph, size, label.data, err);
+			rc = sl__graph_intern_symbol(b->graph, size, label.data, err);
 		sl_buf_release(&label);
 		return rc;
 	}
@@ -512,7 +512,7 @@ declare_size(struct sl_builder *b, uint32_t value, size_t i, int64_t *size,
 				 b->graph->values[value].name, i);
 	if (!place)
 		return sl__fail_nomem(err);
-	return sl__graph_unnamed_symbol(b->graph, size, place, err);
+	return sl__graph_intern_unnamed_symbol(b->graph, size, place, err);
 }
 
 /* What was inferred of an output becomes its declaration; the first n_own
@@ -562,7 +562,7 @@ complete(struct sl_builder *b, struct sl_error *err)
 		rc = sl__graph_set_outputs(b->graph, 0, b->outputs,
 					   b->n_outputs, err);
 	if (!rc)
-		rc = sl__graph_note_usual(b->graph, err);
+		rc = sl__graph_store_default_sizes(b->graph, err);
 	return rc ? rc : sl__graph_freeze(b->graph, err);
 }
 

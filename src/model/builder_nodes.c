@@ -5,7 +5,7 @@
  * Attributes wait in the builder until the node that they belong to comes.
  */
 #include "base/status.h"
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "graph/op_rules.h"
 #include "model/builder.h"
 
@@ -66,7 +66,7 @@ add_attribute(struct sl_builder *b, const char *key,
 		.name = sl__arena_string(&b->graph->arena, key),
 		.kind = kind,
 		.block = SL__NONE};
-	sl__attribute_hold(a, copy, n);
+	sl__attribute_set_values(a, copy, n);
 	if (!a->name || !copy) {
 		sl__builder_nomem(b);
 		return NULL;

@@ -18,7 +18,7 @@
 
 enum { NAME_BYTES = 512 };
 
-/* Says what sl__tensor_measure() did not like. */
+/* Says what sl__tensor_compute_size() did not like. */
 static void
 fail_measure(struct sl_builder *b, const char *name, const struct sl__tensor *t)
 {
@@ -64,7 +64,7 @@ sl__builder_new_tensor(struct sl_builder *b, const char *name,
 	t->dtype = dtype;
 	t->rank = rank;
 	t->dims = copy;
-	if (sl__tensor_measure(t))
+	if (sl__tensor_compute_size(t))
 		return t;
 	fail_measure(b, name, t);
 	return NULL;
@@ -110,7 +110,7 @@ int
 sl_builder_weight(struct sl_builder *b, const char *name, size_t rank,
 		  const int64_t *dims, double mean, double deviation)
 {
-	struct sl__generator *g;
+	struct sl__tensor_generator *g;
 	struct sl__tensor *t;
 	const char *full;
 
@@ -128,7 +128,7 @@ sl_builder_weight(struct sl_builder *b, const char *name, size_t rank,
 	g = sl__arena_alloc(&b->graph->arena, sizeof(*g));
 	if (!t || !g)
 		return t ? sl__builder_nomem(b) : -1;
-	g->kind = deviation > 0 ? SL__GENERATE_NORMAL : SL__GENERATE_CONSTANT;
+	g->kind = deviation > 0 ? SL__TENSOR_GENERATOR_NORMAL : SL__TENSOR_GENERATOR_CONSTANT;
 	g->seed = seed_of(b->seed, full);
 	g->mean = mean;
 	g->scale = deviation;
@@ -222,13 +222,13 @@ sl__builder_list(struct sl_builder *b, size_t n, const int64_t *values)
 static uint16_t
 half_of(enum sl_dtype dtype, double value)
 {
-	const struct sl__generator g = {.kind = SL__GENERATE_CONSTANT,
+	const struct sl__tensor_generator g = {.kind = SL__TENSOR_GENERATOR_CONSTANT,
 					.mean = value};
 	struct sl__tensor one = {.dtype = dtype, .generator = &g};
 	uint16_t half = 0;
 
-	if (sl__tensor_measure(&one))
-		sl__tensor_piece(&one, 0, sizeof(half), &half);
+	if (sl__tensor_compute_size(&one))
+		sl__tensor_byte_range(&one, 0, sizeof(half), &half);
 	return half;
 }
 

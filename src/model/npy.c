@@ -323,7 +323,7 @@ sl__npy_read(struct sl__tensor *out, struct sl__arena *arena,
 	memcpy(dims, h.dims, h.rank * sizeof(*dims));
 	out->dims = dims;
 	out->rank = h.rank;
-	if (!sl__tensor_measure(out))
+	if (!sl__tensor_compute_size(out))
 		return sl__fail(err, SL_E_DATA,
 				"its shape is beyond all "
 				"sizes");

@@ -112,7 +112,7 @@ take_numbers(struct sl__onnx_reader *r, struct sl__wire wire,
 	void *numbers = sl__onnx_array(r, n, list->width_bytes);
 
 	sl__onnx_unpack(wire, list, numbers);
-	sl__attribute_hold(out, numbers, n);
+	sl__attribute_set_values(out, numbers, n);
 }
 
 static void
@@ -168,7 +168,7 @@ take_single(struct sl__onnx_reader *r, const struct fields *fields,
 	/* Wide enough for each; a float is the first half of its value. */
 	void *one = sl__onnx_array(r, 1, sizeof(fields->single.value));
 
-	sl__attribute_hold(out, one, 1);
+	sl__attribute_set_values(out, one, 1);
 	if (!one)
 		return;
 	if (out->kind == SL__ATTRIBUTE_STRING)
@@ -200,7 +200,7 @@ take(struct sl__onnx_reader *r, struct sl__wire wire,
 		take_numbers(r, wire, fields, out);
 		return;
 	case SL__ATTRIBUTE_STRINGS:
-		sl__attribute_hold(out,
+		sl__attribute_set_values(out,
 				   sl__onnx_strings(r, wire, SL__ATTR_STRINGS,
 						    fields->n_strings),
 				   fields->n_strings);

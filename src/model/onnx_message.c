@@ -8,7 +8,7 @@
  */
 #include "base/buf.h"
 #include "base/status.h"
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "model/onnx_writer.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ sl__onnx_put_numbers(struct sl__wire_writer *w, const struct sl__tensor *tensor)
 		size_t n = left < SL__PIECE_BYTES ? (size_t)left
 						  : SL__PIECE_BYTES;
 		const void *piece =
-			sl__tensor_piece(tensor, at, n, plan_of(w)->scratch);
+			sl__tensor_byte_range(tensor, at, n, plan_of(w)->scratch);
 
 		if (!piece) {
 			w->status = sl__fail(w->err, SL_E_BUG,
@@ -55,7 +55,7 @@ sl__onnx_put_numbers(struct sl__wire_writer *w, const struct sl__tensor *tensor)
 			return;
 		}
 		sl__wire_put(w, piece, n);
-		sl__tensor_let_go(tensor, at, n);
+		sl__tensor_release_pages(tensor, at, n);
 		at += n;
 	}
 }
@@ -177,11 +177,11 @@ put_symbol(struct sl__wire_writer *w, int64_t size)
 	if (i < plan->graph->n_symbols) {
 		const char *name = plan->graph->symbols[i].name;
 
-		if (*name && sl__graph_owns_name(plan->graph, (size_t)i))
+		if (*name && sl__graph_symbol_owns_name(plan->graph, (size_t)i))
 			sl__wire_put_text(w, SL__DIM_PARAM, name);
 		return;
 	}
-	if (!plan->shapes || !sl__size_label(&label, plan->shapes, size))
+	if (!plan->shapes || !sl__size_print_unique_name(&label, plan->shapes, size))
 		return;
 	if (!w->status)
 		w->status = sl__buf_status(&label, w->err);

@@ -282,7 +282,7 @@ read_origin(struct sl_graph **out, const struct origin *origin,
 	if (!rc && !origin->is_mapped)
 		graph->name = graph->blocks[0].name;
 	if (!rc)
-		sl__graph_take_usual(graph);
+		sl__graph_load_default_sizes(graph);
 	if (!rc)
 		rc = sl__graph_freeze(graph, err);
 	if (!rc && options)

@@ -4,7 +4,7 @@
 #define SL_ONNX_READER_H
 
 #include "base/map.h"
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "model/onnx_fields.h"
 #include "model/wire.h"
 

@@ -100,7 +100,7 @@ measure(struct sl__onnx_reader *r, const struct parts *parts,
 				      "tensor '%.200s': dimension %zu is %lld",
 				      parts->shown, i, (long long)dims[i]);
 	}
-	if (!r->file.status && !sl__tensor_measure(out))
+	if (!r->file.status && !sl__tensor_compute_size(out))
 		sl__wire_fail(&r->file,
 			      "tensor '%.200s': its dimensions multiply to "
 			      "more than 64 bits",

@@ -32,8 +32,8 @@ find_symbol(struct sl__onnx_reader *r, const char *name, const char *place)
 		return -1;
 	if (!sl__wire_check(
 		    &r->file,
-		    name ? sl__graph_symbol(graph, &size, name, r->file.err)
-			 : sl__graph_unnamed_symbol(graph, &size, place,
+		    name ? sl__graph_intern_symbol(graph, &size, name, r->file.err)
+			 : sl__graph_intern_unnamed_symbol(graph, &size, place,
 						    r->file.err)))
 		return -1;
 	if (name && !strcmp(name, place))

@@ -284,7 +284,7 @@ infer_outputs(struct sl__onnx_plan *plan, struct sl__shapes **shapes,
 	      struct sl_error *err)
 {
 	const struct sl__shapes_options options = {
-		.free_sizes = SL__FREE_KEPT,
+		.free_sizes = SL__UNBOUND_KEEP,
 		.allocator = &plan->arena.allocator};
 	struct sl_error why; /* not told where the file is written */
 	enum sl_status rc;

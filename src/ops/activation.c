@@ -79,10 +79,10 @@ static void
 read_numbers(struct sl__fused_activation *e, const struct sl__node *node)
 {
 	const struct sl__attribute *list =
-		sl__attribute(node, "activation_params");
+		sl__attribute_find(node, "activation_params");
 
-	e->a = sl__float(node, "activation_alpha", e->a);
-	e->b = sl__float(node, "activation_beta", e->b);
+	e->a = sl__attribute_float(node, "activation_alpha", e->a);
+	e->b = sl__attribute_float(node, "activation_beta", e->b);
 	if (!list || list->kind != SL__ATTRIBUTE_FLOATS)
 		return;
 	if (list->n > 0)
@@ -94,7 +94,7 @@ read_numbers(struct sl__fused_activation *e, const struct sl__node *node)
 enum sl_status
 sl__fused_activation_read(struct sl__fused_activation *out, struct sl__eval *ev)
 {
-	const char *word = sl__word(ev->node, "activation", "");
+	const char *word = sl__attribute_string(ev->node, "activation", "");
 
 	memset(out, 0, sizeof(*out));
 	if (!*word || !strcmp(word, "none"))

@@ -117,25 +117,25 @@ dim_of(const struct sl__type *type, int d)
 }
 
 uint64_t
-sl__in_elements(const struct sl__call *call, size_t i)
+sl__in_elements(const struct sl__rule_context *call, size_t i)
 {
-	return elements_of(sl__in(call, i));
+	return elements_of(sl__in_type(call, i));
 }
 
 uint64_t
-sl__out_elements(const struct sl__call *call, size_t k)
+sl__out_elements(const struct sl__rule_context *call, size_t k)
 {
 	return elements_of(sl__out_type_of(call, k));
 }
 
 uint64_t
-sl__in_dim(const struct sl__call *call, size_t i, int d)
+sl__in_dim(const struct sl__rule_context *call, size_t i, int d)
 {
-	return dim_of(sl__in(call, i), d);
+	return dim_of(sl__in_type(call, i), d);
 }
 
 uint64_t
-sl__out_dim(const struct sl__call *call, size_t k, int d)
+sl__out_dim(const struct sl__rule_context *call, size_t k, int d)
 {
 	return dim_of(sl__out_type_of(call, k), d);
 }
@@ -161,7 +161,7 @@ is_transparent(const struct sl__node *node)
 }
 
 int
-sl__in_is_parameter(const struct sl__call *call, size_t i)
+sl__in_is_parameter(const struct sl__rule_context *call, size_t i)
 {
 	const struct sl_graph *graph = call->shapes->graph;
 	uint32_t value;
@@ -199,7 +199,7 @@ is_repeated(const struct sl__node *node, uint32_t i)
 
 /* Bytes of inputs and outputs; 0 is returned where a shape is not known. */
 static int
-count_traffic(const struct sl__call *call, struct sl_cost *cost)
+count_traffic(const struct sl__rule_context *call, struct sl_cost *cost)
 {
 	const struct sl__node *node = call->node;
 	const struct sl_graph *graph = call->shapes->graph;
@@ -250,7 +250,7 @@ takes_sequences(const struct sl__op *op)
 static int
 is_free(const struct sl__op *op)
 {
-	return op->cost == sl__cost_view || sl__is_control(op);
+	return op->cost == sl__cost_view || sl__op_is_control_flow(op);
 }
 
 /* Why the bytes of a type cannot be told, whatever its shape; or NULL. */
@@ -266,12 +266,12 @@ why_sizeless(const struct sl__type *type)
 }
 
 static const char *
-find_sizeless(const struct sl__call *call)
+find_sizeless(const struct sl__rule_context *call)
 {
 	const char *why = NULL;
 
 	for (uint32_t i = 0; !why && i < call->node->n_inputs; i++)
-		why = why_sizeless(sl__in(call, i));
+		why = why_sizeless(sl__in_type(call, i));
 	for (uint32_t k = 0; !why && k < call->node->n_outputs; k++)
 		why = why_sizeless(sl__out_type_of(call, k));
 	return why;
@@ -299,7 +299,7 @@ set_unknown(struct sl_cost *cost, const char *why)
 void
 sl__cost_node(struct sl__shapes *shapes, uint32_t id, struct sl_cost *out)
 {
-	struct sl__call call = {.shapes = shapes,
+	struct sl__rule_context call = {.shapes = shapes,
 				.node = &shapes->graph->nodes[id]};
 	const char *sizeless = find_sizeless(&call);
 	int all_known;

@@ -59,21 +59,21 @@ void sl__count_macs(struct sl_cost *cost, uint64_t n);
 void sl__cost_estimate(struct sl_cost *cost, const char *why);
 
 /* Elements of an input or output; 0 where it is left out. */
-uint64_t sl__in_elements(const struct sl__call *call, size_t i);
-uint64_t sl__out_elements(const struct sl__call *call, size_t k);
+uint64_t sl__in_elements(const struct sl__rule_context *call, size_t i);
+uint64_t sl__out_elements(const struct sl__rule_context *call, size_t k);
 
 /* Dimension d (from the end where negative) of input i or output k; 1 where
  * the rank is too small. */
-uint64_t sl__in_dim(const struct sl__call *call, size_t i, int d);
-uint64_t sl__out_dim(const struct sl__call *call, size_t k, int d);
+uint64_t sl__in_dim(const struct sl__rule_context *call, size_t i, int d);
+uint64_t sl__out_dim(const struct sl__rule_context *call, size_t k, int d);
 
 /* Whether input i is a parameter, or a parameter seen through views, casts,
  * transposes and dequantization. */
-int sl__in_is_parameter(const struct sl__call *call, size_t i);
+int sl__in_is_parameter(const struct sl__rule_context *call, size_t i);
 
 /* Neighbours that the node's interpolation takes along one dimension: 1 copies,
  * 2 linear, 4 cubic. */
-uint64_t sl__neighbours_of(struct sl__call *call, const char *otherwise);
+uint64_t sl__neighbours_of(struct sl__rule_context *call, const char *otherwise);
 
 /* Hidden elements of all steps, samples and directions of a recurrent node,
  * from what its cost rule counted. */

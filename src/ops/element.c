@@ -31,7 +31,7 @@ sl__element_real(double value)
 }
 
 struct sl__element
-sl__element_at(const struct sl__known *known, size_t i)
+sl__element_at(const struct sl__known_contents *known, size_t i)
 {
 	return known->ints ? sl__element_whole(known->ints[i])
 			   : sl__element_real(known->floats[i]);
@@ -40,7 +40,7 @@ sl__element_at(const struct sl__known *known, size_t i)
 enum sl__follows
 sl__element_some(struct sl__shapes *shapes, struct sl__element *out)
 {
-	*out = sl__element_whole(sl__size_unknown(shapes));
+	*out = sl__element_whole(sl__size_new_unknown(shapes));
 	return out->whole == -1 ? SL__FOLLOWS_NO_MEMORY : SL__FOLLOWS;
 }
 
@@ -49,7 +49,7 @@ least(const struct sl__shapes *shapes, int64_t size)
 {
 	if (!sl__is_symbol(size))
 		return size;
-	return sl__size_is_natural(shapes, size) ? 0 : INT64_MIN;
+	return sl__size_is_nonnegative(shapes, size) ? 0 : INT64_MIN;
 }
 
 static int64_t

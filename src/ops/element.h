@@ -24,7 +24,7 @@ enum sl__follows {
 	SL__FOLLOWS_NO_MEMORY
 };
 
-struct sl__element sl__element_at(const struct sl__known *known, size_t i);
+struct sl__element sl__element_at(const struct sl__known_contents *known, size_t i);
 
 /* Whole and real ones from numbers. */
 struct sl__element sl__element_whole(int64_t value);

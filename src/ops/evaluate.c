@@ -88,7 +88,7 @@ set_up(struct sl__evaluator *ev, const struct sl_graph *graph,
 		return sl__fail_nomem(err);
 	rc = find_last_users(ev, err);
 	return rc ? rc
-		  : sl__shapes_blank(&ev->shapes, graph, &ev->allocator, err);
+		  : sl__shapes_new_empty(&ev->shapes, graph, &ev->allocator, err);
 }
 
 enum sl_status
@@ -245,7 +245,7 @@ tell_input(struct sl__evaluator *ev, uint32_t value, struct sl_error *err)
 	if (content->kind == SL__TYPE_TENSOR && t->bytes &&
 	    t->n_elements <= SL__KNOWN_MOST &&
 	    sl__dtype_family(t->dtype) != SL__DTYPE_OTHER)
-		s->known[value] = sl__shapes_read(s, t);
+		s->known[value] = sl__known_contents_read(s, t);
 	return s->is_short ? sl__fail_nomem(err) : SL_OK;
 }
 
@@ -306,8 +306,8 @@ prepare_outputs(struct sl__evaluator *ev, const struct sl__node *node,
 	struct sl__shapes *s = ev->shapes;
 	struct sl__shapes before = *s;
 	struct sl__arena_mark mark = sl__arena_mark(&s->arena);
-	struct sl__call call = {.shapes = s, .node = node, .err = err};
-	int is_control = sl__is_control(node->op);
+	struct sl__rule_context call = {.shapes = s, .node = node, .err = err};
+	int is_control = sl__op_is_control_flow(node->op);
 	enum sl_status rc = SL_OK;
 
 	for (uint32_t i = 0; !rc && i < node->n_inputs; i++) {
@@ -330,7 +330,7 @@ prepare_outputs(struct sl__evaluator *ev, const struct sl__node *node,
 
 		if (value == SL__NONE)
 			continue;
-		/* As sl__shapes_blank() has it. */
+		/* As sl__shapes_new_empty() has it. */
 		memset(&s->types[value], 0, sizeof(s->types[value]));
 		s->types[value].rank = -1;
 		s->known[value] = NULL;

@@ -15,7 +15,7 @@
 
 /* Attributes may hold numbers that stand for symbols elsewhere. */
 static const int64_t *
-without_symbols(struct sl__call *call, const int64_t *values, size_t n)
+without_symbols(struct sl__rule_context *call, const int64_t *values, size_t n)
 {
 	int64_t *copy = NULL;
 
@@ -23,7 +23,7 @@ without_symbols(struct sl__call *call, const int64_t *values, size_t n)
 		if (!sl__is_symbol(values[i]))
 			continue;
 		if (!copy) {
-			copy = sl__new_sizes(call, n);
+			copy = sl__sizes_alloc(call, n);
 			if (!copy) {
 				call->shapes->is_short = 1;
 				return NULL;
@@ -36,13 +36,13 @@ without_symbols(struct sl__call *call, const int64_t *values, size_t n)
 }
 
 struct sl__list
-sl__list_of(struct sl__call *call, size_t i, const char *name)
+sl__list_of(struct sl__rule_context *call, size_t i, const char *name)
 {
 	static const int64_t nothing[1];
-	const struct sl__attribute *a = name ? sl__attribute(call->node, name)
+	const struct sl__attribute *a = name ? sl__attribute_find(call->node, name)
 					     : NULL;
-	const struct sl__type *type = sl__in(call, i);
-	const struct sl__known *known;
+	const struct sl__type *type = sl__in_type(call, i);
+	const struct sl__known_contents *known;
 	struct sl__list list = {0, -1, NULL};
 
 	if (a &&
@@ -62,7 +62,7 @@ sl__list_of(struct sl__call *call, size_t i, const char *name)
 	else if (type->kind == SL__TYPE_TENSOR && type->rank == 1 &&
 		 !sl__is_symbol(type->dims[0]))
 		list.n = type->dims[0];
-	known = sl__in_known(call, i);
+	known = sl__in_known_contents(call, i);
 	if (known && known->ints) {
 		list.n = (int64_t)known->n;
 		list.values = known->n ? known->ints : nothing;
@@ -85,14 +85,14 @@ sl__list_is_plain(const struct sl__list *list)
 }
 
 enum sl_status
-sl__list_axes(struct sl__call *call, const struct sl__list *list, int rank,
+sl__list_axes(struct sl__rule_context *call, const struct sl__list *list, int rank,
 	      unsigned char *is_axis)
 {
 	for (int64_t i = 0; !call->failure && i < list->n; i++) {
-		int axis = sl__need_axis(call, list->values[i], rank);
+		int axis = sl__axis_require(call, list->values[i], rank);
 
 		if (axis >= 0 && is_axis[axis])
-			sl__refuse(call, "axis %d is named twice", axis);
+			sl__rule_reject(call, "axis %d is named twice", axis);
 		else if (axis >= 0)
 			is_axis[axis] = 1;
 	}
@@ -100,7 +100,7 @@ sl__list_axes(struct sl__call *call, const struct sl__list *list, int rank,
 }
 
 const struct sl__type *
-sl__out_type_of(const struct sl__call *call, size_t k)
+sl__out_type_of(const struct sl__rule_context *call, size_t k)
 {
 	if (k >= call->node->n_outputs || call->node->outputs[k] == SL__NONE)
 		return NULL;
@@ -108,41 +108,41 @@ sl__out_type_of(const struct sl__call *call, size_t k)
 }
 
 int64_t
-sl__dim_or(const struct sl__call *call, size_t i, int rank, int d,
+sl__dim_or(const struct sl__rule_context *call, size_t i, int rank, int d,
 	   int64_t otherwise)
 {
-	return sl__in_rank(call, i) == rank ? sl__in(call, i)->dims[d]
+	return sl__in_rank(call, i) == rank ? sl__in_type(call, i)->dims[d]
 					    : otherwise;
 }
 
 enum sl_status
-sl__out_rank(struct sl__call *call, size_t k, enum sl_dtype dtype, int64_t rank,
+sl__out_rank(struct sl__rule_context *call, size_t k, enum sl_dtype dtype, int64_t rank,
 	     const char *why)
 {
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_unknown(call, k, dtype, why);
+		return sl__out_set_unknown_shape(call, k, dtype, why);
 	if (rank > SL__RANK_MOST)
-		return sl__refuse(call, "%lld dimensions, %d are the most",
+		return sl__rule_reject(call, "%lld dimensions, %d are the most",
 				  (long long)rank, SL__RANK_MOST);
-	dims = sl__new_sizes(call, (size_t)rank);
+	dims = sl__sizes_alloc(call, (size_t)rank);
 	for (int64_t i = 0; dims && i < rank; i++)
-		dims[i] = sl__size_unknown(call->shapes);
-	return sl__out(call, k, dtype, (int)rank, dims);
+		dims[i] = sl__size_new_unknown(call->shapes);
+	return sl__out_set_shape(call, k, dtype, (int)rank, dims);
 }
 
 void
-sl__out_same(struct sl__call *call, size_t k, const struct sl__known *from)
+sl__out_same(struct sl__rule_context *call, size_t k, const struct sl__known_contents *from)
 {
 	if (sl__out_type_of(call, k))
 		call->shapes->known[call->node->outputs[k]] = from;
 }
 
 void
-sl__cost_part_of(struct sl__call *call, struct sl_cost *cost, size_t i)
+sl__cost_part_of(struct sl__rule_context *call, struct sl_cost *cost, size_t i)
 {
-	const struct sl__type *type = sl__in(call, i);
+	const struct sl__type *type = sl__in_type(call, i);
 	const struct sl__type *out = sl__out_type_of(call, 0);
 	uint64_t *bytes = &cost->read_bytes;
 	uint64_t whole, part;
@@ -157,15 +157,15 @@ sl__cost_part_of(struct sl__call *call, struct sl_cost *cost, size_t i)
 }
 
 enum sl_status
-sl__out_longer(struct sl__call *call, enum sl_dtype dtype, int64_t last)
+sl__out_longer(struct sl__rule_context *call, enum sl_dtype dtype, int64_t last)
 {
 	int rank = sl__in_rank(call, 0);
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, dtype);
-	dims = sl__new_sizes(call, (size_t)rank + 1);
+		return sl__out_set_dtype_only(call, 0, dtype);
+	dims = sl__sizes_alloc(call, (size_t)rank + 1);
 	for (int i = 0; dims && i <= rank; i++)
-		dims[i] = i < rank ? sl__in(call, 0)->dims[i] : last;
-	return sl__out(call, 0, dtype, rank + 1, dims);
+		dims[i] = i < rank ? sl__in_type(call, 0)->dims[i] : last;
+	return sl__out_set_shape(call, 0, dtype, rank + 1, dims);
 }

@@ -23,12 +23,12 @@
 #include "base/banned.h"
 
 static void
-check_heads(struct sl__call *call, const struct sl__head_sizes *h)
+check_heads(struct sl__rule_context *call, const struct sl__head_sizes *h)
 {
 	if (h->n_heads < 1 || h->n_kv_heads < 1)
-		sl__refuse(call, "the number of heads is missing");
+		sl__rule_reject(call, "the number of heads is missing");
 	else if (sl__sizes_differ(h->n_heads % h->n_kv_heads, 0))
-		sl__refuse(call,
+		sl__rule_reject(call,
 			   "%lld heads of queries on %lld of keys do not come "
 			   "out even",
 			   (long long)h->n_heads, (long long)h->n_kv_heads);
@@ -36,12 +36,12 @@ check_heads(struct sl__call *call, const struct sl__head_sizes *h)
 
 /* size / n, where that must come out even. */
 static int64_t
-share(struct sl__call *call, int64_t size, int64_t n)
+share(struct sl__rule_context *call, int64_t size, int64_t n)
 {
 	if (n < 1)
-		sl__refuse(call, "the number of heads is missing");
+		sl__rule_reject(call, "the number of heads is missing");
 	else if (!sl__is_symbol(size) && size % n)
-		sl__refuse(call,
+		sl__rule_reject(call,
 			   "a width of %lld over %lld heads does not come out "
 			   "even",
 			   (long long)size, (long long)n);
@@ -50,7 +50,7 @@ share(struct sl__call *call, int64_t size, int64_t n)
 
 /* The past and what is new, which makes the total; whether all went well. */
 static int
-end_heads(struct sl__head_sizes *h, struct sl__call *call, int64_t past)
+end_heads(struct sl__head_sizes *h, struct sl__rule_context *call, int64_t past)
 {
 	h->past = past;
 	h->total = sl__size_add(call->shapes, past, h->fresh);
@@ -60,16 +60,16 @@ end_heads(struct sl__head_sizes *h, struct sl__call *call, int64_t past)
 enum { MASK = 3, PAST_KEY = 4, PAST_VALUE = 5, LENGTHS = 6 };
 
 static void
-read_flat(struct sl__head_sizes *h, struct sl__call *call)
+read_flat(struct sl__head_sizes *h, struct sl__rule_context *call)
 {
-	const struct sl__type *q = sl__in(call, 0), *k = sl__in(call, 1);
-	const struct sl__type *v = sl__in(call, 2);
+	const struct sl__type *q = sl__in_type(call, 0), *k = sl__in_type(call, 1);
+	const struct sl__type *v = sl__in_type(call, 2);
 
 	h->is_flat = 1;
 	h->queries = q->dims[1];
 	h->fresh = k->dims[1];
-	h->n_heads = sl__int(call->node, "q_num_heads", 0);
-	h->n_kv_heads = sl__int(call->node, "kv_num_heads", h->n_heads);
+	h->n_heads = sl__attribute_int(call->node, "q_num_heads", 0);
+	h->n_kv_heads = sl__attribute_int(call->node, "kv_num_heads", h->n_heads);
 	check_heads(call, h);
 	h->width = share(call, q->dims[2], h->n_heads);
 	h->value_width = share(call, v->dims[2], h->n_kv_heads);
@@ -78,19 +78,19 @@ read_flat(struct sl__head_sizes *h, struct sl__call *call)
 /* Like its kin below: 0 where a rank is not known, or what is known is wrong,
  * which is refused. */
 static int
-read_attention(struct sl__head_sizes *h, struct sl__call *call)
+read_attention(struct sl__head_sizes *h, struct sl__rule_context *call)
 {
-	const struct sl__type *q = sl__in(call, 0), *k = sl__in(call, 1);
-	const struct sl__type *v = sl__in(call, 2);
+	const struct sl__type *q = sl__in_type(call, 0), *k = sl__in_type(call, 1);
+	const struct sl__type *v = sl__in_type(call, 2);
 	int rank = sl__in_rank(call, 0);
 
 	*h = (struct sl__head_sizes){.dtype = sl__in_dtype(call, 0)};
 	if (rank < 0 || sl__in_rank(call, 1) < 0 || sl__in_rank(call, 2) < 0)
 		return 0;
 	if ((rank != 3 && rank != 4) || k->rank != rank || v->rank != rank) {
-		sl__refuse(call, "queries %s, keys %s, values %s",
-			   sl__in_text(call, 0), sl__in_text(call, 1),
-			   sl__in_text(call, 2));
+		sl__rule_reject(call, "queries %s, keys %s, values %s",
+			   sl__in_shape_text(call, 0), sl__in_shape_text(call, 1),
+			   sl__in_shape_text(call, 2));
 		return 0;
 	}
 	h->batch = q->dims[0];
@@ -111,17 +111,17 @@ read_attention(struct sl__head_sizes *h, struct sl__call *call)
 
 /* Output 0 as rows of all heads. */
 static enum sl_status
-say_flat(struct sl__call *call, const struct sl__head_sizes *h)
+say_flat(struct sl__rule_context *call, const struct sl__head_sizes *h)
 {
 	int64_t width = sl__size_mul(call->shapes, h->n_heads, h->value_width);
 
-	return sl__out(call, 0, h->dtype, 3,
+	return sl__out_set_shape(call, 0, h->dtype, 3,
 		       (int64_t[]){h->batch, h->queries, width});
 }
 
 /* The result as the queries came, and the keys and values as a cache. */
 static enum sl_status
-say_heads(struct sl__call *call, const struct sl__head_sizes *h)
+say_heads(struct sl__rule_context *call, const struct sl__head_sizes *h)
 {
 	int64_t out[4] = {h->batch, h->n_heads, h->queries, h->value_width};
 	int64_t keys[4] = {h->batch, h->n_kv_heads, h->total, h->width};
@@ -131,22 +131,22 @@ say_heads(struct sl__call *call, const struct sl__head_sizes *h)
 	if (h->is_flat)
 		say_flat(call, h);
 	else
-		sl__out(call, 0, h->dtype, 4, out);
-	sl__out(call, 1, h->dtype, 4, keys);
-	sl__out(call, 2, h->dtype, 4, values);
-	return sl__out(call, 3, h->dtype, 4, scores);
+		sl__out_set_shape(call, 0, h->dtype, 4, out);
+	sl__out_set_shape(call, 1, h->dtype, 4, keys);
+	sl__out_set_shape(call, 2, h->dtype, 4, values);
+	return sl__out_set_shape(call, 3, h->dtype, 4, scores);
 }
 
 static enum sl_status
-say_dtypes(struct sl__call *call, enum sl_dtype dtype)
+say_dtypes(struct sl__rule_context *call, enum sl_dtype dtype)
 {
 	for (size_t k = 0; k < 4; k++)
-		sl__out_rankless(call, k, dtype);
+		sl__out_set_dtype_only(call, k, dtype);
 	return call->failure;
 }
 
 enum sl_status
-sl__infer_attention(struct sl__call *call)
+sl__infer_attention(struct sl__rule_context *call)
 {
 	struct sl__head_sizes h;
 
@@ -157,7 +157,7 @@ sl__infer_attention(struct sl__call *call)
 /* The two products and the softmax between them, per score: the scale, the
  * maximum, minus that and the sum, the exponential and the quotient. */
 static void
-count_heads(struct sl__call *call, const struct sl__head_sizes *h, int has_mask,
+count_heads(struct sl__rule_context *call, const struct sl__head_sizes *h, int has_mask,
 	    struct sl_cost *cost)
 {
 	uint64_t scores =
@@ -171,12 +171,12 @@ count_heads(struct sl__call *call, const struct sl__head_sizes *h, int has_mask,
 	sl__count(cost, scores,
 		  SL__PER(.mul = 1, .cmp = 1, .add = has_mask ? 3 : 2, .exp = 1,
 			  .div = 1));
-	if (sl__float(call->node, "softcap", 0) > 0)
+	if (sl__attribute_float(call->node, "softcap", 0) > 0)
 		sl__count(cost, scores, SL__PER(.exp = 1, .mul = 2));
 }
 
 void
-sl__cost_attention(struct sl__call *call, struct sl_cost *cost)
+sl__cost_attention(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	struct sl__head_sizes h;
 
@@ -192,7 +192,7 @@ struct projected {
 };
 
 static struct projected
-projected_of(const struct sl__call *call)
+projected_of(const struct sl__rule_context *call)
 {
 	static const struct projected plain = {2, 3, 4, 5};
 	static const struct projected quantized = {2, 5, 8, 99};
@@ -202,33 +202,33 @@ projected_of(const struct sl__call *call)
 
 /* Widths of Q, K and V: attribute, else a third of the weight each. */
 static enum sl_status
-read_widths(int64_t widths[3], struct sl__call *call)
+read_widths(int64_t widths[3], struct sl__rule_context *call)
 {
 	const int64_t *sizes;
-	size_t n = sl__ints(call->node, "qkv_hidden_sizes", &sizes);
-	const struct sl__type *w = sl__in(call, 1);
+	size_t n = sl__attribute_ints(call->node, "qkv_hidden_sizes", &sizes);
+	const struct sl__type *w = sl__in_type(call, 1);
 
 	if (n && n != 3)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "qkv_hidden_sizes has %zu numbers, not 3", n);
 	if (!n && (sl__in_rank(call, 1) != 2 ||
 		   (!sl__is_symbol(w->dims[1]) && w->dims[1] % 3)))
-		return sl__refuse(call, "the weight's columns are not those of "
+		return sl__rule_reject(call, "the weight's columns are not those of "
 					"Q, K and V");
 	for (int i = 0; i < 3; i++) {
 		widths[i] = n ? sizes[i]
 			      : sl__size_div(call->shapes, w->dims[1], 3);
 		if (widths[i] < 1 && (n || !sl__is_symbol(widths[i])))
-			sl__refuse(call, "a width of %lld",
+			sl__rule_reject(call, "a width of %lld",
 				   (long long)widths[i]);
 	}
 	return call->failure;
 }
 
 static int
-read_projected(struct sl__head_sizes *h, struct sl__call *call)
+read_projected(struct sl__head_sizes *h, struct sl__rule_context *call)
 {
-	const struct sl__type *x = sl__in(call, 0), *w = sl__in(call, 1);
+	const struct sl__type *x = sl__in_type(call, 0), *w = sl__in_type(call, 1);
 	int is_quantized = sl__is_op(call->node, SL__OP_MS_QAttention);
 	int64_t widths[3] = {0};
 
@@ -239,13 +239,13 @@ read_projected(struct sl__head_sizes *h, struct sl__call *call)
 		return 0;
 	if (x->rank != 3 || w->rank != 2 ||
 	    sl__sizes_differ(x->dims[2], w->dims[0]))
-		sl__refuse(call, "a weight of %s does not fit rows of %s",
-			   sl__in_text(call, 1), sl__in_text(call, 0));
+		sl__rule_reject(call, "a weight of %s does not fit rows of %s",
+			   sl__in_shape_text(call, 1), sl__in_shape_text(call, 0));
 	if (call->failure || read_widths(widths, call))
 		return 0;
 	h->batch = x->dims[0];
 	h->queries = h->fresh = x->dims[1];
-	h->n_heads = h->n_kv_heads = sl__int(call->node, "num_heads", 0);
+	h->n_heads = h->n_kv_heads = sl__attribute_int(call->node, "num_heads", 0);
 	h->width = share(call, widths[0], h->n_heads);
 	h->value_width = share(call, widths[2], h->n_heads);
 	return end_heads(h, call,
@@ -253,7 +253,7 @@ read_projected(struct sl__head_sizes *h, struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_projected_attention(struct sl__call *call)
+sl__infer_projected_attention(struct sl__rule_context *call)
 {
 	struct sl__head_sizes h;
 
@@ -261,14 +261,14 @@ sl__infer_projected_attention(struct sl__call *call)
 		return say_dtypes(call, h.dtype);
 	say_flat(call, &h);
 	/* Keys and values of all tokens so far, in one tensor. */
-	return sl__out(call, 1, h.dtype, 5,
+	return sl__out_set_shape(call, 1, h.dtype, 5,
 		       (int64_t[]){2, h.batch, h.n_heads, h.total, h.width});
 }
 
 /* The projections outweigh the products at all but long sequences, so the
  * whole counts as a product with a parameter. */
 void
-sl__cost_projected_attention(struct sl__call *call, struct sl_cost *cost)
+sl__cost_projected_attention(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	struct projected at = projected_of(call);
 	uint64_t rows =
@@ -296,9 +296,9 @@ sl__cost_projected_attention(struct sl__call *call, struct sl_cost *cost)
  * packed with V [batch][keys][heads][2][width].
  */
 static int
-read_multi_head(struct sl__head_sizes *h, struct sl__call *call)
+read_multi_head(struct sl__head_sizes *h, struct sl__rule_context *call)
 {
-	const struct sl__type *q = sl__in(call, 0), *k = sl__in(call, 1);
+	const struct sl__type *q = sl__in_type(call, 0), *k = sl__in_type(call, 1);
 
 	*h = (struct sl__head_sizes){.dtype = sl__in_dtype(call, 0),
 				     .is_flat = 1};
@@ -307,13 +307,13 @@ read_multi_head(struct sl__head_sizes *h, struct sl__call *call)
 		return 0;
 	if ((q->rank != 3 && q->rank != 5) ||
 	    (k && (k->rank < 3 || k->rank > 5))) {
-		sl__refuse(call, "queries of %s and keys of %s",
-			   sl__in_text(call, 0), sl__in_text(call, 1));
+		sl__rule_reject(call, "queries of %s and keys of %s",
+			   sl__in_shape_text(call, 0), sl__in_shape_text(call, 1));
 		return 0;
 	}
 	h->batch = q->dims[0];
 	h->queries = h->fresh = q->dims[1];
-	h->n_heads = h->n_kv_heads = sl__int(call->node, "num_heads", 0);
+	h->n_heads = h->n_kv_heads = sl__attribute_int(call->node, "num_heads", 0);
 	h->width = share(call,
 			 q->rank == 5 ? sl__size_mul(call->shapes, h->n_heads,
 						     q->dims[4])
@@ -322,14 +322,14 @@ read_multi_head(struct sl__head_sizes *h, struct sl__call *call)
 	h->value_width = sl__dim_or(call, 2, 4, 3, h->width);
 	if (sl__in_rank(call, 2) == 3)
 		h->value_width =
-			share(call, sl__in(call, 2)->dims[2], h->n_heads);
+			share(call, sl__in_type(call, 2)->dims[2], h->n_heads);
 	if (k)
 		h->fresh = k->dims[k->rank == 4 ? 2 : 1];
 	return end_heads(h, call, sl__dim_or(call, 6, 4, 2, 0));
 }
 
 enum sl_status
-sl__infer_multi_head(struct sl__call *call)
+sl__infer_multi_head(struct sl__rule_context *call)
 {
 	struct sl__head_sizes h;
 
@@ -338,7 +338,7 @@ sl__infer_multi_head(struct sl__call *call)
 }
 
 void
-sl__cost_multi_head(struct sl__call *call, struct sl_cost *cost)
+sl__cost_multi_head(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	struct sl__head_sizes h;
 
@@ -360,9 +360,9 @@ enum { GROUP_PAST = 3, GROUP_TOTAL = 6, GROUP_COS = 7 };
 /* The cache has room for all tokens or grows by the fresh ones; which of the
  * two, total_sequence_length says if it is known. */
 static int
-read_group(struct sl__head_sizes *h, struct sl__call *call)
+read_group(struct sl__head_sizes *h, struct sl__rule_context *call)
 {
-	const struct sl__type *q = sl__in(call, 0);
+	const struct sl__type *q = sl__in_type(call, 0);
 	const int64_t *total;
 	size_t n;
 
@@ -370,12 +370,12 @@ read_group(struct sl__head_sizes *h, struct sl__call *call)
 				     .is_flat = 1};
 	if (sl__in_rank(call, 0) < 0)
 		return 0;
-	h->n_heads = sl__int(call->node, "num_heads", 0);
-	h->n_kv_heads = sl__int(call->node, "kv_num_heads", 0);
+	h->n_heads = sl__attribute_int(call->node, "num_heads", 0);
+	h->n_kv_heads = sl__attribute_int(call->node, "kv_num_heads", 0);
 	if (q->rank != 3)
-		sl__refuse(call, "queries of %s", sl__in_text(call, 0));
+		sl__rule_reject(call, "queries of %s", sl__in_shape_text(call, 0));
 	if (h->n_heads > INT32_MAX || h->n_kv_heads > INT32_MAX)
-		sl__refuse(call, "%lld heads", (long long)h->n_heads);
+		sl__rule_reject(call, "%lld heads", (long long)h->n_heads);
 	check_heads(call, h);
 	if (call->failure)
 		return 0;
@@ -397,7 +397,7 @@ read_group(struct sl__head_sizes *h, struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_group_query(struct sl__call *call)
+sl__infer_group_query(struct sl__rule_context *call)
 {
 	struct sl__head_sizes h;
 
@@ -411,7 +411,7 @@ sl__infer_group_query(struct sl__call *call)
 }
 
 void
-sl__cost_group_query(struct sl__call *call, struct sl_cost *cost)
+sl__cost_group_query(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	struct sl__head_sizes h;
 
@@ -420,7 +420,7 @@ sl__cost_group_query(struct sl__call *call, struct sl_cost *cost)
 		return;
 	}
 	count_heads(call, &h, 0, cost);
-	if (sl__int(call->node, "do_rotary", 0) && sl__has_in(call, GROUP_COS))
+	if (sl__attribute_int(call->node, "do_rotary", 0) && sl__has_in(call, GROUP_COS))
 		sl__count(cost,
 			  sl__times(sl__times((uint64_t)h.batch,
 					      (uint64_t)h.queries),
@@ -435,7 +435,7 @@ sl__cost_group_query(struct sl__call *call, struct sl_cost *cost)
 /* Q, K, V packed [batch][tokens][heads * width]; the state is a matrix a
  * head, [batch][n_kv_heads][width][value_width]. */
 static int
-read_linear(struct sl__head_sizes *h, struct sl__call *call)
+read_linear(struct sl__head_sizes *h, struct sl__rule_context *call)
 {
 	*h = (struct sl__head_sizes){.dtype = sl__in_dtype(call, 0)};
 	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 0 ||
@@ -443,24 +443,24 @@ read_linear(struct sl__head_sizes *h, struct sl__call *call)
 		return 0;
 	for (size_t i = 0; i < 3; i++) {
 		if (sl__in_rank(call, i) != 3)
-			sl__refuse(call, "queries of %s", sl__in_text(call, 0));
+			sl__rule_reject(call, "queries of %s", sl__in_shape_text(call, 0));
 	}
 	if (call->failure)
 		return 0;
-	h->batch = sl__in(call, 0)->dims[0];
+	h->batch = sl__in_type(call, 0)->dims[0];
 	read_flat(h, call);
 	return !call->failure;
 }
 
 enum sl_status
-sl__infer_linear_attention(struct sl__call *call)
+sl__infer_linear_attention(struct sl__rule_context *call)
 {
 	struct sl__head_sizes h;
 
 	if (!read_linear(&h, call))
 		return say_dtypes(call, h.dtype);
 	say_flat(call, &h);
-	return sl__out(
+	return sl__out_set_shape(
 		call, 1, h.dtype, 4,
 		(int64_t[]){h.batch, h.n_kv_heads, h.width, h.value_width});
 }
@@ -469,9 +469,9 @@ sl__infer_linear_attention(struct sl__call *call)
  * to look at it, one more where the rule corrects by what is there, and a
  * factor where it fades; then the scale. */
 void
-sl__cost_linear_attention(struct sl__call *call, struct sl_cost *cost)
+sl__cost_linear_attention(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	const char *rule = sl__word(call->node, "update_rule", "gated_delta");
+	const char *rule = sl__attribute_string(call->node, "update_rule", "gated_delta");
 	uint64_t n_renewed = strstr(rule, "delta") ? 2 : 1, states;
 	struct sl__head_sizes h;
 
@@ -497,13 +497,13 @@ sl__cost_linear_attention(struct sl__call *call, struct sl_cost *cost)
 /* Each turned element is x cos + y sin: a product and a fused one.  The
  * caches hold one half of the turned width. */
 void
-sl__cost_rotary(struct sl__call *call, struct sl_cost *cost)
+sl__cost_rotary(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	const struct sl__type *x = sl__in(call, 0);
+	const struct sl__type *x = sl__in_type(call, 0);
 	size_t cache = sl__is_op(call->node, SL__OP_MS_RotaryEmbedding) ? 2 : 1;
 	uint64_t turned = sl__times(2, sl__in_dim(call, cache, -1));
 	uint64_t width = sl__in_dim(call, 0, -1);
-	int64_t n_heads = sl__int(call->node, "num_heads", 0);
+	int64_t n_heads = sl__attribute_int(call->node, "num_heads", 0);
 
 	if (x && x->rank == 3)
 		width = n_heads > 0 ? width / (uint64_t)n_heads : turned;
@@ -516,7 +516,7 @@ sl__cost_rotary(struct sl__call *call, struct sl_cost *cost)
 /* How each operator is read. */
 static const struct {
 	enum sl__op_id id;
-	int (*read)(struct sl__head_sizes *h, struct sl__call *call);
+	int (*read)(struct sl__head_sizes *h, struct sl__rule_context *call);
 } readers[] = {
 	{SL__OP_ONNX_Attention, read_attention},
 	{SL__OP_ONNX_LinearAttention, read_linear},
@@ -534,7 +534,7 @@ sl__heads_read(struct sl__heads *h, struct sl__eval *ev)
 	if (sl__view_begin(&v, ev))
 		return ev->failure;
 	if (!SL__ROW_OF(ev->node, readers)->read(&s, &v.call))
-		sl__refuse(&v.call, "it lacks queries, keys or values");
+		sl__rule_reject(&v.call, "it lacks queries, keys or values");
 	h->batch = s.batch;
 	h->n_heads = s.n_heads;
 	h->n_kv_heads = s.n_kv_heads;
@@ -684,7 +684,7 @@ enum sl_status
 sl__ref_attention(struct sl__eval *ev)
 {
 	const struct sl__node *node = ev->node;
-	int64_t mode = sl__int(node, "qk_matmul_output_mode", 0);
+	int64_t mode = sl__attribute_int(node, "qk_matmul_output_mode", 0);
 	struct sl__heads h = {.has_scores = sl__ref_result(ev, 3) != NULL};
 
 	if (read_sizes(&h, ev) || read_operands(&h, ev) || read_mask(&h, ev) ||
@@ -694,11 +694,11 @@ sl__ref_attention(struct sl__eval *ev)
 		return sl__ref_refuse(ev, "qk_matmul_output_mode is %lld",
 				      (long long)mode);
 	h.stage = (enum sl__score_stage)(h.has_scores ? mode : 0);
-	h.scale = sl__float(node, "scale", 1 / sqrt((double)h.width));
-	h.softcap = sl__float(node, "softcap", 0);
-	h.is_causal = sl__int(node, "is_causal", 0) != 0;
-	h.left = sl__int(node, "left_window_size", -1);
-	h.right = sl__int(node, "right_window_size", -1);
+	h.scale = sl__attribute_float(node, "scale", 1 / sqrt((double)h.width));
+	h.softcap = sl__attribute_float(node, "softcap", 0);
+	h.is_causal = sl__attribute_int(node, "is_causal", 0) != 0;
+	h.left = sl__attribute_int(node, "left_window_size", -1);
+	h.right = sl__attribute_int(node, "right_window_size", -1);
 	return sl__heads_run(ev, &h) ? ev->failure : sl__heads_store(ev, &h);
 }
 
@@ -716,8 +716,8 @@ static enum sl_status
 read_rotary(struct rotary *r, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	int64_t n_heads = sl__int(ev->node, "num_heads", 0);
-	int64_t turned = sl__int(ev->node, "rotary_embedding_dim", 0);
+	int64_t n_heads = sl__attribute_int(ev->node, "num_heads", 0);
+	int64_t turned = sl__attribute_int(ev->node, "rotary_embedding_dim", 0);
 	int64_t columns = sl__ref_dim(
 		ev, sl__is_op(ev->node, SL__OP_MS_RotaryEmbedding) ? 2 : 1, -1);
 
@@ -821,7 +821,7 @@ sl__ref_rotary(struct sl__eval *ev)
 	    read_angles(&r, ev, is_other ? 2 : 1, is_other ? 1 : 3))
 		return ev->failure;
 	memcpy(y, x, (size_t)t->n_elements * sizeof(*y));
-	if (turn_all(ev, &r, y, sl__int(ev->node, "interleaved", 0) != 0))
+	if (turn_all(ev, &r, y, sl__attribute_int(ev->node, "interleaved", 0) != 0))
 		return ev->failure;
 	return sl__ref_store_doubles(ev, 0, y);
 }

@@ -36,7 +36,7 @@ wrap(const struct sl__tensor **out, const struct sl__attribute *a,
 		t->dtype = SL_DTYPE_STRING;
 		t->strings = a->strings;
 	}
-	if (!sl__tensor_measure(t))
+	if (!sl__tensor_compute_size(t))
 		return sl__fail(err, SL_E_DATA, "a constant beyond all sizes");
 	*out = t;
 	return SL_OK;
@@ -49,17 +49,17 @@ sl__constant_tensor(const struct sl__tensor **out, const struct sl__node *node,
 	static const char *const names[] = {"value_int",    "value_ints",
 					    "value_float",  "value_floats",
 					    "value_string", "value_strings"};
-	const struct sl__attribute *a = sl__attribute(node, "value");
+	const struct sl__attribute *a = sl__attribute_find(node, "value");
 
 	*out = NULL;
 	if (!a)
-		a = sl__attribute(node, "sparse_value");
+		a = sl__attribute_find(node, "sparse_value");
 	if (a && a->kind == SL__ATTRIBUTE_TENSOR) {
 		*out = a->tensor;
 		return SL_OK;
 	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		a = sl__attribute(node, names[i]);
+		a = sl__attribute_find(node, names[i]);
 		if (a && (a->ints || a->floats || a->strings))
 			return wrap(out, a, arena, err);
 	}

@@ -17,7 +17,7 @@
 #include "base/banned.h"
 
 void
-sl__cost_control(struct sl__call *call, struct sl_cost *cost)
+sl__cost_control(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_VIEW;
@@ -25,13 +25,13 @@ sl__cost_control(struct sl__call *call, struct sl_cost *cost)
 }
 
 static uint64_t
-calls_of_owner(const struct sl__call *call)
+calls_of_owner(const struct sl__rule_context *call)
 {
 	return call->shapes->block_calls[call->node->block];
 }
 
 static void
-set_known(struct sl__call *call, size_t k, const struct sl__known *known)
+set_known(struct sl__rule_context *call, size_t k, const struct sl__known_contents *known)
 {
 	if (known)
 		sl__out_same(call, k, known);
@@ -39,7 +39,7 @@ set_known(struct sl__call *call, size_t k, const struct sl__known *known)
 
 /* 1, 0, or -1 where the condition depends on data. */
 static int
-truth_of(const struct sl__known *known)
+truth_of(const struct sl__known_contents *known)
 {
 	if (!known || !known->ints || known->n != 1 ||
 	    sl__is_symbol(known->ints[0]))
@@ -48,79 +48,79 @@ truth_of(const struct sl__known *known)
 }
 
 static void
-check_condition(struct sl__call *call, size_t i)
+check_condition(struct sl__rule_context *call, size_t i)
 {
 	enum sl_dtype dtype = sl__in_dtype(call, i);
 
 	if (dtype != SL_DTYPE_NONE && dtype != SL_DTYPE_BOOL)
-		sl__refuse(call, "its condition is of type %s, not bool",
+		sl__rule_reject(call, "its condition is of type %s, not bool",
 			   sl_dtype_text(dtype));
 }
 
 static uint32_t
-find_branch(struct sl__call *call, const char *name)
+find_branch(struct sl__rule_context *call, const char *name)
 {
-	uint32_t block = sl__body_of(call->node, name);
+	uint32_t block = sl__node_body_by_name(call->node, name);
 	size_t n = block == SL__NONE
 			   ? 0
 			   : call->shapes->graph->blocks[block].n_outputs;
 
 	if (block == SL__NONE)
-		sl__refuse(call, "it has no %s", name);
+		sl__rule_reject(call, "it has no %s", name);
 	else if (n != call->node->n_outputs)
-		sl__refuse(call, "its %s gives %zu values, the node %u", name,
+		sl__rule_reject(call, "its %s gives %zu values, the node %u", name,
 			   n, call->node->n_outputs);
 	return block;
 }
 
 /* The node gives what the one branch gives. */
 static enum sl_status
-take_branch(struct sl__call *call, uint32_t block)
+take_branch(struct sl__rule_context *call, uint32_t block)
 {
 
 	for (size_t k = 0; !call->failure && k < call->node->n_outputs; k++) {
-		uint32_t value = sl__body_output(call->shapes, block, k);
+		uint32_t value = sl__body_output_value(call->shapes, block, k);
 
-		sl__out_type(call, k, &call->shapes->types[value]);
-		set_known(call, k, sl__shapes_known(call->shapes, value));
+		sl__out_set_type(call, k, &call->shapes->types[value]);
+		set_known(call, k, sl__shapes_known_contents(call->shapes, value));
 	}
 	return call->failure;
 }
 
 static enum sl_status
-infer_branch(const struct sl__call *call, uint32_t block, struct sl_error *err)
+infer_branch(const struct sl__rule_context *call, uint32_t block, struct sl_error *err)
 {
 	enum sl_status rc;
 
-	sl__body_reset(call->shapes, block);
+	sl__body_clear_inferred(call->shapes, block);
 	call->shapes->block_calls[block] = 1;
 	rc = sl__infer_block(call->shapes, block, err);
-	sl__body_scale(call->shapes, block, calls_of_owner(call));
+	sl__body_multiply_calls(call->shapes, block, calls_of_owner(call));
 	return rc;
 }
 
 static enum sl_status
-merge_branches(struct sl__call *call, const uint32_t *blocks)
+merge_branches(struct sl__rule_context *call, const uint32_t *blocks)
 {
 	struct sl__shapes *shapes = call->shapes;
 
 	for (size_t k = 0; !call->failure && k < call->node->n_outputs; k++) {
 		const struct sl__type *a =
-			&shapes->types[sl__body_output(shapes, blocks[0], k)];
+			&shapes->types[sl__body_output_value(shapes, blocks[0], k)];
 		const struct sl__type *b =
-			&shapes->types[sl__body_output(shapes, blocks[1], k)];
+			&shapes->types[sl__body_output_value(shapes, blocks[1], k)];
 		struct sl__type both;
 
-		if (!sl__call_keep(call, sl__type_merge(shapes, &both, a, b,
+		if (!sl__rule_keep_status(call, sl__type_merge(shapes, &both, a, b,
 							call->err)))
-			sl__out_type(call, k, &both);
+			sl__out_set_type(call, k, &both);
 	}
 	return call->failure;
 }
 
 /* A branch that cannot be run with these shapes is not the one taken. */
 static enum sl_status
-infer_either(struct sl__call *call, const uint32_t *blocks)
+infer_either(struct sl__rule_context *call, const uint32_t *blocks)
 {
 	struct sl_error why[2] = {0};
 	enum sl_status rc[2];
@@ -130,15 +130,15 @@ infer_either(struct sl__call *call, const uint32_t *blocks)
 
 		rc[i] = infer_branch(call, blocks[i], &why[i]);
 		if (rc[i] && rc[i] != SL_E_DATA)
-			return sl__call_nomem(call);
+			return sl__rule_nomem(call);
 		if (rc[i])
 			call->shapes->n_unresolved = n_unresolved;
 	}
 	if (rc[0] && rc[1])
-		return sl__refuse(call, "%s", why[0].text);
+		return sl__rule_reject(call, "%s", why[0].text);
 	for (int i = 0; i < 2; i++) {
 		if (rc[i]) {
-			sl__body_reset(call->shapes, blocks[i]);
+			sl__body_clear_inferred(call->shapes, blocks[i]);
 			return take_branch(call, blocks[!i]);
 		}
 	}
@@ -146,11 +146,11 @@ infer_either(struct sl__call *call, const uint32_t *blocks)
 }
 
 enum sl_status
-sl__infer_if(struct sl__call *call)
+sl__infer_if(struct sl__rule_context *call)
 {
 	uint32_t blocks[2] = {find_branch(call, "then_branch"),
 			      find_branch(call, "else_branch")};
-	int truth = truth_of(sl__in_known(call, 0));
+	int truth = truth_of(sl__in_known_contents(call, 0));
 	uint32_t taken = blocks[truth ? 0 : 1];
 
 	check_condition(call, 0);
@@ -158,7 +158,7 @@ sl__infer_if(struct sl__call *call)
 		return call->failure;
 	if (truth < 0)
 		return infer_either(call, blocks);
-	if (sl__call_keep(call, infer_branch(call, taken, call->err)))
+	if (sl__rule_keep_status(call, infer_branch(call, taken, call->err)))
 		return call->failure;
 	return take_branch(call, taken);
 }
@@ -179,15 +179,15 @@ trips_of_size(int64_t size)
 }
 
 static void
-scale_body(struct sl__call *call, uint32_t body, const struct trips *t)
+scale_body(struct sl__rule_context *call, uint32_t body, const struct trips *t)
 {
-	sl__body_scale(call->shapes, body,
+	sl__body_multiply_calls(call->shapes, body,
 		       t->n < 0 ? UINT64_MAX : (uint64_t)t->n);
-	sl__body_scale(call->shapes, body, calls_of_owner(call));
+	sl__body_multiply_calls(call->shapes, body, calls_of_owner(call));
 }
 
 static enum sl_status
-new_carried(struct sl__call *call, struct sl__carried *c,
+new_carried(struct sl__rule_context *call, struct sl__loop_carried_values *c,
 	    size_t first_node_input)
 {
 	struct sl__arena *arena = &call->shapes->arena;
@@ -195,16 +195,16 @@ new_carried(struct sl__call *call, struct sl__carried *c,
 	c->types = sl__arena_array(arena, c->n, sizeof(*c->types));
 	c->known = sl__arena_array(arena, c->n, sizeof(void *));
 	if (!c->types || !c->known)
-		return sl__call_nomem(call);
+		return sl__rule_nomem(call);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct sl__type *type =
-			sl__in(call, first_node_input + i);
+			sl__in_type(call, first_node_input + i);
 
 		if (type)
 			c->types[i] = *type;
 		else
 			c->types[i].rank = -1;
-		c->known[i] = sl__in_known(call, first_node_input + i);
+		c->known[i] = sl__in_known_contents(call, first_node_input + i);
 	}
 	return SL_OK;
 }
@@ -214,21 +214,21 @@ new_carried(struct sl__call *call, struct sl__carried *c,
  * knows by that number: it gets one of its own.
  */
 static enum sl_status
-leave_sizes(struct sl__call *call, struct sl__type *type,
+leave_sizes(struct sl__rule_context *call, struct sl__type *type,
 	    const struct sl__type *last)
 {
 	int64_t *dims;
 
 	if (type->kind != SL__TYPE_TENSOR || type->rank <= 0)
 		return SL_OK;
-	dims = sl__new_sizes(call, (size_t)type->rank);
+	dims = sl__sizes_alloc(call, (size_t)type->rank);
 	for (int d = 0; dims && d < type->rank; d++) {
 		int is_kept = last->rank == type->rank &&
 			      last->dims[d] == type->dims[d];
 
 		dims[d] = !is_kept && sl__size_is_unknown(call->shapes,
 							  type->dims[d])
-				  ? sl__size_unknown(call->shapes)
+				  ? sl__size_new_unknown(call->shapes)
 				  : type->dims[d];
 	}
 	type->dims = dims;
@@ -237,35 +237,35 @@ leave_sizes(struct sl__call *call, struct sl__type *type,
 
 /* What the node gives for its carried values. */
 static enum sl_status
-give_carried(struct sl__call *call, const struct sl__carried *c,
+give_carried(struct sl__rule_context *call, const struct sl__loop_carried_values *c,
 	     const struct trips *trips, size_t first_node_input)
 {
 	struct sl__shapes *shapes = call->shapes;
 
 	for (size_t i = 0; !call->failure && i < c->n; i++) {
 		uint32_t last =
-			sl__body_output(shapes, c->block, c->first_out + i);
+			sl__body_output_value(shapes, c->block, c->first_out + i);
 		const struct sl__type *type = &c->types[i];
 
 		if (trips->n == 0)
-			type = sl__in(call, first_node_input + i);
+			type = sl__in_type(call, first_node_input + i);
 		else if (c->runs_once ||
 			 (trips->n > 0 && type->kind == SL__TYPE_OPTIONAL))
 			type = &shapes->types[last]; /* no more optional */
 		else
 			leave_sizes(call, &c->types[i], &shapes->types[last]);
-		sl__out_type(call, i, type);
-		if (trips->n == 0 || sl__body_keeps(shapes, c, i))
+		sl__out_set_type(call, i, type);
+		if (trips->n == 0 || sl__body_carries_unchanged(shapes, c, i))
 			set_known(call, i, c->known[i]);
 		else if (c->runs_once)
-			set_known(call, i, sl__shapes_known(shapes, last));
+			set_known(call, i, sl__shapes_known_contents(shapes, last));
 	}
 	return call->failure;
 }
 
 /* Output k of the node: a body's output, stacked along an axis. */
 static enum sl_status
-give_stacked(struct sl__call *call, size_t k, uint32_t value, int64_t size,
+give_stacked(struct sl__rule_context *call, size_t k, uint32_t value, int64_t size,
 	     int64_t named_axis)
 {
 	const struct sl__type *type = &call->shapes->types[value];
@@ -273,33 +273,33 @@ give_stacked(struct sl__call *call, size_t k, uint32_t value, int64_t size,
 	int axis, at = 0;
 
 	if (type->kind != SL__TYPE_TENSOR || type->rank < 0)
-		return sl__out(call, k, type->dtype, -1, NULL);
-	axis = sl__axis(named_axis, type->rank + 1);
+		return sl__out_set_shape(call, k, type->dtype, -1, NULL);
+	axis = sl__axis_normalize(named_axis, type->rank + 1);
 	if (axis < 0)
-		sl__refuse(call,
+		sl__rule_reject(call,
 			   "output axis %lld lies outside of %d dimensions",
 			   (long long)named_axis, type->rank + 1);
-	dims = sl__new_sizes(call, (size_t)type->rank + 1);
+	dims = sl__sizes_alloc(call, (size_t)type->rank + 1);
 	for (int i = 0; !call->failure && i <= type->rank; i++)
 		dims[i] = i == axis ? size : type->dims[at++];
-	return sl__out(call, k, type->dtype, type->rank + 1, dims);
+	return sl__out_set_shape(call, k, type->dtype, type->rank + 1, dims);
 }
 
 static enum sl_status
-check_body(struct sl__call *call, uint32_t body, size_t n_in, size_t n_out)
+check_body(struct sl__rule_context *call, uint32_t body, size_t n_in, size_t n_out)
 {
 	const struct sl__block *block;
 
 	if (body == SL__NONE)
-		return sl__refuse(call, "it has no body");
+		return sl__rule_reject(call, "it has no body");
 	block = &call->shapes->graph->blocks[body];
 	if (block->n_inputs != n_in)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "its body takes %zu values, %zu are handed "
 				  "in",
 				  block->n_inputs, n_in);
 	if (block->n_outputs != n_out)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "its body gives %zu values, %zu are asked "
 				  "for",
 				  block->n_outputs, n_out);
@@ -320,19 +320,19 @@ set_scalar(struct sl__shapes *shapes, uint32_t value, enum sl_dtype dtype)
  * to i + 1 is one element.
  */
 static enum sl_status
-name_iteration(struct sl__call *call, uint32_t value)
+name_iteration(struct sl__rule_context *call, uint32_t value)
 {
 	struct sl__shapes *shapes = call->shapes;
-	struct sl__known *known =
+	struct sl__known_contents *known =
 		sl__arena_alloc(&shapes->arena, sizeof(*known));
-	int64_t *ints = sl__new_sizes(call, 1);
+	int64_t *ints = sl__sizes_alloc(call, 1);
 	char name[32];
 
 	if (!known || !ints)
-		return sl__call_nomem(call);
+		return sl__rule_nomem(call);
 	snprintf(name, sizeof(name), "run_%u",
 		 (unsigned)(call->node - shapes->graph->nodes));
-	ints[0] = sl__size_named(shapes, name);
+	ints[0] = sl__size_new_named(shapes, name);
 	known->dtype = SL_DTYPE_I64;
 	known->n = 1;
 	known->ints = ints;
@@ -344,15 +344,15 @@ name_iteration(struct sl__call *call, uint32_t value)
 /* The most that it runs, as far as the node itself says: "?" where that
  * depends on data. */
 static int64_t
-loop_limit(struct sl__call *call)
+loop_limit(struct sl__rule_context *call)
 {
-	const struct sl__known *most = sl__in_known(call, 0);
-	int truth = sl__has_in(call, 1) ? truth_of(sl__in_known(call, 1)) : 1;
+	const struct sl__known_contents *most = sl__in_known_contents(call, 0);
+	int truth = sl__has_in(call, 1) ? truth_of(sl__in_known_contents(call, 1)) : 1;
 
 	if (truth == 0)
 		return 0;
 	if (truth < 0 || !most || !most->ints || most->n != 1)
-		return sl__size_unknown(call->shapes);
+		return sl__size_new_unknown(call->shapes);
 	if (!sl__is_symbol(most->ints[0]) && most->ints[0] < 0)
 		return 0;
 	return most->ints[0];
@@ -360,26 +360,26 @@ loop_limit(struct sl__call *call)
 
 /* Whether the body may say stop, now that it has been looked at. */
 static struct trips
-loop_trips(struct sl__call *call, uint32_t body, int64_t limit)
+loop_trips(struct sl__rule_context *call, uint32_t body, int64_t limit)
 {
-	uint32_t goes_on = sl__body_output(call->shapes, body, 0);
-	int truth = truth_of(sl__shapes_known(call->shapes, goes_on));
+	uint32_t goes_on = sl__body_output_value(call->shapes, body, 0);
+	int truth = truth_of(sl__shapes_known_contents(call->shapes, goes_on));
 
 	if (truth == 1 || limit == 0 || limit == 1)
 		return trips_of_size(limit);
 	if (truth == 0 && !sl__is_symbol(limit))
 		return trips_of_size(1); /* it runs, then stops */
-	return trips_of_size(sl__size_unknown(call->shapes));
+	return trips_of_size(sl__size_new_unknown(call->shapes));
 }
 
 enum sl_status
-sl__infer_loop(struct sl__call *call)
+sl__infer_loop(struct sl__rule_context *call)
 {
 	static const int64_t one = 1;
-	static const struct sl__known yes = {SL_DTYPE_BOOL, 1, &one, NULL};
+	static const struct sl__known_contents yes = {SL_DTYPE_BOOL, 1, &one, NULL};
 	struct sl__shapes *shapes = call->shapes;
 	size_t n = call->node->n_inputs > 2 ? call->node->n_inputs - 2 : 0;
-	struct sl__carried c = {.block = sl__body_of(call->node, "body"),
+	struct sl__loop_carried_values c = {.block = sl__node_body_by_name(call->node, "body"),
 				.first_in = 2,
 				.first_out = 1,
 				.n = n};
@@ -389,7 +389,7 @@ sl__infer_loop(struct sl__call *call)
 
 	check_body(call, c.block, 2 + n, 1 + (size_t)call->node->n_outputs);
 	if (call->node->n_outputs < n)
-		sl__refuse(call, "it gives fewer values than it takes");
+		sl__rule_reject(call, "it gives fewer values than it takes");
 	check_condition(call, 1);
 	if (call->failure || new_carried(call, &c, 2))
 		return call->failure;
@@ -400,7 +400,7 @@ sl__infer_loop(struct sl__call *call)
 	set_scalar(shapes, block->inputs[1], SL_DTYPE_BOOL);
 	shapes->known[block->inputs[1]] = &yes; /* or it would not run */
 	c.runs_once = limit == 1;
-	if (sl__call_keep(call, sl__body_infer(shapes, &c, call->err)))
+	if (sl__rule_keep_status(call, sl__body_infer(shapes, &c, call->err)))
 		return call->failure;
 	trips = loop_trips(call, c.block, limit);
 	scale_body(call, c.block, &trips);
@@ -428,9 +428,9 @@ axis_at(const struct sl__list *axes, size_t i)
 }
 
 static enum sl_status
-scan_of(struct sl__call *call, struct scan *s)
+scan_of(struct sl__rule_context *call, struct scan *s)
 {
-	int64_t n_scans = sl__int(call->node, "num_scan_inputs", 0);
+	int64_t n_scans = sl__attribute_int(call->node, "num_scan_inputs", 0);
 	const struct sl__node *node = call->node;
 
 	memset(s, 0, sizeof(*s));
@@ -438,21 +438,21 @@ scan_of(struct sl__call *call, struct scan *s)
 	s->first_state = s->has_batch ? 1 : 0;
 	if (n_scans < 1 || node->n_inputs < s->first_state ||
 	    (uint64_t)n_scans > node->n_inputs - s->first_state)
-		return sl__refuse(call, "%lld inputs to scan, of %u",
+		return sl__rule_reject(call, "%lld inputs to scan, of %u",
 				  (long long)n_scans, node->n_inputs);
 	s->n_scans = (size_t)n_scans;
 	s->n_states = node->n_inputs - s->first_state - s->n_scans;
 	if (node->n_outputs < s->n_states)
-		return sl__refuse(call, "it gives fewer values than it keeps");
+		return sl__rule_reject(call, "it gives fewer values than it keeps");
 	s->in_axes = sl__list_of(call, SIZE_MAX, "scan_input_axes");
 	s->out_axes = sl__list_of(call, SIZE_MAX, "scan_output_axes");
-	s->batch = s->length = sl__size_unknown(call->shapes);
+	s->batch = s->length = sl__size_new_unknown(call->shapes);
 	return SL_OK;
 }
 
 /* Dimension d of a type is taken out; what it was goes into *size. */
 static enum sl_status
-take_dim(struct sl__call *call, struct sl__type *type, int64_t named,
+take_dim(struct sl__rule_context *call, struct sl__type *type, int64_t named,
 	 int64_t *size)
 {
 	int64_t *dims;
@@ -460,12 +460,12 @@ take_dim(struct sl__call *call, struct sl__type *type, int64_t named,
 
 	if (type->kind != SL__TYPE_TENSOR || type->rank < 0)
 		return SL_OK;
-	axis = sl__need_axis(call, named, type->rank);
-	dims = sl__new_sizes(call, (size_t)type->rank);
+	axis = sl__axis_require(call, named, type->rank);
+	dims = sl__sizes_alloc(call, (size_t)type->rank);
 	if (call->failure)
 		return call->failure;
 	if (sl__size_unify(type->dims[axis], *size) == -1)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "inputs of %lld and %lld elements are "
 				  "scanned together",
 				  (long long)*size,
@@ -482,7 +482,7 @@ take_dim(struct sl__call *call, struct sl__type *type, int64_t named,
 
 /* The types that the body sees. */
 static enum sl_status
-enter_scan(struct sl__call *call, struct scan *s, struct sl__carried *c)
+enter_scan(struct sl__rule_context *call, struct scan *s, struct sl__loop_carried_values *c)
 {
 	const struct sl__block *block = &call->shapes->graph->blocks[c->block];
 
@@ -495,8 +495,8 @@ enter_scan(struct sl__call *call, struct scan *s, struct sl__carried *c)
 		size_t at = s->first_state + s->n_states + i;
 		struct sl__type type = {.rank = -1};
 
-		if (sl__in(call, at))
-			type = *sl__in(call, at);
+		if (sl__in_type(call, at))
+			type = *sl__in_type(call, at);
 		if (s->has_batch)
 			take_dim(call, &type, 0, &s->batch);
 		take_dim(call, &type,
@@ -510,7 +510,7 @@ enter_scan(struct sl__call *call, struct scan *s, struct sl__carried *c)
 
 /* Puts the batch back before output k. */
 static enum sl_status
-leave_batch(struct sl__call *call, const struct scan *s, size_t k)
+leave_batch(struct sl__rule_context *call, const struct scan *s, size_t k)
 {
 	const struct sl__type *type = sl__out_type_of(call, k);
 
@@ -520,8 +520,8 @@ leave_batch(struct sl__call *call, const struct scan *s, size_t k)
 }
 
 static enum sl_status
-leave_scan(struct sl__call *call, const struct scan *s,
-	   const struct sl__carried *c)
+leave_scan(struct sl__rule_context *call, const struct scan *s,
+	   const struct sl__loop_carried_values *c)
 {
 	struct trips trips = trips_of_size(s->length);
 
@@ -535,7 +535,7 @@ leave_scan(struct sl__call *call, const struct scan *s,
 	give_carried(call, c, &trips, s->first_state);
 	for (size_t k = s->n_states; k < call->node->n_outputs; k++)
 		give_stacked(
-			call, k, sl__body_output(call->shapes, c->block, k),
+			call, k, sl__body_output_value(call->shapes, c->block, k),
 			s->length,
 			s->has_batch ? 0
 				     : axis_at(&s->out_axes, k - s->n_states));
@@ -545,9 +545,9 @@ leave_scan(struct sl__call *call, const struct scan *s,
 }
 
 enum sl_status
-sl__infer_scan(struct sl__call *call)
+sl__infer_scan(struct sl__rule_context *call)
 {
-	struct sl__carried c = {.block = sl__body_of(call->node, "body")};
+	struct sl__loop_carried_values c = {.block = sl__node_body_by_name(call->node, "body")};
 	struct scan s;
 
 	if (scan_of(call, &s) ||
@@ -556,7 +556,7 @@ sl__infer_scan(struct sl__call *call)
 		return call->failure;
 	c.n = s.n_states;
 	if (new_carried(call, &c, s.first_state) || enter_scan(call, &s, &c) ||
-	    sl__call_keep(call, sl__body_infer(call->shapes, &c, call->err)))
+	    sl__rule_keep_status(call, sl__body_infer(call->shapes, &c, call->err)))
 		return call->failure;
 	return leave_scan(call, &s, &c);
 }

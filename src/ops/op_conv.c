@@ -56,7 +56,7 @@ struct conv {
 };
 
 static const struct form *
-form_of(const struct sl__call *call)
+form_of(const struct sl__rule_context *call)
 {
 	return SL__ROW_OF(call->node, forms);
 }
@@ -69,7 +69,7 @@ image_dim(const struct conv *c, int d)
 }
 
 static enum sl_dtype
-result_dtype(struct sl__call *call)
+result_dtype(struct sl__rule_context *call)
 {
 	const struct sl__node *node = call->node;
 
@@ -85,31 +85,31 @@ result_dtype(struct sl__call *call)
 /* Reads what a node convolves; 0 where a rank is not known, or what is known is
  * refused. */
 static int
-read_conv(struct conv *c, struct sl__call *call)
+read_conv(struct conv *c, struct sl__rule_context *call)
 {
 	int weight_rank;
 
 	memset(c, 0, sizeof(*c));
 	c->form = form_of(call);
-	c->x = sl__in(call, 0);
-	c->w = sl__in(call, c->form->weight);
+	c->x = sl__in_type(call, 0);
+	c->w = sl__in_type(call, c->form->weight);
 	c->rank = sl__in_rank(call, 0);
-	c->n_groups = sl__int(call->node, "group", 1);
+	c->n_groups = sl__attribute_int(call->node, "group", 1);
 	weight_rank = sl__in_rank(call, c->form->weight);
 	if (c->rank < 0 || weight_rank < 0)
 		return 0;
 	if (c->rank < 3 || c->rank != weight_rank)
-		sl__refuse(call,
+		sl__rule_reject(call,
 			   "an input of %s and a weight of %s: it takes both "
 			   "with batch or output channels, channels, and an "
 			   "image",
-			   sl__in_text(call, 0),
-			   sl__in_text(call, c->form->weight));
+			   sl__in_shape_text(call, 0),
+			   sl__in_shape_text(call, c->form->weight));
 	if (c->n_groups < 1)
-		sl__refuse(call, "group is %lld", (long long)c->n_groups);
+		sl__rule_reject(call, "group is %lld", (long long)c->n_groups);
 	c->channel = c->form->is_channels_last ||
 				     (c->form->id == SL__OP_MS_QLinearConv &&
-				      sl__int(call->node, "channels_last", 0))
+				      sl__attribute_int(call->node, "channels_last", 0))
 			     ? c->rank - 1
 			     : 1;
 	return !call->failure &&
@@ -117,46 +117,46 @@ read_conv(struct conv *c, struct sl__call *call)
 }
 
 static void
-check_channels(struct sl__call *call, const struct conv *c, int64_t taken)
+check_channels(struct sl__rule_context *call, const struct conv *c, int64_t taken)
 {
 	int64_t channels = c->x->dims[c->channel];
 
 	if (taken == -1)
-		sl__refuse(call, "the weight takes more channels than can be "
+		sl__rule_reject(call, "the weight takes more channels than can be "
 				 "counted, for its many groups");
 	else if (sl__sizes_differ(channels, taken))
-		sl__refuse(call,
+		sl__rule_reject(call,
 			   "the input has %lld channels, the weight takes %lld",
 			   (long long)channels, (long long)taken);
 }
 
 static void
-check_bias(struct sl__call *call, const struct conv *c, int64_t channels)
+check_bias(struct sl__rule_context *call, const struct conv *c, int64_t channels)
 {
 	int rank = sl__in_rank(call, c->form->bias);
 
 	if (rank >= 0 &&
 	    (rank != 1 ||
-	     sl__sizes_differ(sl__in(call, c->form->bias)->dims[0], channels)))
-		sl__refuse(
+	     sl__sizes_differ(sl__in_type(call, c->form->bias)->dims[0], channels)))
+		sl__rule_reject(
 			call, "a bias of %s does not fit %lld output channels",
-			sl__in_text(call, c->form->bias), (long long)channels);
+			sl__in_shape_text(call, c->form->bias), (long long)channels);
 }
 
 enum sl_status
-sl__infer_conv(struct sl__call *call)
+sl__infer_conv(struct sl__rule_context *call)
 {
 	int64_t dims[SL__WINDOW_MOST + 2], out_channels;
 	enum sl_dtype dtype = result_dtype(call);
 	struct conv c;
 
 	if (!read_conv(&c, call))
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	out_channels = c.w->dims[0];
 	check_channels(call, &c,
 		       sl__size_mul(call->shapes, c.w->dims[1], c.n_groups));
 	if (!sl__is_symbol(out_channels) && out_channels % c.n_groups)
-		sl__refuse(call,
+		sl__rule_reject(call,
 			   "%lld output channels in %lld groups do not come "
 			   "out even",
 			   (long long)out_channels, (long long)c.n_groups);
@@ -169,7 +169,7 @@ sl__infer_conv(struct sl__call *call)
 	}
 	dims[0] = c.x->dims[0];
 	dims[c.channel] = out_channels;
-	return sl__out(call, 0, dtype, c.rank, dims);
+	return sl__out_set_shape(call, 0, dtype, c.rank, dims);
 }
 
 /* output_padding, and output_shape where given: either of them or both may
@@ -180,30 +180,30 @@ struct spread {
 };
 
 static void
-read_spread(struct spread *s, struct sl__call *call, int n)
+read_spread(struct spread *s, struct sl__rule_context *call, int n)
 {
 	const int64_t *values;
-	size_t n_values = sl__ints(call->node, "output_padding", &values);
+	size_t n_values = sl__attribute_ints(call->node, "output_padding", &values);
 
 	memset(s, 0, sizeof(*s));
 	if (n_values && n_values != (size_t)n)
-		sl__refuse(call, "output_padding has %zu numbers, not %d",
+		sl__rule_reject(call, "output_padding has %zu numbers, not %d",
 			   n_values, n);
 	for (int d = 0; d < n && n_values == (size_t)n; d++) {
 		if (values[d] < 0 || values[d] > INT32_MAX)
-			sl__refuse(call, "output_padding holds %lld",
+			sl__rule_reject(call, "output_padding holds %lld",
 				   (long long)values[d]);
 		s->more[d] = values[d];
 	}
-	n_values = sl__ints(call->node, "output_shape", &values);
+	n_values = sl__attribute_ints(call->node, "output_shape", &values);
 	if (n_values && n_values != (size_t)n && n_values != (size_t)n + 2)
-		sl__refuse(call, "output_shape has %zu numbers, not %d",
+		sl__rule_reject(call, "output_shape has %zu numbers, not %d",
 			   n_values, n);
 	else if (n_values)
 		s->shape = values + (n_values - (size_t)n);
 	for (int d = 0; s->shape && d < n; d++) {
 		if (s->shape[d] < 0)
-			sl__refuse(call, "output_shape holds %lld",
+			sl__rule_reject(call, "output_shape holds %lld",
 				   (long long)s->shape[d]);
 	}
 }
@@ -224,7 +224,7 @@ spread_size(struct sl__shapes *shapes, const struct conv *c,
 	if (s->shape)
 		return s->shape[d];
 	if (sl__is_symbol(w->kernel[d]))
-		return sl__size_unknown(shapes);
+		return sl__size_new_unknown(shapes);
 	extent = (w->kernel[d] - 1) * w->dilations[d] + 1;
 	more = extent + s->more[d] - w->strides[d] - w->pads_before[d] -
 	       w->pads_after[d];
@@ -236,7 +236,7 @@ spread_size(struct sl__shapes *shapes, const struct conv *c,
 }
 
 enum sl_status
-sl__infer_conv_transpose(struct sl__call *call)
+sl__infer_conv_transpose(struct sl__rule_context *call)
 {
 	int64_t dims[SL__WINDOW_MOST + 2];
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
@@ -244,7 +244,7 @@ sl__infer_conv_transpose(struct sl__call *call)
 	struct conv c;
 
 	if (!read_conv(&c, call))
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	read_spread(&spread, call, c.window.n);
 	check_channels(call, &c, c.w->dims[0]);
 	dims[0] = c.x->dims[0];
@@ -252,35 +252,35 @@ sl__infer_conv_transpose(struct sl__call *call)
 	check_bias(call, &c, dims[1]);
 	for (int d = 0; !call->failure && d < c.window.n; d++)
 		dims[d + 2] = spread_size(call->shapes, &c, &spread, d);
-	return sl__out(call, 0, dtype, c.rank, dims);
+	return sl__out_set_shape(call, 0, dtype, c.rank, dims);
 }
 
 /* [n][c][t] with a kernel [c][1][k] over what came before; the state is the
  * last k - 1 elements of each channel. */
 enum sl_status
-sl__infer_causal_conv(struct sl__call *call)
+sl__infer_causal_conv(struct sl__rule_context *call)
 {
-	const struct sl__type *x = sl__in(call, 0), *w = sl__in(call, 1);
+	const struct sl__type *x = sl__in_type(call, 0), *w = sl__in_type(call, 1);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 
-	sl__out_like(call, 0, 0, SL_DTYPE_NONE);
+	sl__out_set_like_input(call, 0, 0, SL_DTYPE_NONE);
 	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 0)
-		return sl__out_rankless(call, 1, dtype);
+		return sl__out_set_dtype_only(call, 1, dtype);
 	if (x->rank != 3 || w->rank != 3 ||
 	    sl__sizes_differ(x->dims[1], w->dims[0]))
-		return sl__refuse(call, "a kernel of %s does not fit %s",
-				  sl__in_text(call, 1), sl__in_text(call, 0));
-	return sl__out(call, 1, dtype, 3,
+		return sl__rule_reject(call, "a kernel of %s does not fit %s",
+				  sl__in_shape_text(call, 1), sl__in_shape_text(call, 0));
+	return sl__out_set_shape(call, 1, dtype, 3,
 		       (int64_t[]){x->dims[0], x->dims[1],
 				   sl__size_sub(call->shapes, w->dims[2], 1)});
 }
 
 /* What follows the sums: bias, a second operand, an activation, a scale. */
 static void
-count_ending(struct sl__call *call, struct sl_cost *cost)
+count_ending(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	const struct sl__node *node = call->node;
-	const char *word = sl__word(node, "activation", "");
+	const char *word = sl__attribute_string(node, "activation", "");
 
 	cost->work = SL_WORK_CONVOLUTION;
 	if (sl__has_in(call, form_of(call)->bias))
@@ -300,9 +300,9 @@ count_ending(struct sl__call *call, struct sl_cost *cost)
 
 /* Elements of the weight behind one of its first dimension's. */
 static uint64_t
-taps_per_first(struct sl__call *call)
+taps_per_first(struct sl__rule_context *call)
 {
-	const struct sl__type *w = sl__in(call, form_of(call)->weight);
+	const struct sl__type *w = sl__in_type(call, form_of(call)->weight);
 	uint64_t taps = 1;
 
 	for (int d = 1; w && d < w->rank; d++)
@@ -311,7 +311,7 @@ taps_per_first(struct sl__call *call)
 }
 
 void
-sl__cost_conv(struct sl__call *call, struct sl_cost *cost)
+sl__cost_conv(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	sl__count_macs(cost,
 		       sl__times(cost->out_elements, taps_per_first(call)));
@@ -319,7 +319,7 @@ sl__cost_conv(struct sl__call *call, struct sl_cost *cost)
 }
 
 void
-sl__cost_conv_transpose(struct sl__call *call, struct sl_cost *cost)
+sl__cost_conv_transpose(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	sl__count_macs(cost,
 		       sl__times(cost->in_elements, taps_per_first(call)));
@@ -331,9 +331,9 @@ sl__cost_conv_transpose(struct sl__call *call, struct sl_cost *cost)
  * elements of the image: 2^n of them, weighted.
  */
 void
-sl__cost_deform_conv(struct sl__call *call, struct sl_cost *cost)
+sl__cost_deform_conv(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	const struct sl__type *w = sl__in(call, 1);
+	const struct sl__type *w = sl__in_type(call, 1);
 	uint64_t taps = sl__in_dim(call, 0, 1);
 
 	sl__cost_conv(call, cost);
@@ -481,7 +481,7 @@ read_sizes(struct job *c, struct sl__eval *ev, size_t weight)
 	if (sl__ref_window(&c->w, ev, (int)x->rank - 2, w->dims + 2))
 		return ev->failure;
 	c->batch = x->dims[0];
-	c->n_groups = sl__int(ev->node, "group", 1);
+	c->n_groups = sl__attribute_int(ev->node, "group", 1);
 	for (size_t d = 0; d < x->rank - 2; d++) {
 		c->in[d] = x->dims[first + d];
 		c->out[d] = y->dims[first + d];
@@ -617,7 +617,7 @@ sum_up(struct sl__eval *ev, struct job *c, size_t weight)
 	const struct sl__tensor *zero = sl__ref_tensor(ev, 2);
 
 	c->is_channels_last = sl__is_op(ev->node, SL__OP_MS_QLinearConv) &&
-			      sl__int(ev->node, "channels_last", 0);
+			      sl__attribute_int(ev->node, "channels_last", 0);
 	if (sl__ref_result(ev, 0)->kind != SL__TYPE_TENSOR)
 		sl__ref_refuse(ev, "its result has no sizes");
 	if (ev->failure || read_sizes(c, ev, weight))
@@ -684,9 +684,9 @@ static void
 settle_transposed(struct job *c, const struct sl__node *node)
 {
 	const int64_t *more, *shape;
-	size_t n_more = sl__ints(node, "output_padding", &more);
+	size_t n_more = sl__attribute_ints(node, "output_padding", &more);
 
-	if (!sl__ints(node, "output_shape", &shape) &&
+	if (!sl__attribute_ints(node, "output_shape", &shape) &&
 	    c->w.padding != SL__PADDING_SAME)
 		return;
 	for (int d = 0; d < c->w.n; d++)
@@ -748,7 +748,7 @@ read_bend(struct bend *b, const struct job *c, struct sl__eval *ev)
 {
 	int64_t per_part;
 
-	b->n_parts = sl__int(ev->node, "offset_group", 1);
+	b->n_parts = sl__attribute_int(ev->node, "offset_group", 1);
 	if (b->n_parts < 1 || c->n_groups * c->channels % b->n_parts)
 		return sl__ref_refuse(ev, "offset_group is %lld",
 				      (long long)b->n_parts);

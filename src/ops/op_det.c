@@ -9,17 +9,17 @@
 #include "base/banned.h"
 
 enum sl_status
-sl__infer_det(struct sl__call *call)
+sl__infer_det(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0);
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
+		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	if (rank < 2)
-		return sl__refuse(call, "%s is no matrix",
-				  sl__in_text(call, 0));
-	return sl__out(call, 0, in->dtype, rank - 2, in->dims);
+		return sl__rule_reject(call, "%s is no matrix",
+				  sl__in_shape_text(call, 0));
+	return sl__out_set_shape(call, 0, in->dtype, rank - 2, in->dims);
 }
 
 /*
@@ -28,7 +28,7 @@ sl__infer_det(struct sl__call *call)
  * product of the diagonal.  Two operations an update make (2/3) n^3.
  */
 void
-sl__cost_det(struct sl__call *call, struct sl_cost *cost)
+sl__cost_det(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n = sl__in_dim(call, 0, -1), n_matrices = cost->out_elements;
 	uint64_t pairs;

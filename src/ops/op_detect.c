@@ -14,11 +14,11 @@
 #include "base/banned.h"
 
 enum sl_status
-sl__infer_non_max_suppression(struct sl__call *call)
+sl__infer_non_max_suppression(struct sl__rule_context *call)
 {
-	int64_t dims[2] = {sl__size_unknown(call->shapes), 3};
+	int64_t dims[2] = {sl__size_new_unknown(call->shapes), 3};
 
-	return sl__out(call, 0, SL_DTYPE_I64, 2, dims);
+	return sl__out_set_shape(call, 0, SL_DTYPE_I64, 2, dims);
 }
 
 enum { BOXES, SCORES, MOST, OVERLAP, SCORE };
@@ -174,7 +174,7 @@ read_choice(struct choice *c, struct sl__eval *ev)
 	c->overlap = sl__ref_number(ev, OVERLAP, 0);
 	c->has_score = sl__ref_tensor(ev, SCORE) != NULL;
 	c->score = sl__ref_number(ev, SCORE, 0);
-	c->is_centered = sl__int(ev->node, "center_point_box", 0) != 0;
+	c->is_centered = sl__attribute_int(ev->node, "center_point_box", 0) != 0;
 	c->corners = sl__ref_doubles(ev, BOXES);
 	c->scores = sl__ref_doubles(ev, SCORES);
 	c->candidates =

@@ -110,16 +110,16 @@ struct equation {
 };
 
 static void
-take_operand(struct equation *e, struct sl__call *call, size_t i,
+take_operand(struct equation *e, struct sl__rule_context *call, size_t i,
 	     const struct term *t)
 {
-	const struct sl__type *type = sl__in(call, i);
+	const struct sl__type *type = sl__in_type(call, i);
 
 	if ((int)t->n != type->rank) {
-		sl__refuse(call,
+		sl__rule_reject(call,
 			   "operand %zu is %s, the equation has %zu letters "
 			   "for it",
-			   i, sl__in_text(call, i), t->n);
+			   i, sl__in_shape_text(call, i), t->n);
 		return;
 	}
 	for (size_t d = 0; d < t->n; d++) {
@@ -130,7 +130,7 @@ take_operand(struct equation *e, struct sl__call *call, size_t i,
 		before = *size;
 		*size = sl__broadcast_size(call->shapes, before, type->dims[d]);
 		if (*size == -1)
-			sl__refuse(call,
+			sl__rule_reject(call,
 				   "one dimension is %lld in one operand and "
 				   "%lld in another",
 				   (long long)before, (long long)type->dims[d]);
@@ -138,9 +138,9 @@ take_operand(struct equation *e, struct sl__call *call, size_t i,
 }
 
 static enum sl_status
-read_equation(struct equation *e, struct sl__call *call)
+read_equation(struct equation *e, struct sl__rule_context *call)
 {
-	const char *given = sl__word(call->node, "equation", ""), *text = given;
+	const char *given = sl__attribute_string(call->node, "equation", ""), *text = given;
 	struct term term;
 	size_t i = 0;
 
@@ -161,7 +161,7 @@ read_equation(struct equation *e, struct sl__call *call)
 			break;
 	}
 	if (!text || i != call->node->n_inputs)
-		sl__refuse(call,
+		sl__rule_reject(call,
 			   "the equation '%.100s' does not fit %u operands",
 			   given, (unsigned)call->node->n_inputs);
 	if (text && *text)
@@ -170,7 +170,7 @@ read_equation(struct equation *e, struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_einsum(struct sl__call *call)
+sl__infer_einsum(struct sl__rule_context *call)
 {
 	int64_t dims[LABEL_MOST];
 	struct equation e;
@@ -187,24 +187,24 @@ sl__infer_einsum(struct sl__call *call)
 	else
 		usual_result(&term, e.counts);
 	if (!end || *end)
-		return sl__refuse(
+		return sl__rule_reject(
 			call, "the equation's result '%.60s' makes no sense",
 			e.result);
 	for (size_t k = 0; k < term.n; k++) {
 		dims[k] = e.sizes[term.labels[k]];
 		if (!e.counts[term.labels[k]] && e.has_rank)
-			sl__refuse(call,
+			sl__rule_reject(call,
 				   "a letter of the equation's result '%.60s' "
 				   "is in no operand",
 				   e.result);
 	}
-	return e.has_rank ? sl__out(call, 0, sl__in_dtype(call, 0), (int)term.n,
+	return e.has_rank ? sl__out_set_shape(call, 0, sl__in_dtype(call, 0), (int)term.n,
 				    dims)
-			  : sl__out_rankless(call, 0, sl__in_dtype(call, 0));
+			  : sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 }
 
 void
-sl__cost_einsum(struct sl__call *call, struct sl_cost *cost)
+sl__cost_einsum(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	size_t n_operands = call->node->n_inputs;
 	struct equation e;
@@ -283,7 +283,7 @@ take_strides(const struct space *s, int64_t *strides, const struct term *t,
 static enum sl_status
 read_terms(struct space *s, struct term *terms, struct sl__eval *ev)
 {
-	const char *text = sl__word(ev->node, "equation", "");
+	const char *text = sl__attribute_string(ev->node, "equation", "");
 	int64_t sizes[LABEL_MOST] = {0};
 	unsigned counts[LABEL_MOST] = {0};
 	size_t n_dots = 0;

@@ -23,17 +23,17 @@
 
 /* Numbers, that is: not strings. */
 static void
-check_numbers(struct sl__call *call)
+check_numbers(struct sl__rule_context *call)
 {
 	for (size_t i = 0; i < call->node->n_inputs; i++) {
 		if (sl__in_dtype(call, i) == SL_DTYPE_STRING)
-			sl__refuse(call, "strings are nothing to compute with");
+			sl__rule_reject(call, "strings are nothing to compute with");
 	}
 }
 
 /* All inputs from 'first' on are of one type of number, as far as known. */
 static void
-check_alike(struct sl__call *call, size_t first)
+check_alike(struct sl__rule_context *call, size_t first)
 {
 	enum sl_dtype one = SL_DTYPE_NONE;
 
@@ -43,7 +43,7 @@ check_alike(struct sl__call *call, size_t first)
 		if (one == SL_DTYPE_NONE)
 			one = other;
 		if (other != SL_DTYPE_NONE && other != one)
-			sl__refuse(call,
+			sl__rule_reject(call,
 				   "its inputs are of different types, %s and "
 				   "%s",
 				   sl_dtype_text(one), sl_dtype_text(other));
@@ -51,34 +51,34 @@ check_alike(struct sl__call *call, size_t first)
 }
 
 enum sl_status
-sl__infer_unary(struct sl__call *call)
+sl__infer_unary(struct sl__rule_context *call)
 {
 	check_numbers(call);
-	return sl__out_like(call, 0, 0, SL_DTYPE_NONE);
+	return sl__out_set_like_input(call, 0, 0, SL_DTYPE_NONE);
 }
 
 /* IsNaN, IsInf. */
 enum sl_status
-sl__infer_unary_test(struct sl__call *call)
+sl__infer_unary_test(struct sl__rule_context *call)
 {
-	return sl__out_like(call, 0, 0, SL_DTYPE_BOOL);
+	return sl__out_set_like_input(call, 0, 0, SL_DTYPE_BOOL);
 }
 
 /* Output 0 is the given inputs broadcast together. */
 static enum sl_status
-out_broadcast(struct sl__call *call, const size_t *inputs, size_t n,
+out_broadcast(struct sl__rule_context *call, const size_t *inputs, size_t n,
 	      enum sl_dtype dtype)
 {
 	int64_t *dims;
 	int rank;
 
-	sl__broadcast(call, inputs, n, &rank, &dims);
-	return sl__out(call, 0, dtype, rank, dims);
+	sl__broadcast_inputs(call, inputs, n, &rank, &dims);
+	return sl__out_set_shape(call, 0, dtype, rank, dims);
 }
 
 /* The first type of number that is known. */
 static enum sl_dtype
-first_dtype(struct sl__call *call, const size_t *inputs, size_t n)
+first_dtype(struct sl__rule_context *call, const size_t *inputs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (sl__in_dtype(call, inputs[i]) != SL_DTYPE_NONE)
@@ -93,7 +93,7 @@ first_dtype(struct sl__call *call, const size_t *inputs, size_t n)
  * shape of the first input.
  */
 static enum sl_status
-infer_all(struct sl__call *call, enum sl_dtype dtype)
+infer_all(struct sl__rule_context *call, enum sl_dtype dtype)
 {
 	int is_onnx = call->node->domain[0] == '\0';
 	size_t n = 0, *inputs;
@@ -104,11 +104,11 @@ infer_all(struct sl__call *call, enum sl_dtype dtype)
 	if (is_onnx && !sl__is_op(call->node, SL__OP_ONNX_Pow))
 		check_alike(call, 0);
 	if (is_onnx && call->node->version < 7)
-		return sl__out_like(call, 0, 0, dtype);
+		return sl__out_set_like_input(call, 0, 0, dtype);
 	inputs = sl__arena_array(&call->shapes->arena, call->node->n_inputs,
 				 sizeof(*inputs));
 	if (!inputs)
-		return sl__call_nomem(call);
+		return sl__rule_nomem(call);
 	for (size_t i = 0; i < call->node->n_inputs; i++) {
 		if (sl__has_in(call, i))
 			inputs[n++] = i;
@@ -119,33 +119,33 @@ infer_all(struct sl__call *call, enum sl_dtype dtype)
 }
 
 enum sl_status
-sl__infer_broadcast(struct sl__call *call)
+sl__infer_broadcast(struct sl__rule_context *call)
 {
 	return infer_all(call, SL_DTYPE_NONE);
 }
 
 enum sl_status
-sl__infer_compare(struct sl__call *call)
+sl__infer_compare(struct sl__rule_context *call)
 {
 	return infer_all(call, SL_DTYPE_BOOL);
 }
 
 enum sl_status
-sl__infer_where(struct sl__call *call)
+sl__infer_where(struct sl__rule_context *call)
 {
 	static const size_t inputs[] = {1, 2, 0};
 	enum sl_dtype condition = sl__in_dtype(call, 0);
 
 	check_alike(call, 1);
 	if (condition != SL_DTYPE_NONE && condition != SL_DTYPE_BOOL)
-		sl__refuse(call, "its condition is of type %s, not bool",
+		sl__rule_reject(call, "its condition is of type %s, not bool",
 			   sl_dtype_text(condition));
 	return out_broadcast(call, inputs, 3, first_dtype(call, inputs, 2));
 }
 
 /* Two quantized inputs, each with its scale and zero point. */
 enum sl_status
-sl__infer_qlinear_binary(struct sl__call *call)
+sl__infer_qlinear_binary(struct sl__rule_context *call)
 {
 	static const size_t inputs[] = {0, 3};
 
@@ -154,39 +154,39 @@ sl__infer_qlinear_binary(struct sl__call *call)
 
 /* Version 1 writes the type in words, and such files no longer occur. */
 enum sl_status
-sl__infer_cast(struct sl__call *call)
+sl__infer_cast(struct sl__rule_context *call)
 {
-	int64_t to = sl__int(call->node, "to", SL_DTYPE_NONE);
+	int64_t to = sl__attribute_int(call->node, "to", SL_DTYPE_NONE);
 	int rank = sl__in_rank(call, 0);
 
 	if (to < 0 || to > SL__DTYPE_LAST)
-		return sl__refuse(call, "there is no type of number %lld",
+		return sl__rule_reject(call, "there is no type of number %lld",
 				  (long long)to);
 	/* Types that are newer than the table have no size here. */
 	if (to >= SL_N_DTYPES)
 		to = SL_DTYPE_NONE;
-	return sl__out(call, 0, (enum sl_dtype)to, rank,
-		       rank > 0 ? sl__in(call, 0)->dims : NULL);
+	return sl__out_set_shape(call, 0, (enum sl_dtype)to, rank,
+		       rank > 0 ? sl__in_type(call, 0)->dims : NULL);
 }
 
 enum sl_status
-sl__infer_cast_like(struct sl__call *call)
+sl__infer_cast_like(struct sl__rule_context *call)
 {
 	int rank = sl__in_rank(call, 0);
 
-	return sl__out(call, 0, sl__in_dtype(call, 1), rank,
-		       rank > 0 ? sl__in(call, 0)->dims : NULL);
+	return sl__out_set_shape(call, 0, sl__in_dtype(call, 1), rank,
+		       rank > 0 ? sl__in_type(call, 0)->dims : NULL);
 }
 
 /* The mask is of the input's type before version 10, then boolean. */
 enum sl_status
-sl__infer_dropout(struct sl__call *call)
+sl__infer_dropout(struct sl__rule_context *call)
 {
 	enum sl_dtype mask = call->node->version < 10 ? SL_DTYPE_NONE
 						      : SL_DTYPE_BOOL;
 
-	sl__out_like(call, 0, 0, SL_DTYPE_NONE);
-	return sl__out_like(call, 1, 0, mask);
+	sl__out_set_like_input(call, 0, 0, SL_DTYPE_NONE);
+	return sl__out_set_like_input(call, 1, 0, mask);
 }
 
 /* Operations on one element of the output. */
@@ -285,21 +285,21 @@ set_costs(struct sl_cost *cost, const struct per_element *per)
 }
 
 void
-sl__cost_elementwise(struct sl__call *call, struct sl_cost *cost)
+sl__cost_elementwise(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	set_costs(cost, &costs[call->node->op - sl__ops]);
 }
 
 /* Most operators are one call of a function, or one comparison. */
 void
-sl__cost_function_call(struct sl__call *call, struct sl_cost *cost)
+sl__cost_function_call(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->exp = cost->out_elements;
 }
 
 void
-sl__cost_comparison(struct sl__call *call, struct sl_cost *cost)
+sl__cost_comparison(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->cmp = cost->out_elements;
@@ -307,10 +307,10 @@ sl__cost_comparison(struct sl__call *call, struct sl_cost *cost)
 
 /* Gelu has two formulas, and FastGelu an input that is added first. */
 void
-sl__cost_gelu(struct sl__call *call, struct sl_cost *cost)
+sl__cost_gelu(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	int is_tanh =
-		!strcmp(sl__word(call->node, "approximate", "none"), "tanh");
+		!strcmp(sl__attribute_string(call->node, "approximate", "none"), "tanh");
 
 	set_costs(cost, &costs[is_tanh ? SL__OP_MS_FastGelu
 				       : call->node->op - sl__ops]);
@@ -320,7 +320,7 @@ sl__cost_gelu(struct sl__call *call, struct sl_cost *cost)
 
 /* Max, Min, Sum and Mean of n inputs join them n - 1 times. */
 void
-sl__cost_variadic(struct sl__call *call, struct sl_cost *cost)
+sl__cost_variadic(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	const struct sl__node *node = call->node;
 	uint64_t n = sl__times(cost->out_elements,
@@ -337,10 +337,10 @@ sl__cost_variadic(struct sl__call *call, struct sl_cost *cost)
 
 /* One comparison for each bound that there is. */
 void
-sl__cost_clip(struct sl__call *call, struct sl_cost *cost)
+sl__cost_clip(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	int has_low = sl__attribute(call->node, "min") || sl__has_in(call, 1);
-	int has_high = sl__attribute(call->node, "max") || sl__has_in(call, 2);
+	int has_low = sl__attribute_find(call->node, "min") || sl__has_in(call, 1);
+	int has_high = sl__attribute_find(call->node, "max") || sl__has_in(call, 2);
 
 	cost->work = SL_WORK_ACTIVATION;
 	cost->cmp = sl__times(cost->out_elements,
@@ -349,14 +349,14 @@ sl__cost_clip(struct sl__call *call, struct sl_cost *cost)
 
 /* What an input says by its type alone is not read. */
 static void
-leave_unread(struct sl__call *call, struct sl_cost *cost, size_t i)
+leave_unread(struct sl__rule_context *call, struct sl_cost *cost, size_t i)
 {
 	uint64_t n = 0;
 
 	if (!sl__has_in(call, i) ||
 	    call->node->inputs[i] == call->node->inputs[0])
 		return;
-	if (!sl__type_bytes(sl__in(call, i), &n))
+	if (!sl__type_bytes(sl__in_type(call, i), &n))
 		return;
 	if (call->shapes->graph->values[call->node->inputs[i]].tensor)
 		cost->weight_bytes -= n;
@@ -365,7 +365,7 @@ leave_unread(struct sl__call *call, struct sl_cost *cost, size_t i)
 }
 
 void
-sl__cost_cast(struct sl__call *call, struct sl_cost *cost)
+sl__cost_cast(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_MOVEMENT;
 	leave_unread(call, cost, 1);
@@ -377,9 +377,9 @@ sl__cost_cast(struct sl__call *call, struct sl_cost *cost)
  * keeps.
  */
 void
-sl__cost_dropout(struct sl__call *call, struct sl_cost *cost)
+sl__cost_dropout(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	const struct sl__known *training = sl__in_known(call, 2);
+	const struct sl__known_contents *training = sl__in_known_contents(call, 2);
 
 	if (sl__has_in(call, 2) && (!training || !training->ints ||
 				    !training->n || training->ints[0])) {
@@ -520,7 +520,7 @@ form_of(const struct sl__eval *ev)
 	struct form form = forms[node->op - sl__ops];
 
 	if (sl__is_op(node, SL__OP_ONNX_Gelu) &&
-	    !strcmp(sl__word(node, "approximate", "none"), "tanh"))
+	    !strcmp(sl__attribute_string(node, "approximate", "none"), "tanh"))
 		form.real = sl__act_gelu_tanh;
 	/* Before version 6 the defaults have fewer digits. */
 	if (sl__is_op(node, SL__OP_ONNX_Selu) && node->version < 6) {
@@ -528,12 +528,12 @@ form_of(const struct sl__eval *ev)
 		form.b_usual = (double)1.0507F;
 	}
 	if (form.a)
-		form.a_usual = sl__float(node, form.a, form.a_usual);
+		form.a_usual = sl__attribute_float(node, form.a, form.a_usual);
 	if (form.b)
-		form.b_usual = sl__float(node, form.b, form.b_usual);
+		form.b_usual = sl__attribute_float(node, form.b, form.b_usual);
 	if (sl__is_op(node, SL__OP_ONNX_IsInf)) {
-		form.a_usual = sl__int(node, "detect_positive", 1) != 0;
-		form.b_usual = sl__int(node, "detect_negative", 1) != 0;
+		form.a_usual = sl__attribute_int(node, "detect_positive", 1) != 0;
+		form.b_usual = sl__attribute_int(node, "detect_negative", 1) != 0;
 	}
 	return form;
 }
@@ -604,7 +604,7 @@ sl__ref_bias_gelu(struct sl__eval *ev)
 enum sl_status
 sl__ref_swiglu(struct sl__eval *ev)
 {
-	double alpha = sl__float(ev->node, "alpha", 1);
+	double alpha = sl__attribute_float(ev->node, "alpha", 1);
 	const double *a = sl__ref_doubles(ev, 0), *b = sl__ref_doubles(ev, 1);
 	double *y = sl__ref_new_doubles(ev, n_elements(ev));
 
@@ -623,7 +623,7 @@ whole_bound(struct sl__eval *ev, size_t i, int64_t *bound)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 
-	return t && t->n_elements && sl__tensor_words(t, 0, 1, bound);
+	return t && t->n_elements && sl__tensor_integer_bits(t, 0, 1, bound);
 }
 
 static enum sl_status
@@ -667,8 +667,8 @@ sl__ref_clip(struct sl__eval *ev)
 						    : sl__ref_dtype(ev, 0));
 	struct form form = {
 		.real = sl__act_clip,
-		.a_usual = sl__ref_number(ev, 1, sl__float(node, "min", -most)),
-		.b_usual = sl__ref_number(ev, 2, sl__float(node, "max", most))};
+		.a_usual = sl__ref_number(ev, 1, sl__attribute_float(node, "min", -most)),
+		.b_usual = sl__ref_number(ev, 2, sl__attribute_float(node, "max", most))};
 
 	return sl__ref_is_whole(sl__ref_dtype(ev, 0))
 		       ? clip_integers(ev)

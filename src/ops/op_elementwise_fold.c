@@ -23,16 +23,16 @@ enum {
 };
 
 /* One element from those of the inputs; the array goes on with absent ones. */
-typedef enum sl__follows element_rule(struct sl__call *call,
+typedef enum sl__follows element_rule(struct sl__rule_context *call,
 				      const struct sl__element *in,
 				      struct sl__element *out);
 
 /* The sign is the divisor's, or with fmod the dividend's. */
 static enum sl__follows
-modulo(struct sl__call *call, const struct sl__element *in,
+modulo(struct sl__rule_context *call, const struct sl__element *in,
        struct sl__element *out)
 {
-	int is_fmod = sl__int(call->node, "fmod", 0) != 0;
+	int is_fmod = sl__attribute_int(call->node, "fmod", 0) != 0;
 	int64_t a = in[0].whole, b = in[1].whole;
 
 	if (in[0].kind != in[1].kind)
@@ -60,7 +60,7 @@ real_of(const struct sl__element *e)
 
 /* The exponent may be of another type of number than the base. */
 static enum sl__follows
-power(struct sl__call *call, const struct sl__element *in,
+power(struct sl__rule_context *call, const struct sl__element *in,
       struct sl__element *out)
 {
 	enum sl__follows follows = SL__FOLLOWS;
@@ -97,7 +97,7 @@ zero_like(const struct sl__element *e)
 }
 
 static enum sl__follows
-negate(struct sl__call *call, const struct sl__element *in,
+negate(struct sl__rule_context *call, const struct sl__element *in,
        struct sl__element *out)
 {
 	struct sl__element zero = zero_like(in);
@@ -106,7 +106,7 @@ negate(struct sl__call *call, const struct sl__element *in,
 }
 
 static enum sl__follows
-rectify(struct sl__call *call, const struct sl__element *in,
+rectify(struct sl__rule_context *call, const struct sl__element *in,
 	struct sl__element *out)
 {
 	struct sl__element zero = zero_like(in);
@@ -115,7 +115,7 @@ rectify(struct sl__call *call, const struct sl__element *in,
 }
 
 static enum sl__follows
-magnitude(struct sl__call *call, const struct sl__element *in,
+magnitude(struct sl__rule_context *call, const struct sl__element *in,
 	  struct sl__element *out)
 {
 	struct sl__element zero = zero_like(in);
@@ -132,7 +132,7 @@ magnitude(struct sl__call *call, const struct sl__element *in,
 }
 
 static enum sl__follows
-sign(struct sl__call *call, const struct sl__element *in,
+sign(struct sl__rule_context *call, const struct sl__element *in,
      struct sl__element *out)
 {
 	struct sl__element zero = zero_like(in);
@@ -157,16 +157,16 @@ reciprocal(double x)
 
 /* Bounds are attributes before version 11; a bound left out is none. */
 static enum sl__follows
-clip(struct sl__call *call, const struct sl__element *in,
+clip(struct sl__rule_context *call, const struct sl__element *in,
      struct sl__element *out)
 {
 	struct sl__element low = {0}, high = {0}, raised = in[0];
 	enum sl__follows follows = SL__FOLLOWS;
 
-	if (sl__attribute(call->node, "min"))
-		low = sl__element_real(sl__float(call->node, "min", 0));
-	if (sl__attribute(call->node, "max"))
-		high = sl__element_real(sl__float(call->node, "max", 0));
+	if (sl__attribute_find(call->node, "min"))
+		low = sl__element_real(sl__attribute_float(call->node, "min", 0));
+	if (sl__attribute_find(call->node, "max"))
+		high = sl__element_real(sl__attribute_float(call->node, "max", 0));
 	if (in[1].kind)
 		low = in[1];
 	if (in[2].kind)
@@ -197,7 +197,7 @@ is_nan(const struct sl__element *e)
 
 /* a <= b is not b < a, but for NaN. */
 static enum sl__follows
-compare(struct sl__call *call, const struct sl__element *in,
+compare(struct sl__rule_context *call, const struct sl__element *in,
 	struct sl__element *out)
 {
 	const struct sl__node *node = call->node;
@@ -228,7 +228,7 @@ truth_of(const struct sl__element *e)
 }
 
 static enum sl__follows
-negation(struct sl__call *call, const struct sl__element *in,
+negation(struct sl__rule_context *call, const struct sl__element *in,
 	 struct sl__element *out)
 {
 	int truth = truth_of(in);
@@ -238,7 +238,7 @@ negation(struct sl__call *call, const struct sl__element *in,
 }
 
 static enum sl__follows
-logic(struct sl__call *call, const struct sl__element *in,
+logic(struct sl__rule_context *call, const struct sl__element *in,
       struct sl__element *out)
 {
 	int a = truth_of(&in[0]), b = truth_of(&in[1]);
@@ -252,7 +252,7 @@ logic(struct sl__call *call, const struct sl__element *in,
 }
 
 static enum sl__follows
-choose(struct sl__call *call, const struct sl__element *in,
+choose(struct sl__rule_context *call, const struct sl__element *in,
        struct sl__element *out)
 {
 	int truth = truth_of(in);
@@ -264,7 +264,7 @@ choose(struct sl__call *call, const struct sl__element *in,
 
 /* The driver converts to the type of the output. */
 static enum sl__follows
-same(struct sl__call *call, const struct sl__element *in,
+same(struct sl__rule_context *call, const struct sl__element *in,
      struct sl__element *out)
 {
 	(void)call;
@@ -317,7 +317,7 @@ static const struct rule rules[SL__N_OPS] = {
 };
 
 static enum sl__follows
-follow(struct sl__call *call, const struct rule *rule,
+follow(struct sl__rule_context *call, const struct rule *rule,
        const struct sl__element *in, size_t n, struct sl__element *out)
 {
 	enum sl__follows follows = SL__FOLLOWS;
@@ -341,7 +341,7 @@ follow(struct sl__call *call, const struct rule *rule,
 }
 
 struct operand {
-	const struct sl__known *known; /* NULL: left out */
+	const struct sl__known_contents *known; /* NULL: left out */
 	size_t strides[RANK_MOST];     /* along the output's dimensions */
 };
 
@@ -354,7 +354,7 @@ struct walk {
 
 /* Whether the contents of an input can be had, without reading them yet. */
 static int
-is_followed(struct sl__call *call, size_t i)
+is_followed(struct sl__rule_context *call, size_t i)
 {
 	uint32_t value = call->node->inputs[i];
 
@@ -383,7 +383,7 @@ set_operand(struct walk *w, size_t i, const struct sl__type *type)
 }
 
 static int
-set_walk(struct walk *w, struct sl__call *call, size_t n_inputs)
+set_walk(struct walk *w, struct sl__rule_context *call, size_t n_inputs)
 {
 	uint64_t n;
 
@@ -397,9 +397,9 @@ set_walk(struct walk *w, struct sl__call *call, size_t n_inputs)
 	for (size_t i = 0; i < n_inputs; i++) {
 		if (!sl__has_in(call, i))
 			continue;
-		w->operands[i].known = sl__in_known(call, i);
+		w->operands[i].known = sl__in_known_contents(call, i);
 		if (!w->operands[i].known ||
-		    !set_operand(w, i, sl__in(call, i)))
+		    !set_operand(w, i, sl__in_type(call, i)))
 			return 0;
 	}
 	return 1;
@@ -431,7 +431,7 @@ take_element(const struct walk *w, size_t operand, size_t element,
 }
 
 static enum sl__follows
-fold_element(struct sl__call *call, const struct walk *w,
+fold_element(struct sl__rule_context *call, const struct walk *w,
 	     const struct rule *rule, size_t i, struct sl__element *out)
 {
 	struct sl__element in[INPUTS_MOST] = {0};
@@ -448,33 +448,33 @@ fold_element(struct sl__call *call, const struct walk *w,
 }
 
 static enum sl_status
-fold_elements(struct sl__call *call, const struct walk *w,
+fold_elements(struct sl__rule_context *call, const struct walk *w,
 	      const struct rule *rule)
 {
 	int is_real = sl__dtype_family(w->type->dtype) == SL__DTYPE_FLOAT;
-	int64_t *ints = sl__new_sizes(call, w->n_elements);
+	int64_t *ints = sl__sizes_alloc(call, w->n_elements);
 	double *reals = sl__arena_array(&call->shapes->arena, w->n_elements,
 					sizeof(*reals));
 
 	if (!ints || !reals)
-		return sl__call_nomem(call);
+		return sl__rule_nomem(call);
 	for (size_t i = 0; i < w->n_elements; i++) {
 		struct sl__element e = {0};
 		enum sl__follows follows = fold_element(call, w, rule, i, &e);
 
 		if (follows == SL__FOLLOWS_NO_MEMORY)
-			return sl__call_nomem(call);
+			return sl__rule_nomem(call);
 		if (follows == SL__FOLLOWS_NOT)
 			return SL_OK;
 		ints[i] = e.whole;
 		reals[i] = e.real;
 	}
-	return sl__out_known(call, 0, is_real ? NULL : ints,
+	return sl__out_set_known_contents(call, 0, is_real ? NULL : ints,
 			     is_real ? reals : NULL, w->n_elements);
 }
 
 enum sl_status
-sl__fold_elementwise(struct sl__call *call)
+sl__fold_elementwise(struct sl__rule_context *call)
 {
 	const struct rule *rule = &rules[call->node->op - sl__ops];
 	size_t n_inputs = call->node->n_inputs;
@@ -486,7 +486,7 @@ sl__fold_elementwise(struct sl__call *call)
 		n_inputs = 1;
 	if (n_inputs == 0 || n_inputs > INPUTS_MOST || !sl__has_in(call, 0) ||
 	    call->node->n_outputs == 0 || call->node->outputs[0] == SL__NONE ||
-	    sl__int(call->node, "broadcast", 0))
+	    sl__attribute_int(call->node, "broadcast", 0))
 		return SL_OK;
 	for (size_t i = 0; i < n_inputs; i++) {
 		if (!is_followed(call, i))

@@ -35,7 +35,7 @@ static const struct row rows[] = {
 };
 
 int
-sl__known_is_plain(const struct sl__known *known)
+sl__known_is_plain(const struct sl__known_contents *known)
 {
 	for (size_t i = 0; known->ints && i < known->n; i++) {
 		if (sl__is_symbol(known->ints[i]))
@@ -48,11 +48,11 @@ sl__known_is_plain(const struct sl__known *known)
  * A few integers beside others that are known: each becomes a symbol, so that
  * a shape put together from both keeps the sizes that are known.
  */
-static const struct sl__known *
-some_integers(struct sl__call *call, size_t i)
+static const struct sl__known_contents *
+some_integers(struct sl__rule_context *call, size_t i)
 {
-	const struct sl__type *type = sl__in(call, i);
-	struct sl__known *made;
+	const struct sl__type *type = sl__in_type(call, i);
+	struct sl__known_contents *made;
 	int64_t *ints;
 
 	if (type->kind != SL__TYPE_TENSOR || type->rank != 1 ||
@@ -60,26 +60,26 @@ some_integers(struct sl__call *call, size_t i)
 	    (type->dtype != SL_DTYPE_I64 && type->dtype != SL_DTYPE_I32))
 		return NULL;
 	made = sl__arena_alloc(&call->shapes->arena, sizeof(*made));
-	ints = sl__new_sizes(call, (size_t)type->dims[0]);
+	ints = sl__sizes_alloc(call, (size_t)type->dims[0]);
 	if (!made || !ints)
 		return NULL;
 	made->n = (size_t)type->dims[0];
 	for (size_t k = 0; k < made->n; k++)
-		ints[k] = sl__size_unknown(call->shapes);
+		ints[k] = sl__size_new_unknown(call->shapes);
 	made->ints = ints;
 	return made;
 }
 
 /* Contents of input i as the kernel may see them; NULL: it may not. */
-static const struct sl__known *
-seen(struct sl__call *call, const struct row *row, size_t i)
+static const struct sl__known_contents *
+seen(struct sl__rule_context *call, const struct row *row, size_t i)
 {
-	const struct sl__known *known = sl__in_known(call, i);
+	const struct sl__known_contents *known = sl__in_known_contents(call, i);
 	uint64_t n;
 
 	if (!known && row->id == SL__OP_ONNX_Concat)
 		known = some_integers(call, i);
-	if (!known || !sl__type_elements(sl__in(call, i), &n) ||
+	if (!known || !sl__type_elements(sl__in_type(call, i), &n) ||
 	    n != known->n ||
 	    (i < 32 && row->places >> i & 1 && !sl__known_is_plain(known)))
 		return NULL;
@@ -101,11 +101,11 @@ set_words(struct sl__runtime_value *content, const struct sl__type *type,
 }
 
 static int
-set_inputs(struct sl__call *call, const struct row *row, struct sl__eval *ev,
+set_inputs(struct sl__rule_context *call, const struct row *row, struct sl__eval *ev,
 	   const struct sl__runtime_value **inputs)
 {
 	for (uint32_t i = 0; i < call->node->n_inputs; i++) {
-		const struct sl__known *known;
+		const struct sl__known_contents *known;
 		struct sl__runtime_value *content;
 
 		if (!sl__has_in(call, i) ||
@@ -115,7 +115,7 @@ set_inputs(struct sl__call *call, const struct row *row, struct sl__eval *ev,
 		content = known ? sl__ref_new(ev, 1, sizeof(*content)) : NULL;
 		if (!content)
 			return 0;
-		set_words(content, sl__in(call, i),
+		set_words(content, sl__in_type(call, i),
 			  known->ints ? SL_DTYPE_I64 : SL_DTYPE_F64,
 			  known->ints ? (const void *)known->ints
 				      : known->floats,
@@ -127,7 +127,7 @@ set_inputs(struct sl__call *call, const struct row *row, struct sl__eval *ev,
 
 /* Storage for output k, whose sizes inference has found. */
 static int
-set_output(struct sl__call *call, struct sl__eval *ev, size_t k)
+set_output(struct sl__rule_context *call, struct sl__eval *ev, size_t k)
 {
 	const struct sl__type *type = sl__out_type_of(call, k);
 	uint64_t n;
@@ -144,10 +144,10 @@ set_output(struct sl__call *call, struct sl__eval *ev, size_t k)
 }
 
 static int
-is_any_known(struct sl__call *call)
+is_any_known(struct sl__rule_context *call)
 {
 	for (uint32_t i = 0; i < call->node->n_inputs; i++) {
-		const struct sl__known *known = sl__in_known(call, i);
+		const struct sl__known_contents *known = sl__in_known_contents(call, i);
 
 		if (known && known->n)
 			return 1;
@@ -169,7 +169,7 @@ free_scratch(void *block, void *scratch)
 }
 
 struct sl__runtime_value **
-sl__follow(struct sl__call *call, struct sl__arena *scratch, int is_sized)
+sl__follow(struct sl__rule_context *call, struct sl__arena *scratch, int is_sized)
 {
 	const struct row *row = SL__ROW_OF(call->node, rows);
 	const struct sl_allocator allocator = {alloc_scratch, free_scratch,
@@ -194,12 +194,12 @@ sl__follow(struct sl__call *call, struct sl__arena *scratch, int is_sized)
 	if (follows && sl__ref_call(&ev, NULL))
 		follows = 0;
 	if (ev.failure == SL_E_NOMEM)
-		sl__call_nomem(call);
+		sl__rule_nomem(call);
 	return follows ? outputs : NULL;
 }
 
 enum sl_status
-sl__fold_moved(struct sl__call *call)
+sl__fold_moved(struct sl__rule_context *call)
 {
 	struct sl__arena scratch;
 	struct sl__runtime_value **outputs;
@@ -214,7 +214,7 @@ sl__fold_moved(struct sl__call *call)
 
 		/* A kernel that finds other sizes makes its own storage. */
 		if (out && !out->block)
-			sl__out_known(
+			sl__out_set_known_contents(
 				call, k,
 				is_whole ? (const void *)out->bytes : NULL,
 				is_whole ? NULL : (const void *)out->bytes,

@@ -73,9 +73,9 @@ kind_of(const char *word)
 int
 sl__post_ops_read(const struct sl__node *node, struct sl__post_op *post_ops)
 {
-	const struct sl__attribute *list = sl__attribute(node, "post");
-	const struct sl__attribute *alpha = sl__attribute(node, "post_alpha");
-	const struct sl__attribute *beta = sl__attribute(node, "post_beta");
+	const struct sl__attribute *list = sl__attribute_find(node, "post");
+	const struct sl__attribute *alpha = sl__attribute_find(node, "post_alpha");
+	const struct sl__attribute *beta = sl__attribute_find(node, "post_beta");
 	uint32_t input = SL__POST_OP_FIRST_INPUT;
 
 	if (!list)
@@ -189,7 +189,7 @@ sl__ref_post_matmul(struct sl__eval *ev)
 }
 
 static void
-count_post_ops(struct sl__call *call, struct sl_cost *cost)
+count_post_ops(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	struct sl__post_op post_ops[SL__POST_OPS_MAX];
 	int n = sl__post_ops_read(call->node, post_ops);
@@ -202,14 +202,14 @@ count_post_ops(struct sl__call *call, struct sl_cost *cost)
 }
 
 void
-sl__cost_post_conv(struct sl__call *call, struct sl_cost *cost)
+sl__cost_post_conv(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	sl__cost_conv(call, cost);
 	count_post_ops(call, cost);
 }
 
 void
-sl__cost_post_matmul(struct sl__call *call, struct sl_cost *cost)
+sl__cost_post_matmul(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	sl__cost_matmul(call, cost);
 	if (sl__has_in(call, SL__POST_OP_FIRST_INPUT - 1))

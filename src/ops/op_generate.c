@@ -22,24 +22,24 @@
 
 /* The type of number that the attribute names. */
 static enum sl_dtype
-dtype_of(struct sl__call *call, enum sl_dtype otherwise)
+dtype_of(struct sl__rule_context *call, enum sl_dtype otherwise)
 {
-	int64_t dtype = sl__int(call->node, "dtype", (int64_t)otherwise);
+	int64_t dtype = sl__attribute_int(call->node, "dtype", (int64_t)otherwise);
 
 	return dtype > 0 && dtype < SL_N_DTYPES ? (enum sl_dtype)dtype
 						: SL_DTYPE_NONE;
 }
 
 static const struct sl__tensor *
-fill_of(struct sl__call *call)
+fill_of(struct sl__rule_context *call)
 {
-	const struct sl__attribute *a = sl__attribute(call->node, "value");
+	const struct sl__attribute *a = sl__attribute_find(call->node, "value");
 
 	return a && a->kind == SL__ATTRIBUTE_TENSOR ? a->tensor : NULL;
 }
 
 enum sl_status
-sl__infer_constant_of_shape(struct sl__call *call)
+sl__infer_constant_of_shape(struct sl__rule_context *call)
 {
 	struct sl__list want = sl__list_of(call, 0, NULL);
 	const struct sl__tensor *fill = fill_of(call);
@@ -48,17 +48,17 @@ sl__infer_constant_of_shape(struct sl__call *call)
 	if (!want.values || want.n > SL__RANK_MOST)
 		return sl__out_rank(call, 0, dtype, want.n,
 				    "the shape it asks for depends on data");
-	return sl__out(call, 0, dtype, (int)want.n, want.values);
+	return sl__out_set_shape(call, 0, dtype, (int)want.n, want.values);
 }
 
 enum sl_status
-sl__fold_constant_of_shape(struct sl__call *call)
+sl__fold_constant_of_shape(struct sl__rule_context *call)
 {
 	const struct sl__type *out = sl__out_type_of(call, 0);
 	const struct sl__tensor *fill = fill_of(call);
 	static const double zero = 0;
-	struct sl__known one = {SL_DTYPE_F32, 1, NULL, &zero};
-	const struct sl__known *known = &one;
+	struct sl__known_contents one = {SL_DTYPE_F32, 1, NULL, &zero};
+	const struct sl__known_contents *known = &one;
 	int64_t *words;
 	uint64_t n;
 
@@ -66,15 +66,15 @@ sl__fold_constant_of_shape(struct sl__call *call)
 	    (fill && fill->n_elements != 1))
 		return SL_OK;
 	if (fill)
-		known = sl__shapes_read(call->shapes, fill);
-	words = known ? sl__new_sizes(call, (size_t)n) : NULL;
+		known = sl__known_contents_read(call->shapes, fill);
+	words = known ? sl__sizes_alloc(call, (size_t)n) : NULL;
 	if (!words)
 		return call->failure;
 	for (uint64_t i = 0; i < n; i++)
 		memcpy(&words[i],
 		       known->ints ? (const void *)known->ints : known->floats,
 		       sizeof(*words));
-	return sl__out_known(call, 0, known->ints ? words : NULL,
+	return sl__out_set_known_contents(call, 0, known->ints ? words : NULL,
 			     known->ints ? NULL : (const void *)words,
 			     (size_t)n);
 }
@@ -87,7 +87,7 @@ sl__ref_constant_of_shape(struct sl__eval *ev)
 		.dtype = SL_DTYPE_F32,
 		.n_elements = 1,
 		.bytes = (const unsigned char *)(const void *)&zero};
-	const struct sl__attribute *a = sl__attribute(ev->node, "value");
+	const struct sl__attribute *a = sl__attribute_find(ev->node, "value");
 	struct sl__mover m;
 
 	if (a && a->kind == SL__ATTRIBUTE_TENSOR)
@@ -107,10 +107,10 @@ struct range {
 
 /* Returns 0 where they are not all known. */
 static int
-range_of(struct sl__call *call, struct range *range)
+range_of(struct sl__rule_context *call, struct range *range)
 {
 	for (size_t k = 0; k < 3; k++) {
-		const struct sl__known *known = sl__in_known(call, k);
+		const struct sl__known_contents *known = sl__in_known_contents(call, k);
 
 		if (!known || known->n != 1)
 			return 0;
@@ -136,32 +136,32 @@ range_elements(struct sl__shapes *shapes, const struct range *r)
 		n = ceil((r->f[1] - r->f[0]) / r->f[2]);
 		/* Not a number, or beyond what a tensor can hold. */
 		if (!(n < 9e15))
-			return sl__size_unknown(shapes);
+			return sl__size_new_unknown(shapes);
 		return n > 0 ? (int64_t)n : 0;
 	}
 	if (sl__is_symbol(r->i[2]) || r->i[2] == 0)
-		return sl__size_unknown(shapes);
+		return sl__size_new_unknown(shapes);
 	if (sl__is_symbol(r->i[0]) || sl__is_symbol(r->i[1])) {
 		if (r->i[2] != 1)
-			return sl__size_unknown(shapes);
-		return sl__size_difference(shapes, r->i[1], r->i[0]);
+			return sl__size_new_unknown(shapes);
+		return sl__size_sub_cancelling(shapes, r->i[1], r->i[0]);
 	}
 	if (__builtin_sub_overflow(r->i[1], r->i[0], &whole))
-		return sl__size_unknown(shapes);
+		return sl__size_new_unknown(shapes);
 	whole = whole / r->i[2] +
 		(whole % r->i[2] != 0 && (whole < 0) == (r->i[2] < 0));
 	return whole > 0 ? whole : 0;
 }
 
 enum sl_status
-sl__infer_range(struct sl__call *call)
+sl__infer_range(struct sl__rule_context *call)
 {
 	struct range range = {0};
 	int64_t n = range_of(call, &range)
 			    ? range_elements(call->shapes, &range)
-			    : sl__size_unknown(call->shapes);
+			    : sl__size_new_unknown(call->shapes);
 
-	return sl__out(call, 0, sl__in_dtype(call, 0), 1, &n);
+	return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), 1, &n);
 }
 
 static enum sl_status
@@ -205,15 +205,15 @@ sl__ref_range(struct sl__eval *ev)
 
 /* EyeLike, RandomNormalLike, RandomUniformLike, Bernoulli. */
 enum sl_status
-sl__infer_like(struct sl__call *call)
+sl__infer_like(struct sl__rule_context *call)
 {
-	return sl__out_like(call, 0, 0, dtype_of(call, sl__in_dtype(call, 0)));
+	return sl__out_set_like_input(call, 0, 0, dtype_of(call, sl__in_dtype(call, 0)));
 }
 
 enum sl_status
 sl__ref_eye_like(struct sl__eval *ev)
 {
-	int64_t shift = sl__int(ev->node, "k", 0), column;
+	int64_t shift = sl__attribute_int(ev->node, "k", 0), column;
 	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	double *made;
 
@@ -231,7 +231,7 @@ sl__ref_eye_like(struct sl__eval *ev)
 /* Only the shape of the input matters, or its contents are the shape; so it is
  * with Shape and Size, which look at no element. */
 void
-sl__cost_like(struct sl__call *call, struct sl_cost *cost)
+sl__cost_like(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_MOVEMENT;
@@ -239,19 +239,19 @@ sl__cost_like(struct sl__call *call, struct sl_cost *cost)
 }
 
 enum sl_status
-sl__infer_random(struct sl__call *call)
+sl__infer_random(struct sl__rule_context *call)
 {
 	struct sl__list want = sl__list_of(call, 0, "shape");
 
 	if (!want.values || want.n > SL__RANK_MOST)
-		return sl__refuse(call, "no shape is given");
-	return sl__out(call, 0, dtype_of(call, SL_DTYPE_F32), (int)want.n,
+		return sl__rule_reject(call, "no shape is given");
+	return sl__out_set_shape(call, 0, dtype_of(call, SL_DTYPE_F32), (int)want.n,
 		       want.values);
 }
 
 /* What every generator does to an element; its own steps are not counted. */
 void
-sl__cost_random(struct sl__call *call, struct sl_cost *cost)
+sl__cost_random(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	int is_normal = sl__is_op(call->node, SL__OP_ONNX_RandomNormal) ||
 			sl__is_op(call->node, SL__OP_ONNX_RandomNormalLike);
@@ -265,7 +265,7 @@ sl__cost_random(struct sl__call *call, struct sl_cost *cost)
 
 /* One comparison with a random number for each element. */
 void
-sl__cost_bernoulli(struct sl__call *call, struct sl_cost *cost)
+sl__cost_bernoulli(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->cmp = cost->out_elements;
@@ -274,20 +274,20 @@ sl__cost_bernoulli(struct sl__call *call, struct sl_cost *cost)
 }
 
 enum sl_status
-sl__infer_multinomial(struct sl__call *call)
+sl__infer_multinomial(struct sl__rule_context *call)
 {
-	int64_t n_samples = sl__int(call->node, "sample_size", 1);
+	int64_t n_samples = sl__attribute_int(call->node, "sample_size", 1);
 	int64_t dims[2] = {sl__in_rank(call, 0) == 2
-				   ? sl__in(call, 0)->dims[0]
-				   : sl__size_unknown(call->shapes),
+				   ? sl__in_type(call, 0)->dims[0]
+				   : sl__size_new_unknown(call->shapes),
 			   n_samples < 0 ? -1 : n_samples};
 
-	return sl__out(call, 0, dtype_of(call, SL_DTYPE_I32), 2, dims);
+	return sl__out_set_shape(call, 0, dtype_of(call, SL_DTYPE_I32), 2, dims);
 }
 
 /* Weights from logarithms, summed up; each sample looks for its place. */
 void
-sl__cost_multinomial(struct sl__call *call, struct sl_cost *cost)
+sl__cost_multinomial(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->exp = cost->add = cost->in_elements;
 	cost->cmp = sl__times(cost->out_elements, sl__in_dim(call, 0, -1));
@@ -299,16 +299,16 @@ sl__cost_multinomial(struct sl__call *call, struct sl_cost *cost)
 static void
 start(struct sl__rng *rng, const struct sl__node *node)
 {
-	const struct sl__attribute *a = sl__attribute(node, "seed");
+	const struct sl__attribute *a = sl__attribute_find(node, "seed");
 	uint64_t seed = 0xcbf29ce484222325u;
 	double given;
 
 	for (const char *at = node->name; !a && *at; at++)
 		seed = (seed ^ (unsigned char)*at) * 0x100000001b3u;
 	if (a && a->kind == SL__ATTRIBUTE_INT) {
-		seed = (uint64_t)sl__int(node, "seed", 0);
+		seed = (uint64_t)sl__attribute_int(node, "seed", 0);
 	} else if (a) {
-		given = sl__float(node, "seed", 0);
+		given = sl__attribute_float(node, "seed", 0);
 		memcpy(&seed, &given, sizeof(seed));
 	}
 	sl__rng_init(rng, seed);
@@ -331,9 +331,9 @@ sl__ref_random(struct sl__eval *ev)
 	const struct sl__node *node = ev->node;
 	int is_normal = sl__is_op(node, SL__OP_ONNX_RandomNormal) ||
 			sl__is_op(node, SL__OP_ONNX_RandomNormalLike);
-	double low = sl__float(node, is_normal ? "mean" : "low", 0);
-	double scale = is_normal ? sl__float(node, "scale", 1)
-				 : sl__float(node, "high", 1) - low;
+	double low = sl__attribute_float(node, is_normal ? "mean" : "low", 0);
+	double scale = is_normal ? sl__attribute_float(node, "scale", 1)
+				 : sl__attribute_float(node, "high", 1) - low;
 	double *y = sl__ref_new_doubles(ev, n_results(ev));
 	struct sl__rng rng;
 
@@ -420,7 +420,7 @@ static int
 is_training(const struct sl__eval *ev)
 {
 	if (ev->node->version < 7)
-		return !sl__int(ev->node, "is_test", 0);
+		return !sl__attribute_int(ev->node, "is_test", 0);
 	return ev->node->version >= 12 && sl__ref_number(ev, 2, 0) != 0;
 }
 
@@ -457,7 +457,7 @@ keep(struct sl__eval *ev)
 enum sl_status
 sl__ref_dropout(struct sl__eval *ev)
 {
-	double ratio = sl__ref_number(ev, 1, sl__float(ev->node, "ratio", 0.5));
+	double ratio = sl__ref_number(ev, 1, sl__attribute_float(ev->node, "ratio", 0.5));
 
 	if (!is_training(ev) || ratio == 0)
 		return keep(ev);

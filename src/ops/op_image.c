@@ -16,9 +16,9 @@
 #include "base/banned.h"
 
 uint64_t
-sl__neighbours_of(struct sl__call *call, const char *otherwise)
+sl__neighbours_of(struct sl__rule_context *call, const char *otherwise)
 {
-	const char *mode = sl__word(call->node, "mode", otherwise);
+	const char *mode = sl__attribute_string(call->node, "mode", otherwise);
 
 	if (strstr(mode, "nearest"))
 		return 1;
@@ -26,30 +26,30 @@ sl__neighbours_of(struct sl__call *call, const char *otherwise)
 }
 
 enum sl_status
-sl__infer_grid_sample(struct sl__call *call)
+sl__infer_grid_sample(struct sl__rule_context *call)
 {
-	const struct sl__type *x = sl__in(call, 0), *grid = sl__in(call, 1);
+	const struct sl__type *x = sl__in_type(call, 0), *grid = sl__in_type(call, 1);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int64_t *dims;
 
 	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 0)
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	if (x->rank < 3 || grid->rank != x->rank ||
 	    sl__sizes_differ(grid->dims[x->rank - 1], x->rank - 2))
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "a grid of %s does not fit images of %s",
-				  sl__in_text(call, 1), sl__in_text(call, 0));
-	dims = sl__copy_sizes(call, 0);
+				  sl__in_shape_text(call, 1), sl__in_shape_text(call, 0));
+	dims = sl__sizes_copy_from_input(call, 0);
 	if (!dims)
 		return call->failure;
-	dims[0] = sl__size_of_both(x->dims[0], grid->dims[0]);
+	dims[0] = sl__size_prefer_number(x->dims[0], grid->dims[0]);
 	for (int d = 2; d < x->rank; d++)
 		dims[d] = grid->dims[d - 1];
-	return sl__out(call, 0, dtype, x->rank, dims);
+	return sl__out_set_shape(call, 0, dtype, x->rank, dims);
 }
 
 void
-sl__cost_grid_sample(struct sl__call *call, struct sl_cost *cost)
+sl__cost_grid_sample(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t each = sl__neighbours_of(call, "linear"), taps = 1;
 
@@ -64,32 +64,32 @@ sl__cost_grid_sample(struct sl__call *call, struct sl_cost *cost)
 
 /* theta [n][2][3] or [n][3][4], size [n][c][d][h][w]. */
 enum sl_status
-sl__infer_affine_grid(struct sl__call *call)
+sl__infer_affine_grid(struct sl__rule_context *call)
 {
-	const struct sl__known *size = sl__in_known(call, 1);
+	const struct sl__known_contents *size = sl__in_known_contents(call, 1);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
-	const struct sl__type *list = sl__in(call, 1);
+	const struct sl__type *list = sl__in_type(call, 1);
 	int64_t dims[5];
 	int n;
 
 	if (sl__in_rank(call, 1) == 1 && !sl__is_symbol(list->dims[0]) &&
 	    list->dims[0] != 4 && list->dims[0] != 5)
-		return sl__refuse(call, "a size of %lld numbers, not 4 or 5",
+		return sl__rule_reject(call, "a size of %lld numbers, not 4 or 5",
 				  (long long)list->dims[0]);
 	if (!size || !size->ints || (size->n != 4 && size->n != 5))
-		return sl__out_unknown(call, 0, dtype,
+		return sl__out_set_unknown_shape(call, 0, dtype,
 				       "depends on the contents of 'size'");
 	n = (int)size->n - 2;
 	dims[0] = size->ints[0];
 	for (int d = 0; d < n; d++)
 		dims[1 + d] = size->ints[2 + d];
 	dims[1 + n] = n;
-	return sl__out(call, 0, dtype, n + 2, dims);
+	return sl__out_set_shape(call, 0, dtype, n + 2, dims);
 }
 
 /* A row of theta times a position. */
 void
-sl__cost_affine_grid(struct sl__call *call, struct sl_cost *cost)
+sl__cost_affine_grid(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	sl__count(cost, cost->out_elements,
 		  SL__PER(.fma = sl__in_dim(call, 0, 2)));
@@ -97,35 +97,35 @@ sl__cost_affine_grid(struct sl__call *call, struct sl_cost *cost)
 
 /* Blocks of b by b elements become b * b channels, or the other way round. */
 enum sl_status
-sl__infer_blocks(struct sl__call *call)
+sl__infer_blocks(struct sl__rule_context *call)
 {
 	int to_space = sl__is_op(call->node, SL__OP_ONNX_DepthToSpace);
-	const struct sl__type *x = sl__in(call, 0);
-	int64_t b = sl__int(call->node, "blocksize", 0), dims[4];
+	const struct sl__type *x = sl__in_type(call, 0);
+	int64_t b = sl__attribute_int(call->node, "blocksize", 0), dims[4];
 	struct sl__shapes *s = call->shapes;
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 
 	if (sl__in_rank(call, 0) < 0)
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	if (x->rank != 4 || b < 1 || b > INT32_MAX)
-		return sl__refuse(call, "blocks of %lld in %s", (long long)b,
-				  sl__in_text(call, 0));
+		return sl__rule_reject(call, "blocks of %lld in %s", (long long)b,
+				  sl__in_shape_text(call, 0));
 	for (int d = 1; d < 4; d++) {
 		int64_t by = d > 1 ? b : b * b;
 
 		if ((d == 1) == to_space && !sl__is_symbol(x->dims[d]) &&
 		    x->dims[d] % by)
-			return sl__refuse(call,
+			return sl__rule_reject(call,
 					  "dimension %d of %s does not divide "
 					  "by %lld",
-					  d, sl__in_text(call, 0),
+					  d, sl__in_shape_text(call, 0),
 					  (long long)by);
 		dims[d] = (d == 1) == to_space
 				  ? sl__size_div(s, x->dims[d], by)
 				  : sl__size_mul(s, x->dims[d], by);
 	}
 	dims[0] = x->dims[0];
-	return sl__out(call, 0, dtype, 4, dims);
+	return sl__out_set_shape(call, 0, dtype, 4, dims);
 }
 
 /* DepthToSpace and SpaceToDepth take an image [n][c][h][w] apart into six
@@ -133,9 +133,9 @@ sl__infer_blocks(struct sl__call *call)
 enum sl_status
 sl__ref_blocks(struct sl__eval *ev)
 {
-	int is_crd = !strcmp(sl__word(ev->node, "mode", "DCR"), "CRD");
+	int is_crd = !strcmp(sl__attribute_string(ev->node, "mode", "DCR"), "CRD");
 	int is_spread = sl__is_op(ev->node, SL__OP_ONNX_DepthToSpace);
-	int64_t b = sl__int(ev->node, "blocksize", 0), c, h, w, n, p;
+	int64_t b = sl__attribute_int(ev->node, "blocksize", 0), c, h, w, n, p;
 	const int64_t *small, *wide;
 	struct sl__mover m;
 	struct sl__path path;
@@ -176,23 +176,23 @@ sl__ref_blocks(struct sl__eval *ev)
 }
 
 enum sl_status
-sl__infer_image_decoder(struct sl__call *call)
+sl__infer_image_decoder(struct sl__rule_context *call)
 {
-	const char *format = sl__word(call->node, "pixel_format", "RGB");
+	const char *format = sl__attribute_string(call->node, "pixel_format", "RGB");
 	int64_t dims[3];
 
-	dims[0] = sl__size_named(call->shapes, "height");
-	dims[1] = sl__size_named(call->shapes, "width");
+	dims[0] = sl__size_new_named(call->shapes, "height");
+	dims[1] = sl__size_new_named(call->shapes, "width");
 	dims[2] = strcmp(format, "Grayscale") ? 3 : 1;
-	return sl__out(call, 0, SL_DTYPE_U8, 3, dims);
+	return sl__out_set_shape(call, 0, SL_DTYPE_U8, 3, dims);
 }
 
 /* [n][c * block][positions] into [n][c][image]. */
 enum sl_status
-sl__infer_col2im(struct sl__call *call)
+sl__infer_col2im(struct sl__rule_context *call)
 {
-	const struct sl__type *x = sl__in(call, 0);
-	const struct sl__known *image = sl__in_known(call, 1);
+	const struct sl__type *x = sl__in_type(call, 0);
+	const struct sl__known_contents *image = sl__in_known_contents(call, 1);
 	const int64_t *block;
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	struct sl__shapes *s = call->shapes;
@@ -200,26 +200,26 @@ sl__infer_col2im(struct sl__call *call)
 	size_t n_block;
 
 	if (sl__in_rank(call, 0) < 0)
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	if (!image || !image->ints || image->n > 32 ||
 	    !sl__in_integers(call, 2, &block, &n_block))
-		return sl__out_unknown(call, 0, dtype,
+		return sl__out_set_unknown_shape(call, 0, dtype,
 				       "depends on the contents of its shapes");
 	if (x->rank != 3 || n_block != image->n)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "columns of %s, blocks of %zu and an "
 				  "image of %zu dimensions",
-				  sl__in_text(call, 0), n_block, image->n);
-	dims = sl__new_sizes(call, image->n + 2);
+				  sl__in_shape_text(call, 0), n_block, image->n);
+	dims = sl__sizes_alloc(call, image->n + 2);
 	for (size_t d = 0; dims && d < n_block; d++) {
 		taps = block[d] < 1 ? -1 : sl__size_mul(s, taps, block[d]);
 		if (taps < 1)
-			return sl__refuse(call, "a block of %lld a side",
+			return sl__rule_reject(call, "a block of %lld a side",
 					  (long long)block[d]);
 		dims[2 + d] = image->ints[d];
 	}
 	if (!sl__is_symbol(x->dims[1]) && x->dims[1] % taps)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "%lld rows do not divide into blocks of "
 				  "%lld",
 				  (long long)x->dims[1], (long long)taps);
@@ -227,45 +227,45 @@ sl__infer_col2im(struct sl__call *call)
 		dims[0] = x->dims[0];
 		dims[1] = sl__size_div(s, x->dims[1], taps);
 	}
-	return sl__out(call, 0, dtype, (int)image->n + 2, dims);
+	return sl__out_set_shape(call, 0, dtype, (int)image->n + 2, dims);
 }
 
 /* Overlapping blocks add up. */
 void
-sl__cost_col2im(struct sl__call *call, struct sl_cost *cost)
+sl__cost_col2im(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->add = cost->in_elements;
 }
 
 enum sl_status
-sl__infer_center_crop_pad(struct sl__call *call)
+sl__infer_center_crop_pad(struct sl__rule_context *call)
 {
-	const struct sl__known *shape = sl__in_known(call, 1);
+	const struct sl__known_contents *shape = sl__in_known_contents(call, 1);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int rank = sl__in_rank(call, 0);
 	const int64_t *axes = NULL;
-	size_t n_axes = sl__ints(call->node, "axes", &axes);
+	size_t n_axes = sl__attribute_ints(call->node, "axes", &axes);
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	if (!axes)
 		n_axes = (size_t)rank;
 	if (shape && shape->ints && shape->n != n_axes)
-		return sl__refuse(call, "%zu sizes for %zu axes", shape->n,
+		return sl__rule_reject(call, "%zu sizes for %zu axes", shape->n,
 				  n_axes);
-	dims = sl__copy_sizes(call, 0);
+	dims = sl__sizes_copy_from_input(call, 0);
 	for (size_t k = 0; dims && k < n_axes; k++) {
-		int at = sl__need_axis(call, axes ? axes[k] : (int64_t)k, rank);
+		int at = sl__axis_require(call, axes ? axes[k] : (int64_t)k, rank);
 
 		if (at < 0)
 			return call->failure;
 		dims[at] = shape && shape->ints
 				   ? shape->ints[k]
-				   : sl__size_unknown(call->shapes);
+				   : sl__size_new_unknown(call->shapes);
 	}
-	return sl__out(call, 0, dtype, rank, dims);
+	return sl__out_set_shape(call, 0, dtype, rank, dims);
 }
 
 enum { SPATIAL_MOST = 6, TAPS_MOST = 4 }; /* 4^6 elements for one */
@@ -420,8 +420,8 @@ static enum sl_status
 read_modes(struct sl__eval *ev, struct sampling *s)
 {
 	const struct sl__node *node = ev->node;
-	const char *mode = sl__word(node, "mode", "linear");
-	const char *padding = sl__word(node, "padding_mode", "zeros");
+	const char *mode = sl__attribute_string(node, "mode", "linear");
+	const char *padding = sl__attribute_string(node, "padding_mode", "zeros");
 
 	if (!strcmp(mode, "nearest"))
 		s->n_taps = 1;
@@ -437,7 +437,7 @@ read_modes(struct sl__eval *ev, struct sampling *s)
 		s->padding = REFLECTION;
 	else if (strcmp(padding, "zeros") != 0)
 		return sl__ref_refuse(ev, "padding_mode is '%.60s'", padding);
-	s->is_aligned = sl__int(node, "align_corners", 0) != 0;
+	s->is_aligned = sl__attribute_int(node, "align_corners", 0) != 0;
 	return SL_OK;
 }
 
@@ -503,7 +503,7 @@ place_of(int64_t i, int64_t n, int is_aligned)
 enum sl_status
 sl__ref_affine_grid(struct sl__eval *ev)
 {
-	int is_aligned = sl__int(ev->node, "align_corners", 0) != 0;
+	int is_aligned = sl__attribute_int(ev->node, "align_corners", 0) != 0;
 	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
 	const double *theta = sl__ref_doubles(ev, 0);
 	double *y = sl__ref_new_output(ev, 0);
@@ -639,9 +639,9 @@ static enum sl_status
 read_regions(struct regions *r, struct sl__eval *ev)
 {
 	const struct sl__node *node = ev->node;
-	const char *mode = sl__word(node, "mode", "avg");
+	const char *mode = sl__attribute_string(node, "mode", "avg");
 	const char *coordinates =
-		sl__word(node, "coordinate_transformation_mode", "half_pixel");
+		sl__attribute_string(node, "coordinate_transformation_mode", "half_pixel");
 
 	if (sl__ref_rank(ev, 0) != 4 || sl__ref_rank(ev, 1) != 2 ||
 	    sl__ref_dim(ev, 1, 1) != 4 || sl__ref_rank(ev, 2) != 1 ||
@@ -653,10 +653,10 @@ read_regions(struct regions *r, struct sl__eval *ev)
 	r->height = sl__ref_dim(ev, 0, 2);
 	r->width = sl__ref_dim(ev, 0, 3);
 	r->n = sl__ref_dim(ev, 1, 0);
-	r->out_height = sl__int(node, "output_height", 1);
-	r->out_width = sl__int(node, "output_width", 1);
-	r->ratio = sl__int(node, "sampling_ratio", 0);
-	r->scale = sl__float(node, "spatial_scale", 1);
+	r->out_height = sl__attribute_int(node, "output_height", 1);
+	r->out_width = sl__attribute_int(node, "output_width", 1);
+	r->ratio = sl__attribute_int(node, "sampling_ratio", 0);
+	r->scale = sl__attribute_float(node, "spatial_scale", 1);
 	r->is_max = !strcmp(mode, "max");
 	r->is_half_pixel = node->version >= 16 &&
 			   !strcmp(coordinates, "half_pixel");
@@ -723,7 +723,7 @@ static enum sl_status
 read_list(struct sl__eval *ev, const int64_t **out, const char *name, size_t n,
 	  int64_t least)
 {
-	size_t n_given = sl__ints(ev->node, name, out);
+	size_t n_given = sl__attribute_ints(ev->node, name, out);
 
 	if (n_given == 0)
 		*out = NULL;

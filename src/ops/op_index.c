@@ -16,9 +16,9 @@
 
 /* The axis that the node names; -1 where it is refused. */
 static int
-axis_of(struct sl__call *call, int64_t otherwise, int rank)
+axis_of(struct sl__rule_context *call, int64_t otherwise, int rank)
 {
-	return sl__need_axis(call, sl__int(call->node, "axis", otherwise),
+	return sl__axis_require(call, sl__attribute_int(call->node, "axis", otherwise),
 			     rank);
 }
 
@@ -54,10 +54,10 @@ range_behind(const struct sl_graph *graph, uint32_t value)
  * not, or there is none.  A Range too long to be followed counts up from its
  * first number to the one before its limit. */
 static int
-index_ends(struct sl__call *call, int64_t *least, int64_t *greatest)
+index_ends(struct sl__rule_context *call, int64_t *least, int64_t *greatest)
 {
-	const struct sl__known *at = sl__in_known(call, 1);
-	struct sl__call range = {.shapes = call->shapes};
+	const struct sl__known_contents *at = sl__in_known_contents(call, 1);
+	struct sl__rule_context range = {.shapes = call->shapes};
 	const int64_t *ends[3];
 	size_t n;
 
@@ -86,9 +86,9 @@ index_ends(struct sl__call *call, int64_t *least, int64_t *greatest)
 /* An index outside of the table is refused where the node is sure to run:
  * bodies may stand in a branch that is not taken. */
 static void
-check_indices(struct sl__call *call, int axis)
+check_indices(struct sl__rule_context *call, int axis)
 {
-	int64_t size = sl__in(call, 0)->dims[axis], least, greatest;
+	int64_t size = sl__in_type(call, 0)->dims[axis], least, greatest;
 	const char *name;
 
 	if (sl__is_symbol(size) || call->node->block != 0 ||
@@ -96,38 +96,38 @@ check_indices(struct sl__call *call, int axis)
 	    (least >= -size && greatest < size))
 		return;
 	name = call->shapes->graph->values[call->node->inputs[0]].name;
-	sl__refuse(call, "index %lld lies beyond the %lld %s of '%.200s'",
+	sl__rule_reject(call, "index %lld lies beyond the %lld %s of '%.200s'",
 		   (long long)(greatest >= size ? greatest : least),
 		   (long long)size, axis == 0 ? "rows" : "places", name);
 }
 
 /* Input 1 of Gather and its kin holds indices. */
 static enum sl_status
-check_index_type(struct sl__call *call)
+check_index_type(struct sl__rule_context *call)
 {
 	enum sl_dtype dtype = sl__in_dtype(call, 1);
 
 	if (dtype != SL_DTYPE_NONE && dtype != SL_DTYPE_I32 &&
 	    dtype != SL_DTYPE_I64)
-		sl__refuse(call, "its indices are %s, not int32 or int64",
+		sl__rule_reject(call, "its indices are %s, not int32 or int64",
 			   sl_dtype_text(dtype));
 	return call->failure;
 }
 
 enum sl_status
-sl__infer_gather(struct sl__call *call)
+sl__infer_gather(struct sl__rule_context *call)
 {
-	const struct sl__type *data = sl__in(call, 0), *at = sl__in(call, 1);
+	const struct sl__type *data = sl__in_type(call, 0), *at = sl__in_type(call, 1);
 	int rank = sl__in_rank(call, 0), n_at = sl__in_rank(call, 1);
 	int axis, n = 0;
 	int64_t *dims;
 
 	if (check_index_type(call) || rank < 0 || n_at < 0)
-		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
+		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	axis = axis_of(call, 0, rank);
 	if (axis >= 0)
 		check_indices(call, axis);
-	dims = sl__new_sizes(call, (size_t)rank + (size_t)n_at);
+	dims = sl__sizes_alloc(call, (size_t)rank + (size_t)n_at);
 	if (call->failure)
 		return call->failure;
 	for (int i = 0; i < axis; i++)
@@ -136,14 +136,14 @@ sl__infer_gather(struct sl__call *call)
 		dims[n++] = at->dims[i];
 	for (int i = axis + 1; i < rank; i++)
 		dims[n++] = data->dims[i];
-	return sl__out(call, 0, data->dtype, n, dims);
+	return sl__out_set_shape(call, 0, data->dtype, n, dims);
 }
 
 /* Also ArrayFeatureExtractor, along the last axis. */
 enum sl_status
 sl__ref_gather(struct sl__eval *ev)
 {
-	int64_t axis = sl__int(ev->node, "axis", 0), n;
+	int64_t axis = sl__attribute_int(ev->node, "axis", 0), n;
 	const int64_t *indices = sl__ref_integers(ev, 1);
 	struct sl__around a;
 	struct sl__mover m;
@@ -168,11 +168,11 @@ sl__ref_gather(struct sl__eval *ev)
 
 /* Rows of a parameter taken by number are an embedding. */
 void
-sl__cost_gather(struct sl__call *call, struct sl_cost *cost)
+sl__cost_gather(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	int is_embedding =
 		sl__in_is_parameter(call, 0) && sl__in_rank(call, 0) == 2 &&
-		sl__axis(sl__int(call->node, "axis", 0), 2) == 0 &&
+		sl__axis_normalize(sl__attribute_int(call->node, "axis", 0), 2) == 0 &&
 		sl__dtype_family(sl__in_dtype(call, 1)) == SL__DTYPE_INTEGER;
 
 	cost->work = is_embedding ? SL_WORK_EMBEDDING : SL_WORK_MOVEMENT;
@@ -181,21 +181,21 @@ sl__cost_gather(struct sl__call *call, struct sl_cost *cost)
 
 /* Along all dimensions but the axis an index stands for the place it has. */
 static enum sl_status
-check_element_sizes(struct sl__call *call)
+check_element_sizes(struct sl__rule_context *call)
 {
-	const struct sl__type *data = sl__in(call, 0), *at = sl__in(call, 1);
+	const struct sl__type *data = sl__in_type(call, 0), *at = sl__in_type(call, 1);
 	int rank = sl__in_rank(call, 0), n_at = sl__in_rank(call, 1), axis;
 
 	if (rank < 0 || n_at < 0)
 		return SL_OK;
 	if (rank != n_at)
-		return sl__refuse(call, "indices of %d dimensions for %d", n_at,
+		return sl__rule_reject(call, "indices of %d dimensions for %d", n_at,
 				  rank);
 	axis = axis_of(call, 0, rank);
 	for (int d = 0; !call->failure && d < rank; d++) {
 		if (d != axis && !sl__is_symbol(data->dims[d]) &&
 		    !sl__is_symbol(at->dims[d]) && at->dims[d] > data->dims[d])
-			sl__refuse(call,
+			sl__rule_reject(call,
 				   "%lld indices for %lld places of dimension "
 				   "%d",
 				   (long long)at->dims[d],
@@ -205,47 +205,47 @@ check_element_sizes(struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_gather_elements(struct sl__call *call)
+sl__infer_gather_elements(struct sl__rule_context *call)
 {
 	if (check_index_type(call) || check_element_sizes(call))
 		return call->failure;
-	return sl__out_like(call, 0, 1, sl__in_dtype(call, 0));
+	return sl__out_set_like_input(call, 0, 1, sl__in_dtype(call, 0));
 }
 
 enum sl_status
-sl__infer_gather_nd(struct sl__call *call)
+sl__infer_gather_nd(struct sl__rule_context *call)
 {
-	const struct sl__type *data = sl__in(call, 0), *at = sl__in(call, 1);
+	const struct sl__type *data = sl__in_type(call, 0), *at = sl__in_type(call, 1);
 	int rank = sl__in_rank(call, 0), n_at = sl__in_rank(call, 1);
-	int64_t batch = sl__int(call->node, "batch_dims", 0);
+	int64_t batch = sl__attribute_int(call->node, "batch_dims", 0);
 	int64_t first, *dims;
 	int n = 0;
 
 	if (check_index_type(call) || rank < 0 || n_at < 0)
-		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
+		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	if (n_at < 1 || batch < 0 || batch >= n_at || batch > rank)
-		return sl__refuse(call, "%lld shared dimensions of %d and %d",
+		return sl__rule_reject(call, "%lld shared dimensions of %d and %d",
 				  (long long)batch, rank, n_at);
 	if (sl__is_symbol(at->dims[n_at - 1]))
-		return sl__out_unknown(call, 0, data->dtype,
+		return sl__out_set_unknown_shape(call, 0, data->dtype,
 				       "the size of an index depends on data");
 	if (at->dims[n_at - 1] > rank - batch)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "an index of %lld numbers into %d "
 				  "dimensions",
 				  (long long)at->dims[n_at - 1], rank);
 	first = batch + at->dims[n_at - 1];
-	dims = sl__new_sizes(call, (size_t)rank + (size_t)n_at);
+	dims = sl__sizes_alloc(call, (size_t)rank + (size_t)n_at);
 	for (int i = 0; dims && i < n_at - 1; i++)
 		dims[n++] = at->dims[i];
 	for (int i = (int)first; dims && i < rank; i++)
 		dims[n++] = data->dims[i];
-	return sl__out(call, 0, data->dtype, n, dims);
+	return sl__out_set_shape(call, 0, data->dtype, n, dims);
 }
 
 /* Elements that are not zero. */
 static int64_t
-count_set(const struct sl__known *known)
+count_set(const struct sl__known_contents *known)
 {
 	int64_t n = 0;
 
@@ -255,53 +255,53 @@ count_set(const struct sl__known *known)
 }
 
 enum sl_status
-sl__infer_compress(struct sl__call *call)
+sl__infer_compress(struct sl__rule_context *call)
 {
-	const struct sl__known *mask = sl__in_known(call, 1);
+	const struct sl__known_contents *mask = sl__in_known_contents(call, 1);
 	int rank = sl__in_rank(call, 0), axis;
 	int64_t taken = mask && sl__known_is_plain(mask)
 				? count_set(mask)
-				: sl__size_unknown(call->shapes);
+				: sl__size_new_unknown(call->shapes);
 	int64_t *dims;
 
-	if (!sl__attribute(call->node, "axis"))
-		return sl__out(call, 0, sl__in_dtype(call, 0), 1, &taken);
+	if (!sl__attribute_find(call->node, "axis"))
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), 1, &taken);
 	if (rank < 0)
-		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
+		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	axis = axis_of(call, 0, rank);
-	dims = sl__copy_sizes(call, 0);
+	dims = sl__sizes_copy_from_input(call, 0);
 	if (!call->failure)
 		dims[axis] = taken;
-	return sl__out(call, 0, sl__in_dtype(call, 0), rank, dims);
+	return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), rank, dims);
 }
 
 enum sl_status
-sl__infer_non_zero(struct sl__call *call)
+sl__infer_non_zero(struct sl__rule_context *call)
 {
-	const struct sl__known *known = sl__in_known(call, 0);
+	const struct sl__known_contents *known = sl__in_known_contents(call, 0);
 	int rank = sl__in_rank(call, 0);
 	int64_t dims[2];
 
 	/* A scalar counts as one element of one dimension. */
-	dims[0] = rank < 0 ? sl__size_unknown(call->shapes) : rank ? rank : 1;
+	dims[0] = rank < 0 ? sl__size_new_unknown(call->shapes) : rank ? rank : 1;
 	dims[1] = known && sl__known_is_plain(known)
 			  ? count_set(known)
-			  : sl__size_unknown(call->shapes);
-	return sl__out(call, 0, SL_DTYPE_I64, 2, dims);
+			  : sl__size_new_unknown(call->shapes);
+	return sl__out_set_shape(call, 0, SL_DTYPE_I64, 2, dims);
 }
 
 enum sl_status
-sl__infer_one_hot(struct sl__call *call)
+sl__infer_one_hot(struct sl__rule_context *call)
 {
-	const struct sl__known *known = sl__in_known(call, 1);
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__known_contents *known = sl__in_known_contents(call, 1);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0), axis;
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out(call, 0, sl__in_dtype(call, 2), -1, NULL);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 2), -1, NULL);
 	axis = axis_of(call, -1, rank + 1);
-	dims = sl__new_sizes(call, (size_t)rank + 1);
+	dims = sl__sizes_alloc(call, (size_t)rank + 1);
 	if (call->failure)
 		return call->failure;
 	for (int i = 0; i <= rank; i++)
@@ -312,8 +312,8 @@ sl__infer_one_hot(struct sl__call *call)
 		 known->floats[0] < 9e15)
 		dims[axis] = (int64_t)known->floats[0];
 	else
-		dims[axis] = sl__size_unknown(call->shapes);
-	return sl__out(call, 0, sl__in_dtype(call, 2), rank + 1, dims);
+		dims[axis] = sl__size_new_unknown(call->shapes);
+	return sl__out_set_shape(call, 0, sl__in_dtype(call, 2), rank + 1, dims);
 }
 
 /*
@@ -321,14 +321,14 @@ sl__infer_one_hot(struct sl__call *call)
  * once and written once, beyond what any node reads and writes.
  */
 void
-sl__cost_scatter(struct sl__call *call, struct sl_cost *cost)
+sl__cost_scatter(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	const struct sl__type *updates = sl__in(call, 2);
-	const char *how = sl__word(call->node, "reduction", "none");
+	const struct sl__type *updates = sl__in_type(call, 2);
+	const char *how = sl__attribute_string(call->node, "reduction", "none");
 	uint64_t bytes, n;
 
 	if (sl__is_op(call->node, SL__OP_ONNX_TensorScatter))
-		updates = sl__in(call, 1);
+		updates = sl__in_type(call, 1);
 	cost->work = SL_WORK_MOVEMENT;
 	if (!updates || !sl__type_bytes(updates, &bytes) ||
 	    !sl__type_elements(updates, &n))
@@ -364,7 +364,7 @@ element_walk_of(struct sl__eval *ev, struct element_walk *w)
 	w->indices = sl__ref_integers(ev, 1);
 	if (!w->indices)
 		return ev->failure;
-	axis = sl__axis(sl__int(ev->node, "axis", 0), (int)data->rank);
+	axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 0), (int)data->rank);
 	if (axis < 0 || at->rank != data->rank)
 		return sl__ref_refuse(
 			ev,
@@ -497,7 +497,7 @@ sl__ref_gather_nd(struct sl__eval *ev)
 	int64_t place;
 
 	if (sl__move_between(&m, ev, 0, 0) ||
-	    tuples_of(ev, sl__int(ev->node, "batch_dims", 0), &t))
+	    tuples_of(ev, sl__attribute_int(ev->node, "batch_dims", 0), &t))
 		return ev->failure;
 	for (int64_t b = 0; b < t.n_batch; b++) {
 		for (int64_t i = 0; i < t.per_batch; i++) {
@@ -516,7 +516,7 @@ static enum sl_status
 reduction_of(struct sl__eval *ev, enum reduction *out)
 {
 	static const char *const names[] = {"none", "add", "mul", "max", "min"};
-	const char *word = sl__word(ev->node, "reduction", "none");
+	const char *word = sl__attribute_string(ev->node, "reduction", "none");
 	enum sl_dtype dtype = sl__ref_dtype(ev, 0);
 
 	for (int i = 0; i < 5; i++) {
@@ -589,8 +589,8 @@ update_one(const struct scatter *s, int64_t to, int64_t from)
 	} else if (sl__ref_is_whole(dtype)) {
 		int64_t a = 0, b = 0;
 
-		(void)sl__tensor_words(t, (uint64_t)to, 1, &a);
-		(void)sl__tensor_words(s->updates, (uint64_t)from, 1, &b);
+		(void)sl__tensor_integer_bits(t, (uint64_t)to, 1, &a);
+		(void)sl__tensor_integer_bits(s->updates, (uint64_t)from, 1, &b);
 		a = joined_whole(a, b, s->how, dtype);
 		sl__store_integers(s->out->bytes, dtype, (uint64_t)to, 1, &a);
 	} else {
@@ -684,8 +684,8 @@ enum sl_status
 sl__ref_tensor_scatter(struct sl__eval *ev)
 {
 	int is_circular =
-		!strcmp(sl__word(ev->node, "mode", "linear"), "circular");
-	int64_t axis = sl__int(ev->node, "axis", -2), per_batch;
+		!strcmp(sl__attribute_string(ev->node, "mode", "linear"), "circular");
+	int64_t axis = sl__attribute_int(ev->node, "axis", -2), per_batch;
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
 	struct sl__around to, from;
 	struct scatter s;
@@ -761,7 +761,7 @@ sl__ref_one_hot(struct sl__eval *ev)
 	const struct sl__tensor *values = sl__ref_tensor(ev, 2);
 	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	const int64_t *indices = sl__ref_integers(ev, 0);
-	int64_t axis = sl__int(ev->node, "axis", -1);
+	int64_t axis = sl__attribute_int(ev->node, "axis", -1);
 	struct sl__around a;
 	struct sl__mover m;
 
@@ -787,7 +787,7 @@ sl__ref_one_hot(struct sl__eval *ev)
 enum sl_status
 sl__ref_trilu(struct sl__eval *ev)
 {
-	int is_upper = sl__int(ev->node, "upper", 1) != 0;
+	int is_upper = sl__attribute_int(ev->node, "upper", 1) != 0;
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
 	int64_t rows, columns, shift;
 	struct sl__mover m;

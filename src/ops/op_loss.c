@@ -17,33 +17,33 @@
 static int
 is_kept_apart(const struct sl__node *node)
 {
-	return !strcmp(sl__word(node, "reduction", "mean"), "none");
+	return !strcmp(sl__attribute_string(node, "reduction", "mean"), "none");
 }
 
 /* One number, or one for each class that was to be found; and, where asked
  * for, the logarithms of the probabilities. */
 enum sl_status
-sl__infer_loss(struct sl__call *call)
+sl__infer_loss(struct sl__rule_context *call)
 {
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 
 	if (is_kept_apart(call->node))
-		sl__out_like(call, 0, 1, dtype);
+		sl__out_set_like_input(call, 0, 1, dtype);
 	else
-		sl__out(call, 0, dtype, 0, NULL);
-	return sl__out_like(call, 1, 0, SL_DTYPE_NONE);
+		sl__out_set_shape(call, 0, dtype, 0, NULL);
+	return sl__out_set_like_input(call, 1, 0, SL_DTYPE_NONE);
 }
 
 /* Each target takes one score with its sign changed, times its weight; a mean
  * divides by their number or by the sum of the weights. */
 void
-sl__cost_loss(struct sl__call *call, struct sl_cost *cost)
+sl__cost_loss(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n = sl__in_elements(call, 1);
 	uint64_t n_joins = n ? n - 1 : 0;
 	int is_weighted = sl__has_in(call, 2);
 	int is_mean =
-		!strcmp(sl__word(call->node, "reduction", "mean"), "mean");
+		!strcmp(sl__attribute_string(call->node, "reduction", "mean"), "mean");
 
 	cost->work = SL_WORK_REDUCTION;
 	sl__count(cost, n, SL__PER(.mul = is_weighted ? 1 : 0, .add = 1));
@@ -57,7 +57,7 @@ sl__cost_loss(struct sl__call *call, struct sl_cost *cost)
 
 /* Along the classes x - m - log(sum(exp(x - m))), then the loss of that. */
 void
-sl__cost_softmax_loss(struct sl__call *call, struct sl_cost *cost)
+sl__cost_softmax_loss(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n = cost->in_elements, n_classes = sl__in_dim(call, 0, 1);
 
@@ -100,8 +100,8 @@ read_loss(struct loss *l, struct sl__eval *ev)
 	l->targets = sl__ref_integers(ev, 1);
 	l->weights = sl__ref_given_doubles(ev, 2);
 	l->each = sl__ref_new_doubles(ev, l->n * l->inner);
-	l->has_ignored = sl__attribute(ev->node, "ignore_index") != NULL;
-	l->ignored = sl__int(ev->node, "ignore_index", 0);
+	l->has_ignored = sl__attribute_find(ev->node, "ignore_index") != NULL;
+	l->ignored = sl__attribute_int(ev->node, "ignore_index", 0);
 	return ev->failure;
 }
 

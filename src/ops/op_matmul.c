@@ -54,13 +54,13 @@ static const struct form forms[] = {
 };
 
 static const struct form *
-form_of(const struct sl__call *call)
+form_of(const struct sl__rule_context *call)
 {
 	return SL__ROW_OF(call->node, forms);
 }
 
 static enum sl_dtype
-result_dtype(struct sl__call *call, const struct form *form)
+result_dtype(struct sl__rule_context *call, const struct form *form)
 {
 	switch (form->result) {
 	case OF_I32:
@@ -101,14 +101,14 @@ has_options(const struct sl__node *node)
 /* With FusedMatMul's transBatch the first dimension, and not the last but one,
  * holds the rows. */
 static int
-read_operand(struct operand *o, struct sl__call *call, size_t i, int is_right)
+read_operand(struct operand *o, struct sl__rule_context *call, size_t i, int is_right)
 {
 	const struct sl__node *node = call->node;
 	int is_swapped = has_options(node) &&
-			 sl__int(node, is_right ? "transB" : "transA", 0);
+			 sl__attribute_int(node, is_right ? "transB" : "transA", 0);
 	int rank = sl__in_rank(call, i);
 
-	*o = (struct operand){.type = sl__in(call, i), .rows = 1, .columns = 1};
+	*o = (struct operand){.type = sl__in_type(call, i), .rows = 1, .columns = 1};
 	if (rank < 1)
 		return 0;
 	o->row = is_right ? 0 : -1;
@@ -117,7 +117,7 @@ read_operand(struct operand *o, struct sl__call *call, size_t i, int is_right)
 		o->n_batch = rank - 2;
 		o->first_batch =
 			sl__is_op(node, SL__OP_MS_FusedMatMul) &&
-			sl__int(node, is_right ? "transBatchB" : "transBatchA",
+			sl__attribute_int(node, is_right ? "transBatchB" : "transBatchA",
 				0) != 0;
 		o->row = o->first_batch ? 0 : rank - 2;
 		o->column = is_swapped ? o->row : rank - 1;
@@ -132,7 +132,7 @@ read_operand(struct operand *o, struct sl__call *call, size_t i, int is_right)
 
 /* Operands of a node: 0 where a rank is not known. */
 static int
-read_operands(struct sl__call *call, const struct form *form, struct operand *a,
+read_operands(struct sl__rule_context *call, const struct form *form, struct operand *a,
 	      struct operand *b)
 {
 	return read_operand(a, call, form->a, 0) &&
@@ -148,20 +148,20 @@ batch_dim(const struct operand *o, int d, int n_batch)
 }
 
 static void
-check_inner(struct sl__call *call, const struct form *form,
+check_inner(struct sl__rule_context *call, const struct form *form,
 	    const struct operand *a, const struct operand *b)
 {
 	if (sl__sizes_differ(a->columns, b->rows))
-		sl__refuse(call,
+		sl__rule_reject(call,
 			   "a product of %s and %s is not defined: rows of "
 			   "%lld meet columns of %lld",
-			   sl__in_text(call, form->a),
-			   sl__in_text(call, form->b), (long long)a->columns,
+			   sl__in_shape_text(call, form->a),
+			   sl__in_shape_text(call, form->b), (long long)a->columns,
 			   (long long)b->rows);
 }
 
 enum sl_status
-sl__infer_matmul(struct sl__call *call)
+sl__infer_matmul(struct sl__rule_context *call)
 {
 	const struct form *form = form_of(call);
 	enum sl_dtype dtype = result_dtype(call, form);
@@ -170,13 +170,13 @@ sl__infer_matmul(struct sl__call *call)
 	int n_batch, rank = 0;
 
 	if (sl__in_rank(call, form->a) == 0 || sl__in_rank(call, form->b) == 0)
-		return sl__refuse(call, "a scalar is no operand of a matrix "
+		return sl__rule_reject(call, "a scalar is no operand of a matrix "
 					"product");
 	if (!read_operands(call, form, &a, &b))
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	check_inner(call, form, &a, &b);
 	n_batch = a.n_batch > b.n_batch ? a.n_batch : b.n_batch;
-	dims = sl__new_sizes(call, (size_t)n_batch + 2);
+	dims = sl__sizes_alloc(call, (size_t)n_batch + 2);
 	if (!dims)
 		return call->failure;
 	for (int d = 0; d < n_batch; d++) {
@@ -184,37 +184,37 @@ sl__infer_matmul(struct sl__call *call)
 						batch_dim(&a, d, n_batch),
 						batch_dim(&b, d, n_batch));
 		if (dims[rank++] == -1)
-			sl__refuse(call,
+			sl__rule_reject(call,
 				   "a product of %s and %s is not defined",
-				   sl__in_text(call, form->a),
-				   sl__in_text(call, form->b));
+				   sl__in_shape_text(call, form->a),
+				   sl__in_shape_text(call, form->b));
 	}
 	if (a.row >= 0)
 		dims[rank++] = a.rows;
 	if (b.column >= 0)
 		dims[rank++] = b.columns;
-	return sl__out(call, 0, dtype, rank, dims);
+	return sl__out_set_shape(call, 0, dtype, rank, dims);
 }
 
 /* C is broadcast to the result, never the other way round. */
 static void
-check_bias(struct sl__call *call, size_t bias, const int64_t *dims)
+check_bias(struct sl__rule_context *call, size_t bias, const int64_t *dims)
 {
-	const struct sl__type *c = sl__in(call, bias);
+	const struct sl__type *c = sl__in_type(call, bias);
 	int rank = sl__in_rank(call, bias);
 
 	for (int d = 0; d < rank; d++) {
 		if (rank > 2 ||
 		    (c->dims[d] != 1 &&
 		     sl__sizes_differ(c->dims[d], dims[d + 2 - rank])))
-			sl__refuse(call, "a bias of %s does not fit %lldx%lld",
-				   sl__in_text(call, bias), (long long)dims[0],
+			sl__rule_reject(call, "a bias of %s does not fit %lldx%lld",
+				   sl__in_shape_text(call, bias), (long long)dims[0],
 				   (long long)dims[1]);
 	}
 }
 
 enum sl_status
-sl__infer_gemm(struct sl__call *call)
+sl__infer_gemm(struct sl__rule_context *call)
 {
 	const struct form *form = form_of(call);
 	enum sl_dtype dtype = result_dtype(call, form);
@@ -222,45 +222,45 @@ sl__infer_gemm(struct sl__call *call)
 	int64_t dims[2];
 
 	if (sl__in_rank(call, form->a) < 0 || sl__in_rank(call, form->b) < 0)
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	if (sl__in_rank(call, form->a) != 2 || sl__in_rank(call, form->b) != 2)
-		return sl__refuse(call, "it multiplies matrices, not %s and %s",
-				  sl__in_text(call, form->a),
-				  sl__in_text(call, form->b));
+		return sl__rule_reject(call, "it multiplies matrices, not %s and %s",
+				  sl__in_shape_text(call, form->a),
+				  sl__in_shape_text(call, form->b));
 	read_operands(call, form, &a, &b);
 	check_inner(call, form, &a, &b);
 	dims[0] = a.rows;
 	dims[1] = b.columns;
 	check_bias(call, form->bias, dims);
-	return sl__out(call, 0, dtype, 2, dims);
+	return sl__out_set_shape(call, 0, dtype, 2, dims);
 }
 
 /* The packed weight says little: K and N are attributes. */
 enum sl_status
-sl__infer_matmul_nbits(struct sl__call *call)
+sl__infer_matmul_nbits(struct sl__rule_context *call)
 {
-	const struct sl__type *a = sl__in(call, 0);
+	const struct sl__type *a = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0);
-	int64_t k = sl__int(call->node, "K", -1);
-	int64_t n = sl__int(call->node, "N", -1);
+	int64_t k = sl__attribute_int(call->node, "K", -1);
+	int64_t n = sl__attribute_int(call->node, "N", -1);
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
+		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	if (rank == 0 || n < 1 || k < 1)
-		return sl__refuse(call, "it lacks a row to multiply, or the "
+		return sl__rule_reject(call, "it lacks a row to multiply, or the "
 					"attributes K and N");
 	if (sl__sizes_differ(a->dims[rank - 1], k))
-		return sl__refuse(call, "rows of %lld meet columns of K = %lld",
+		return sl__rule_reject(call, "rows of %lld meet columns of K = %lld",
 				  (long long)a->dims[rank - 1], (long long)k);
-	dims = sl__copy_sizes(call, 0);
+	dims = sl__sizes_copy_from_input(call, 0);
 	if (dims)
 		dims[rank - 1] = n;
-	return sl__out(call, 0, sl__in_dtype(call, 0), rank, dims);
+	return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), rank, dims);
 }
 
 static void
-count_products(struct sl__call *call, const struct form *form, uint64_t inner,
+count_products(struct sl__rule_context *call, const struct form *form, uint64_t inner,
 	       struct sl_cost *cost)
 {
 	sl__count_macs(cost, sl__times(cost->out_elements, inner));
@@ -284,13 +284,13 @@ is_rescaled(const struct sl__node *node)
 
 /* The products, and the rescaling, activation and factor at the end. */
 void
-sl__cost_matmul(struct sl__call *call, struct sl_cost *cost)
+sl__cost_matmul(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	const struct sl__node *node = call->node;
 	const struct form *form = form_of(call);
 	struct operand a = {0}, b = {0};
-	const char *word = sl__word(node, "activation", "");
-	double alpha = has_options(node) ? sl__float(node, "alpha", 1) : 1;
+	const char *word = sl__attribute_string(node, "activation", "");
+	double alpha = has_options(node) ? sl__attribute_float(node, "alpha", 1) : 1;
 	struct sl__per end = {.mul = (uint64_t)is_rescaled(node)};
 
 	if (!read_operands(call, form, &a, &b)) {
@@ -308,10 +308,10 @@ sl__cost_matmul(struct sl__call *call, struct sl_cost *cost)
 }
 
 void
-sl__cost_gemm(struct sl__call *call, struct sl_cost *cost)
+sl__cost_gemm(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	const struct form *form = form_of(call);
-	double beta = sl__float(call->node, "beta", 1);
+	double beta = sl__attribute_float(call->node, "beta", 1);
 
 	sl__cost_matmul(call, cost);
 	if (sl__has_in(call, form->bias) && (beta < 1 || beta > 1))
@@ -321,7 +321,7 @@ sl__cost_gemm(struct sl__call *call, struct sl_cost *cost)
 
 /* Each weight is also made from its few bits: a scale and a zero point. */
 void
-sl__cost_matmul_nbits(struct sl__call *call, struct sl_cost *cost)
+sl__cost_matmul_nbits(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t k = sl__in_dim(call, 0, -1);
 
@@ -370,7 +370,7 @@ sl__matmul_read(struct sl__matmul *p, struct sl__eval *ev)
 	    sl__view_begin(&v, ev))
 		return ev->failure;
 	if (!read_operands(&v.call, form, &a, &b))
-		sl__refuse(&v.call, "an operand is no matrix");
+		sl__rule_reject(&v.call, "an operand is no matrix");
 	else
 		check_inner(&v.call, form, &a, &b);
 	n_batch = a.n_batch > b.n_batch ? a.n_batch : b.n_batch;
@@ -380,7 +380,7 @@ sl__matmul_read(struct sl__matmul *p, struct sl__eval *ev)
 
 		p->batch[d] = 1;
 		if (x != 1 && y != 1 && x != y)
-			sl__refuse(&v.call,
+			sl__rule_reject(&v.call,
 				   "stacks of %lld and %lld matrices do not go "
 				   "together",
 				   (long long)x, (long long)y);
@@ -497,9 +497,9 @@ static enum sl_status
 run(struct sl__eval *ev, int is_gemm)
 {
 	const struct sl__tensor *t = is_gemm ? sl__ref_tensor(ev, 2) : NULL;
-	double alpha = has_options(ev->node) ? sl__float(ev->node, "alpha", 1)
+	double alpha = has_options(ev->node) ? sl__attribute_float(ev->node, "alpha", 1)
 					     : 1;
-	double beta = is_gemm ? sl__float(ev->node, "beta", 1) : 1;
+	double beta = is_gemm ? sl__attribute_float(ev->node, "beta", 1) : 1;
 	int64_t steps[2] = {0}, n, *whole;
 	struct sl__fused_activation ending = {0};
 	struct sl__matmul p;
@@ -600,10 +600,10 @@ read_packed(struct packed *q, struct sl__eval *ev)
 	int is_sound;
 
 	memset(q, 0, sizeof(*q));
-	q->n = sl__int(node, "N", 0);
-	q->k = sl__int(node, "K", 0);
-	q->bits = sl__int(node, "bits", 4);
-	q->block_size = sl__int(node, "block_size", 0);
+	q->n = sl__attribute_int(node, "N", 0);
+	q->k = sl__attribute_int(node, "K", 0);
+	q->bits = sl__attribute_int(node, "bits", 4);
+	q->block_size = sl__attribute_int(node, "block_size", 0);
 	if (q->n < 1 || q->n > most || q->k < 1 || q->k > most ||
 	    q->block_size < 1 || q->block_size > most ||
 	    (q->bits != 1 && q->bits != 2 && q->bits != 4 && q->bits != 8))

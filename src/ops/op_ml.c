@@ -15,38 +15,38 @@
 #include "base/banned.h"
 
 static size_t
-n_of(struct sl__call *call, const char *name)
+n_of(struct sl__rule_context *call, const char *name)
 {
-	const struct sl__attribute *a = sl__attribute(call->node, name);
+	const struct sl__attribute *a = sl__attribute_find(call->node, name);
 
 	return a ? a->n : 0;
 }
 
 /* Rows of the input; a single one where it has one dimension. */
 static int64_t
-rows_of(struct sl__call *call)
+rows_of(struct sl__rule_context *call)
 {
 	int rank = sl__in_rank(call, 0);
 
 	if (rank < 0)
-		return sl__size_unknown(call->shapes);
-	return rank < 2 ? 1 : sl__in(call, 0)->dims[0];
+		return sl__size_new_unknown(call->shapes);
+	return rank < 2 ? 1 : sl__in_type(call, 0)->dims[0];
 }
 
 enum sl_status
-sl__infer_ml_like(struct sl__call *call)
+sl__infer_ml_like(struct sl__rule_context *call)
 {
-	return sl__out_like(call, 0, 0, SL_DTYPE_NONE);
+	return sl__out_set_like_input(call, 0, 0, SL_DTYPE_NONE);
 }
 
 enum sl_status
-sl__infer_ml_float(struct sl__call *call)
+sl__infer_ml_float(struct sl__rule_context *call)
 {
-	return sl__out_like(call, 0, 0, SL_DTYPE_F32);
+	return sl__out_set_like_input(call, 0, 0, SL_DTYPE_F32);
 }
 
 void
-sl__cost_scaler(struct sl__call *call, struct sl_cost *cost)
+sl__cost_scaler(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->add = cost->mul = cost->out_elements;
@@ -54,9 +54,9 @@ sl__cost_scaler(struct sl__call *call, struct sl_cost *cost)
 
 /* The norm of each row, and a division by it. */
 void
-sl__cost_normalizer(struct sl__call *call, struct sl_cost *cost)
+sl__cost_normalizer(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	const char *norm = sl__word(call->node, "norm", "MAX");
+	const char *norm = sl__attribute_string(call->node, "norm", "MAX");
 
 	cost->div = cost->out_elements;
 	if (!strcmp(norm, "L2")) {
@@ -71,10 +71,10 @@ sl__cost_normalizer(struct sl__call *call, struct sl_cost *cost)
 }
 
 static enum sl_dtype
-dtype_of_labels(struct sl__call *call)
+dtype_of_labels(struct sl__rule_context *call)
 {
 	const struct sl__attribute *a =
-		sl__attribute(call->node, "values_tensor");
+		sl__attribute_find(call->node, "values_tensor");
 
 	if (a && a->kind == SL__ATTRIBUTE_TENSOR)
 		return a->tensor->dtype;
@@ -91,13 +91,13 @@ dtype_of_labels(struct sl__call *call)
 
 /* LabelEncoder and CategoryMapper. */
 enum sl_status
-sl__infer_labels(struct sl__call *call)
+sl__infer_labels(struct sl__rule_context *call)
 {
-	return sl__out_like(call, 0, 0, dtype_of_labels(call));
+	return sl__out_set_like_input(call, 0, 0, dtype_of_labels(call));
 }
 
 enum sl_status
-sl__infer_one_hot_encoder(struct sl__call *call)
+sl__infer_one_hot_encoder(struct sl__rule_context *call)
 {
 	size_t n = n_of(call, "cats_int64s");
 
@@ -106,36 +106,36 @@ sl__infer_one_hot_encoder(struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_dict_vectorizer(struct sl__call *call)
+sl__infer_dict_vectorizer(struct sl__rule_context *call)
 {
 	size_t n_words = n_of(call, "string_vocabulary");
 	size_t n = n_words ? n_words : n_of(call, "int64_vocabulary");
 	int64_t dims[2] = {1, (int64_t)n};
 
-	return sl__out(call, 0, SL_DTYPE_NONE, 2, dims);
+	return sl__out_set_shape(call, 0, SL_DTYPE_NONE, 2, dims);
 }
 
 /* A list of tables, one a row: they have no shape. */
 enum sl_status
-sl__infer_zip_map(struct sl__call *call)
+sl__infer_zip_map(struct sl__rule_context *call)
 {
 	static const struct sl__type table = {.kind = SL__TYPE_MAP, .rank = -1};
 	static const struct sl__type list = {
 		.kind = SL__TYPE_SEQUENCE, .rank = -1, .element = &table};
 
-	return sl__out_type(call, 0, &list);
+	return sl__out_set_type(call, 0, &list);
 }
 
 enum sl_status
-sl__infer_cast_map(struct sl__call *call)
+sl__infer_cast_map(struct sl__rule_context *call)
 {
-	int64_t n = sl__int(call->node, "max_map", 1);
-	const char *to = sl__word(call->node, "cast_to", "TO_FLOAT");
+	int64_t n = sl__attribute_int(call->node, "max_map", 1);
+	const char *to = sl__attribute_string(call->node, "cast_to", "TO_FLOAT");
 	int64_t dims[2] = {1, n > 0 ? n : 1};
 
-	if (strcmp(sl__word(call->node, "map_layout", "DENSE"), "SPARSE") != 0)
-		dims[1] = sl__size_unknown(call->shapes);
-	return sl__out(call, 0,
+	if (strcmp(sl__attribute_string(call->node, "map_layout", "DENSE"), "SPARSE") != 0)
+		dims[1] = sl__size_new_unknown(call->shapes);
+	return sl__out_set_shape(call, 0,
 		       !strcmp(to, "TO_STRING")  ? SL_DTYPE_STRING
 		       : !strcmp(to, "TO_INT64") ? SL_DTYPE_I64
 						 : SL_DTYPE_F32,
@@ -143,25 +143,25 @@ sl__infer_cast_map(struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_feature_extractor(struct sl__call *call)
+sl__infer_feature_extractor(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in(call, 0), *at = sl__in(call, 1);
+	const struct sl__type *in = sl__in_type(call, 0), *at = sl__in_type(call, 1);
 	int rank = sl__in_rank(call, 0), n_at = sl__in_rank(call, 1);
 	int64_t *dims, n;
 
 	if (rank < 1 || n_at < 0)
-		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
+		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	n = sl__size_product(call->shapes, at->dims, n_at);
 	if (rank == 1)
-		return sl__out(call, 0, in->dtype, 2, (int64_t[]){1, n});
-	dims = sl__copy_sizes(call, 0);
+		return sl__out_set_shape(call, 0, in->dtype, 2, (int64_t[]){1, n});
+	dims = sl__sizes_copy_from_input(call, 0);
 	if (dims)
 		dims[rank - 1] = n;
-	return sl__out(call, 0, in->dtype, rank, dims);
+	return sl__out_set_shape(call, 0, in->dtype, rank, dims);
 }
 
 enum sl_status
-sl__infer_feature_vectorizer(struct sl__call *call)
+sl__infer_feature_vectorizer(struct sl__rule_context *call)
 {
 	struct sl__list widths = sl__list_of(call, SIZE_MAX, "inputdimensions");
 	int64_t dims[2] = {rows_of(call), 0};
@@ -171,17 +171,17 @@ sl__infer_feature_vectorizer(struct sl__call *call)
 				       widths.values[i] < 0 ? 0
 							    : widths.values[i]);
 		if (dims[1] == -1)
-			return sl__refuse(call, "its output has more than 2^63 "
+			return sl__rule_reject(call, "its output has more than 2^63 "
 						"elements");
 	}
 	if (!widths.values)
-		dims[1] = sl__size_unknown(call->shapes);
-	return sl__out(call, 0, SL_DTYPE_F32, 2, dims);
+		dims[1] = sl__size_new_unknown(call->shapes);
+	return sl__out_set_shape(call, 0, SL_DTYPE_F32, 2, dims);
 }
 
 /* Labels that a classifier knows. */
 static size_t
-n_classes(struct sl__call *call, int *are_strings)
+n_classes(struct sl__rule_context *call, int *are_strings)
 {
 	static const char *const names[] = {"classlabels_ints",
 					    "classlabels_int64s"};
@@ -195,41 +195,41 @@ n_classes(struct sl__call *call, int *are_strings)
 
 /* The label of each row, and a score for each class. */
 enum sl_status
-sl__infer_classifier(struct sl__call *call)
+sl__infer_classifier(struct sl__rule_context *call)
 {
 	int are_strings;
 	size_t n = n_classes(call, &are_strings);
 	int64_t dims[2] = {rows_of(call), (int64_t)n};
 
-	sl__out(call, 0, are_strings ? SL_DTYPE_STRING : SL_DTYPE_I64, 1, dims);
+	sl__out_set_shape(call, 0, are_strings ? SL_DTYPE_STRING : SL_DTYPE_I64, 1, dims);
 	if (!n)
-		dims[1] = sl__size_unknown(call->shapes);
-	return sl__out(call, 1, SL_DTYPE_F32, 2, dims);
+		dims[1] = sl__size_new_unknown(call->shapes);
+	return sl__out_set_shape(call, 1, SL_DTYPE_F32, 2, dims);
 }
 
 /* Linear and tree regressors: a number for each target. */
 enum sl_status
-sl__infer_regressor(struct sl__call *call)
+sl__infer_regressor(struct sl__rule_context *call)
 {
-	int64_t n = sl__int(call->node, "n_targets",
-			    sl__int(call->node, "targets", 1));
+	int64_t n = sl__attribute_int(call->node, "n_targets",
+			    sl__attribute_int(call->node, "targets", 1));
 	int64_t dims[2] = {rows_of(call), n < 0 ? -1 : n};
 	enum sl_dtype dtype = sl__is_op(call->node, SL__OP_ML_TreeEnsemble)
 				      ? sl__in_dtype(call, 0)
 				      : SL_DTYPE_F32;
 
-	return sl__out(call, 0, dtype, 2, dims);
+	return sl__out_set_shape(call, 0, dtype, 2, dims);
 }
 
 /* Rows and features of the input, as counts. */
 static uint64_t
-count_rows(struct sl__call *call)
+count_rows(struct sl__rule_context *call)
 {
 	return sl__in_rank(call, 0) < 2 ? 1 : sl__in_dim(call, 0, 0);
 }
 
 static uint64_t
-count_outputs(struct sl__call *call)
+count_outputs(struct sl__rule_context *call)
 {
 	const struct sl__type *scores =
 		sl__out_type_of(call, call->node->n_outputs - 1);
@@ -241,10 +241,10 @@ count_outputs(struct sl__call *call)
 
 /* What is done to the scores at last. */
 static void
-add_post_transform(struct sl__call *call, struct sl_cost *cost,
+add_post_transform(struct sl__rule_context *call, struct sl_cost *cost,
 		   uint64_t n_scores)
 {
-	const char *how = sl__word(call->node, "post_transform", "NONE");
+	const char *how = sl__attribute_string(call->node, "post_transform", "NONE");
 
 	if (!strcmp(how, "NONE"))
 		return;
@@ -254,7 +254,7 @@ add_post_transform(struct sl__call *call, struct sl_cost *cost,
 }
 
 void
-sl__cost_linear_model(struct sl__call *call, struct sl_cost *cost)
+sl__cost_linear_model(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n_scores = sl__times(count_rows(call), count_outputs(call));
 	size_t n_weights = n_of(call, "coefficients"),
@@ -273,9 +273,9 @@ sl__cost_linear_model(struct sl__call *call, struct sl_cost *cost)
  * planes themselves.
  */
 void
-sl__cost_vector_machine(struct sl__call *call, struct sl_cost *cost)
+sl__cost_vector_machine(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	const char *kernel = sl__word(call->node, "kernel_type", "LINEAR");
+	const char *kernel = sl__attribute_string(call->node, "kernel_type", "LINEAR");
 	uint64_t n_features = sl__in_dim(call, 0, -1);
 	uint64_t n_vectors =
 		n_features ? n_of(call, "support_vectors") / n_features : 0;
@@ -297,10 +297,10 @@ sl__cost_vector_machine(struct sl__call *call, struct sl_cost *cost)
 }
 
 static uint64_t
-count_trees(struct sl__call *call)
+count_trees(struct sl__rule_context *call)
 {
 	const int64_t *ids;
-	size_t n = sl__ints(call->node, "nodes_treeids", &ids);
+	size_t n = sl__attribute_ints(call->node, "nodes_treeids", &ids);
 	uint64_t n_trees = 0;
 
 	if (!n)
@@ -313,7 +313,7 @@ count_trees(struct sl__call *call)
 
 /* A comparison a level: as deep as trees of that many nodes must be. */
 void
-sl__cost_trees(struct sl__call *call, struct sl_cost *cost)
+sl__cost_trees(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n_trees = count_trees(call);
 	uint64_t n_nodes = n_of(call, "nodes_featureids"), deep = 0;

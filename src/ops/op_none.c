@@ -4,19 +4,19 @@
 #include "base/banned.h"
 
 enum sl_status
-sl__infer_none(struct sl__call *call)
+sl__infer_none(struct sl__rule_context *call)
 {
 	return call->failure;
 }
 
 enum sl_status
-sl__fold_none(struct sl__call *call)
+sl__fold_none(struct sl__rule_context *call)
 {
 	return call->failure;
 }
 
 void
-sl__cost_none(struct sl__call *call, struct sl_cost *cost)
+sl__cost_none(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	(void)cost;
@@ -24,7 +24,7 @@ sl__cost_none(struct sl__call *call, struct sl_cost *cost)
 
 /* An operator that is in the table for its arity, and whose cost is not. */
 void
-sl__cost_unknown(struct sl__call *call, struct sl_cost *cost)
+sl__cost_unknown(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->basis = SL_BASIS_UNKNOWN;

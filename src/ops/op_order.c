@@ -17,80 +17,80 @@
 
 /* The axis without its places, or with one. */
 enum sl_status
-sl__infer_arg_reduce(struct sl__call *call)
+sl__infer_arg_reduce(struct sl__rule_context *call)
 {
 	int rank = sl__in_rank(call, 0), axis;
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, SL_DTYPE_I64);
-	axis = sl__need_axis(call, sl__int(call->node, "axis", 0), rank);
-	dims = sl__copy_sizes(call, 0);
+		return sl__out_set_dtype_only(call, 0, SL_DTYPE_I64);
+	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0), rank);
+	dims = sl__sizes_copy_from_input(call, 0);
 	if (call->failure)
 		return call->failure;
 	dims[axis] = 1;
-	if (!sl__int(call->node, "keepdims", 1))
+	if (!sl__attribute_int(call->node, "keepdims", 1))
 		memmove(dims + axis, dims + axis + 1,
 			(size_t)(--rank - axis) * sizeof(*dims));
-	return sl__out(call, 0, SL_DTYPE_I64, rank, dims);
+	return sl__out_set_shape(call, 0, SL_DTYPE_I64, rank, dims);
 }
 
 /* How many are kept: an attribute before version 10, then an input. */
 static int64_t
-find_k(struct sl__call *call)
+find_k(struct sl__rule_context *call)
 {
-	const struct sl__known *known = sl__in_known(call, 1);
-	int64_t k = sl__int(call->node, "k", -1);
+	const struct sl__known_contents *known = sl__in_known_contents(call, 1);
+	int64_t k = sl__attribute_int(call->node, "k", -1);
 
 	if (call->node->version >= 10 && sl__has_in(call, 1))
 		return known && known->ints && known->n == 1
 			       ? known->ints[0]
-			       : sl__size_unknown(call->shapes);
+			       : sl__size_new_unknown(call->shapes);
 	if (k < 0)
-		sl__refuse(call, "k is %lld", (long long)k);
+		sl__rule_reject(call, "k is %lld", (long long)k);
 	return k;
 }
 
 enum sl_status
-sl__infer_topk(struct sl__call *call)
+sl__infer_topk(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int axis, rank = sl__in_rank(call, 0);
 	int64_t k = find_k(call), *dims = NULL;
 
 	if (rank >= 0) {
-		axis = sl__need_axis(call, sl__int(call->node, "axis", -1),
+		axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", -1),
 				     rank);
-		dims = sl__copy_sizes(call, 0);
+		dims = sl__sizes_copy_from_input(call, 0);
 		if (call->failure)
 			return call->failure;
 		if (!sl__is_symbol(k) && !sl__is_symbol(in->dims[axis]) &&
 		    (k < 0 || k > in->dims[axis]))
-			return sl__refuse(
+			return sl__rule_reject(
 				call, "the %lld largest of %lld elements",
 				(long long)k, (long long)in->dims[axis]);
 		dims[axis] = k;
 	}
-	sl__out(call, 0, sl__in_dtype(call, 0), rank, dims);
-	return sl__out(call, 1, SL_DTYPE_I64, rank, dims);
+	sl__out_set_shape(call, 0, sl__in_dtype(call, 0), rank, dims);
+	return sl__out_set_shape(call, 1, SL_DTYPE_I64, rank, dims);
 }
 
 enum sl_status
-sl__infer_unique(struct sl__call *call)
+sl__infer_unique(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0), axis = 0;
-	int has_axis = sl__attribute(call->node, "axis") != NULL;
-	const struct sl__known *known = sl__in_known(call, 0);
+	int has_axis = sl__attribute_find(call->node, "axis") != NULL;
+	const struct sl__known_contents *known = sl__in_known_contents(call, 0);
 	struct sl__runtime_value **outputs;
 	struct sl__arena scratch;
 	int64_t *dims, n, n_all;
 
 	if (has_axis && rank >= 0)
-		axis = sl__need_axis(call, sl__int(call->node, "axis", 0),
+		axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0),
 				     rank);
-	dims = has_axis && rank > 0 ? sl__copy_sizes(call, 0)
-				    : sl__new_sizes(call, 1);
+	dims = has_axis && rank > 0 ? sl__sizes_copy_from_input(call, 0)
+				    : sl__sizes_alloc(call, 1);
 	if (call->failure)
 		return call->failure;
 	sl__arena_init(&scratch, &call->shapes->arena.allocator);
@@ -99,21 +99,21 @@ sl__infer_unique(struct sl__call *call)
 			  ? sl__follow(call, &scratch, 0)
 			  : NULL;
 	n = outputs && outputs[0] ? outputs[0]->tensor.dims[axis]
-				  : sl__size_unknown(call->shapes);
+				  : sl__size_new_unknown(call->shapes);
 	sl__arena_release(&scratch);
-	n_all = rank < 0   ? sl__size_unknown(call->shapes)
+	n_all = rank < 0   ? sl__size_new_unknown(call->shapes)
 		: has_axis ? in->dims[axis]
 			   : sl__size_product(call->shapes, in->dims, rank);
 	dims[axis] = n;
-	sl__out(call, 0, sl__in_dtype(call, 0), has_axis ? rank : 1, dims);
-	sl__out(call, 1, SL_DTYPE_I64, 1, &n);
-	sl__out(call, 2, SL_DTYPE_I64, 1, &n_all);
-	return sl__out(call, 3, SL_DTYPE_I64, 1, &n);
+	sl__out_set_shape(call, 0, sl__in_dtype(call, 0), has_axis ? rank : 1, dims);
+	sl__out_set_shape(call, 1, SL_DTYPE_I64, 1, &n);
+	sl__out_set_shape(call, 2, SL_DTYPE_I64, 1, &n_all);
+	return sl__out_set_shape(call, 3, SL_DTYPE_I64, 1, &n);
 }
 
 /* Sorting or hashing: how many comparisons depends on both. */
 void
-sl__cost_unique(struct sl__call *call, struct sl_cost *cost)
+sl__cost_unique(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n = sl__in_elements(call, 0), deep = 0;
 
@@ -124,7 +124,7 @@ sl__cost_unique(struct sl__call *call, struct sl_cost *cost)
 }
 
 void
-sl__cost_arg_reduce(struct sl__call *call, struct sl_cost *cost)
+sl__cost_arg_reduce(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_REDUCTION;
@@ -136,7 +136,7 @@ sl__cost_arg_reduce(struct sl__call *call, struct sl_cost *cost)
 /* Elements less the first of each line along the axis.  Where that is not
  * known, one line is the most that it can be. */
 void
-sl__cost_running(struct sl__call *call, struct sl_cost *cost)
+sl__cost_running(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n = cost->in_elements, length = n;
 	const int64_t *given;
@@ -145,7 +145,7 @@ sl__cost_running(struct sl__call *call, struct sl_cost *cost)
 
 	cost->work = SL_WORK_REDUCTION;
 	if (sl__in_integers(call, 1, &given, &n_axes) && n_axes == 1)
-		axis = sl__axis(*given, sl__in_rank(call, 0));
+		axis = sl__axis_normalize(*given, sl__in_rank(call, 0));
 	else
 		sl__cost_estimate(cost, "the axis depends on data");
 	if (axis >= 0)
@@ -160,10 +160,10 @@ sl__cost_running(struct sl__call *call, struct sl_cost *cost)
 /* A heap of the k best so far: each element is compared with its root and
  * may sink to its foot, ceil(log2 k) levels below. */
 void
-sl__cost_topk(struct sl__call *call, struct sl_cost *cost)
+sl__cost_topk(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	int axis =
-		sl__axis(sl__int(call->node, "axis", -1), sl__in_rank(call, 0));
+		sl__axis_normalize(sl__attribute_int(call->node, "axis", -1), sl__in_rank(call, 0));
 	uint64_t k = axis < 0 ? 1 : sl__out_dim(call, 0, axis);
 	uint64_t n_levels = 0;
 
@@ -308,7 +308,7 @@ enum sl_status
 sl__ref_topk(struct sl__eval *ev)
 {
 	const struct sl__tensor *in = sl__ref_need(ev, 0);
-	int64_t axis = sl__int(ev->node, "axis", -1), k;
+	int64_t axis = sl__attribute_int(ev->node, "axis", -1), k;
 	struct runs r = {.n = 1, .inner = 1};
 	int64_t dims[SL__RANK_MOST];
 	struct sl__around a;
@@ -318,12 +318,12 @@ sl__ref_topk(struct sl__eval *ev)
 	if (ev->failure || sl__around_axis(ev, &a, in, &axis) ||
 	    elements_of(ev, 0, &r.e))
 		return ev->failure;
-	k = n ? given[0] : sl__int(ev->node, "k", -1);
+	k = n ? given[0] : sl__attribute_int(ev->node, "k", -1);
 	if (k < 0 || k > a.size)
 		return sl__ref_refuse(ev, "the first %lld of %lld",
 				      (long long)k, (long long)a.size);
 	r.step = a.inner;
-	r.is_falling = sl__int(ev->node, "largest", 1) != 0;
+	r.is_falling = sl__attribute_int(ev->node, "largest", 1) != 0;
 	memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[axis] = k;
 	if (sl__ref_out(ev, 0, in->dtype, in->rank, dims) ||
@@ -393,7 +393,7 @@ find_distinct(struct sl__eval *ev, const struct runs *r, struct distinct *d)
 		places[i] = i;
 	sort(r, places, room, d->n_all);
 	number_groups(r, places, d);
-	if (!sl__int(ev->node, "sorted", 1))
+	if (!sl__attribute_int(ev->node, "sorted", 1))
 		number_by_place(d, room);
 	return SL_OK;
 }
@@ -428,8 +428,8 @@ enum sl_status
 sl__ref_unique(struct sl__eval *ev)
 {
 	const struct sl__tensor *in = sl__ref_need(ev, 0);
-	int has_axis = sl__attribute(ev->node, "axis") != NULL;
-	int64_t axis = sl__int(ev->node, "axis", 0), dims[SL__RANK_MOST];
+	int has_axis = sl__attribute_find(ev->node, "axis") != NULL;
+	int64_t axis = sl__attribute_int(ev->node, "axis", 0), dims[SL__RANK_MOST];
 	struct sl__around a = {1, 0, 1};
 	struct runs r = {0};
 	struct distinct d = {0};
@@ -472,8 +472,8 @@ enum sl_status
 sl__ref_arg_reduce(struct sl__eval *ev)
 {
 	int is_min = sl__is_op(ev->node, SL__OP_ONNX_ArgMin);
-	int takes_last = sl__int(ev->node, "select_last_index", 0) != 0;
-	int64_t axis = sl__int(ev->node, "axis", 0), *chosen;
+	int takes_last = sl__attribute_int(ev->node, "select_last_index", 0) != 0;
+	int64_t axis = sl__attribute_int(ev->node, "axis", 0), *chosen;
 	const struct sl__tensor *in = sl__ref_need(ev, 0);
 	struct sl__around a;
 	struct elements e;
@@ -539,8 +539,8 @@ sl__ref_running(struct sl__eval *ev)
 {
 	struct running r = {
 		.is_matmul = sl__is_op(ev->node, SL__OP_ONNX_CumProd),
-		.is_exclusive = sl__int(ev->node, "exclusive", 0) != 0,
-		.is_reverse = sl__int(ev->node, "reverse", 0) != 0,
+		.is_exclusive = sl__attribute_int(ev->node, "exclusive", 0) != 0,
+		.is_reverse = sl__attribute_int(ev->node, "reverse", 0) != 0,
 	};
 	const struct sl__tensor *in = sl__ref_need(ev, 0);
 	struct sl__around a;

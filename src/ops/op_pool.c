@@ -23,38 +23,38 @@
 
 /* Whether channels come last: [n][h][w][c]. */
 static int
-is_channels_last(struct sl__call *call)
+is_channels_last(struct sl__rule_context *call)
 {
 	int may_be = sl__is_op(call->node, SL__OP_MS_QLinearAveragePool) ||
 		     sl__is_op(call->node, SL__OP_MS_QLinearGlobalAveragePool);
 
 	return sl__is_op(call->node, SL__OP_MS_NhwcMaxPool) ||
-	       (may_be && sl__int(call->node, "channels_last", 0) != 0);
+	       (may_be && sl__attribute_int(call->node, "channels_last", 0) != 0);
 }
 
 static enum sl_status
-check_image(struct sl__call *call)
+check_image(struct sl__rule_context *call)
 {
 	if (sl__in_rank(call, 0) < 3)
-		sl__refuse(call,
+		sl__rule_reject(call,
 			   "it pools batches of images with channels, not %s",
-			   sl__in_text(call, 0));
+			   sl__in_shape_text(call, 0));
 	return call->failure;
 }
 
 enum sl_status
-sl__infer_pool(struct sl__call *call)
+sl__infer_pool(struct sl__rule_context *call)
 {
 	int64_t dims[SL__WINDOW_MOST + 2];
-	const struct sl__type *x = sl__in(call, 0);
+	const struct sl__type *x = sl__in_type(call, 0);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int rank = sl__in_rank(call, 0);
 	int first = is_channels_last(call) ? 1 : 2;
 	struct sl__window w;
 
 	if (rank < 0) {
-		sl__out_rankless(call, 0, dtype);
-		return sl__out_rankless(call, 1, SL_DTYPE_I64);
+		sl__out_set_dtype_only(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 1, SL_DTYPE_I64);
 	}
 	if (check_image(call) || sl__window_read(&w, call, rank - 2, NULL))
 		return call->failure;
@@ -64,46 +64,46 @@ sl__infer_pool(struct sl__call *call)
 			sl__window_positions(call, &w, d, x->dims[first + d]);
 	dims[0] = x->dims[0];
 	dims[first == 1 ? rank - 1 : 1] = x->dims[first == 1 ? rank - 1 : 1];
-	sl__out(call, 0, dtype, rank, dims);
-	return sl__out(call, 1, SL_DTYPE_I64, rank, dims);
+	sl__out_set_shape(call, 0, dtype, rank, dims);
+	return sl__out_set_shape(call, 1, SL_DTYPE_I64, rank, dims);
 }
 
 enum sl_status
-sl__infer_global_pool(struct sl__call *call)
+sl__infer_global_pool(struct sl__rule_context *call)
 {
 	int rank = sl__in_rank(call, 0);
 	int first = is_channels_last(call) ? 1 : 2;
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
+		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	if (check_image(call))
 		return call->failure;
-	dims = sl__copy_sizes(call, 0);
+	dims = sl__sizes_copy_from_input(call, 0);
 	for (int d = 0; dims && d < rank - 2; d++)
 		dims[first + d] = 1;
-	return sl__out(call, 0, sl__in_dtype(call, 0), rank, dims);
+	return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), rank, dims);
 }
 
 /* Backwards: (in - 1) * stride + kernel - pads, or the shape as given. */
 enum sl_status
-sl__infer_max_unpool(struct sl__call *call)
+sl__infer_max_unpool(struct sl__rule_context *call)
 {
 	int64_t dims[SL__WINDOW_MOST + 2];
-	const struct sl__type *x = sl__in(call, 0);
-	const struct sl__known *shape = sl__in_known(call, 2);
+	const struct sl__type *x = sl__in_type(call, 0);
+	const struct sl__known_contents *shape = sl__in_known_contents(call, 2);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int rank = sl__in_rank(call, 0);
 	struct sl__window w;
 
 	if (sl__has_in(call, 2) && !(shape && shape->ints))
-		return sl__out_unknown(
+		return sl__out_set_unknown_shape(
 			call, 0, dtype,
 			"depends on the contents of output_shape");
 	if (shape && shape->ints)
-		return sl__out(call, 0, dtype, (int)shape->n, shape->ints);
+		return sl__out_set_shape(call, 0, dtype, (int)shape->n, shape->ints);
 	if (rank < 0)
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	if (check_image(call) || sl__window_read(&w, call, rank - 2, NULL))
 		return call->failure;
 	dims[0] = x->dims[0];
@@ -117,52 +117,52 @@ sl__infer_max_unpool(struct sl__call *call)
 		dims[d + 2] = more < 0 ? sl__size_sub(call->shapes, size, -more)
 				       : sl__size_add(call->shapes, size, more);
 	}
-	return sl__out(call, 0, dtype, rank, dims);
+	return sl__out_set_shape(call, 0, dtype, rank, dims);
 }
 
 /* One image of a given size per region. */
 static enum sl_status
-infer_regions(struct sl__call *call, int64_t height, int64_t width)
+infer_regions(struct sl__rule_context *call, int64_t height, int64_t width)
 {
-	const struct sl__type *x = sl__in(call, 0), *rois = sl__in(call, 1);
+	const struct sl__type *x = sl__in_type(call, 0), *rois = sl__in_type(call, 1);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 
 	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 0)
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	if (x->rank != 4 || rois->rank != 2)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "an input of %s and regions of %s: it takes "
 				  "images and a list",
-				  sl__in_text(call, 0), sl__in_text(call, 1));
+				  sl__in_shape_text(call, 0), sl__in_shape_text(call, 1));
 	if (height < 1 || width < 1)
-		return sl__refuse(call, "regions of %lldx%lld",
+		return sl__rule_reject(call, "regions of %lldx%lld",
 				  (long long)height, (long long)width);
-	return sl__out(call, 0, dtype, 4,
+	return sl__out_set_shape(call, 0, dtype, 4,
 		       (int64_t[]){rois->dims[0], x->dims[1], height, width});
 }
 
 enum sl_status
-sl__infer_roi_align(struct sl__call *call)
+sl__infer_roi_align(struct sl__rule_context *call)
 {
-	return infer_regions(call, sl__int(call->node, "output_height", 1),
-			     sl__int(call->node, "output_width", 1));
+	return infer_regions(call, sl__attribute_int(call->node, "output_height", 1),
+			     sl__attribute_int(call->node, "output_width", 1));
 }
 
 enum sl_status
-sl__infer_max_roi_pool(struct sl__call *call)
+sl__infer_max_roi_pool(struct sl__rule_context *call)
 {
 	const int64_t *size;
-	size_t n = sl__ints(call->node, "pooled_shape", &size);
+	size_t n = sl__attribute_ints(call->node, "pooled_shape", &size);
 
 	if (n != 2)
-		return sl__refuse(call, "pooled_shape has %zu numbers, not 2",
+		return sl__rule_reject(call, "pooled_shape has %zu numbers, not 2",
 				  n);
 	return infer_regions(call, size[0], size[1]);
 }
 
 /* Elements of the window that a node slides. */
 static uint64_t
-taps_of(struct sl__call *call)
+taps_of(struct sl__rule_context *call)
 {
 	struct sl__window w;
 
@@ -172,7 +172,7 @@ taps_of(struct sl__call *call)
 }
 
 void
-sl__cost_max_pool(struct sl__call *call, struct sl_cost *cost)
+sl__cost_max_pool(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_POOL;
 	cost->cmp = sl__times(cost->out_elements, taps_of(call) - 1);
@@ -181,7 +181,7 @@ sl__cost_max_pool(struct sl__call *call, struct sl_cost *cost)
 /* A mean of n elements each; quantized ones go back to small integers by one
  * scale. */
 static void
-count_means(struct sl__call *call, struct sl_cost *cost, uint64_t n_joins)
+count_means(struct sl__rule_context *call, struct sl_cost *cost, uint64_t n_joins)
 {
 	int is_scaled =
 		sl__is_op(call->node, SL__OP_MS_QLinearAveragePool) ||
@@ -195,7 +195,7 @@ count_means(struct sl__call *call, struct sl_cost *cost, uint64_t n_joins)
 /* A window of one element is how exporters write an adaptive pool to the
  * size that is there already. */
 void
-sl__cost_average_pool(struct sl__call *call, struct sl_cost *cost)
+sl__cost_average_pool(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t taps = taps_of(call);
 
@@ -222,15 +222,15 @@ count_norm(uint64_t p, uint64_t n_in, uint64_t n_out, struct sl_cost *cost)
 }
 
 static uint64_t
-norm_power(struct sl__call *call)
+norm_power(struct sl__rule_context *call)
 {
-	int64_t p = sl__int(call->node, "p", 2);
+	int64_t p = sl__attribute_int(call->node, "p", 2);
 
 	return p < 1 ? 2 : (uint64_t)p;
 }
 
 void
-sl__cost_lp_pool(struct sl__call *call, struct sl_cost *cost)
+sl__cost_lp_pool(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	count_norm(norm_power(call),
 		   sl__times(cost->out_elements, taps_of(call)),
@@ -248,21 +248,21 @@ steps_of(const struct sl_cost *cost)
 }
 
 void
-sl__cost_global_lp_pool(struct sl__call *call, struct sl_cost *cost)
+sl__cost_global_lp_pool(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	count_norm(norm_power(call), steps_of(cost) + cost->out_elements,
 		   cost->out_elements, cost);
 }
 
 void
-sl__cost_global_average_pool(struct sl__call *call, struct sl_cost *cost)
+sl__cost_global_average_pool(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_ADAPTIVE_POOL;
 	count_means(call, cost, steps_of(cost));
 }
 
 void
-sl__cost_global_max_pool(struct sl__call *call, struct sl_cost *cost)
+sl__cost_global_max_pool(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_POOL;
@@ -271,7 +271,7 @@ sl__cost_global_max_pool(struct sl__call *call, struct sl_cost *cost)
 
 /* Regions are data.  At most each covers the whole image. */
 void
-sl__cost_max_roi_pool(struct sl__call *call, struct sl_cost *cost)
+sl__cost_max_roi_pool(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t image =
 		sl__times(sl__in_dim(call, 0, 2), sl__in_dim(call, 0, 3));
@@ -294,9 +294,9 @@ divide_up(uint64_t a, uint64_t b)
  * as the region: at most the whole image over the output.
  */
 void
-sl__cost_roi_align(struct sl__call *call, struct sl_cost *cost)
+sl__cost_roi_align(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	int64_t ratio = sl__int(call->node, "sampling_ratio", 0);
+	int64_t ratio = sl__attribute_int(call->node, "sampling_ratio", 0);
 	uint64_t samples = sl__times((uint64_t)ratio, (uint64_t)ratio);
 
 	if (ratio <= 0) {
@@ -310,7 +310,7 @@ sl__cost_roi_align(struct sl__call *call, struct sl_cost *cost)
 	samples = sl__times(samples, cost->out_elements);
 	cost->work = SL_WORK_POOL;
 	cost->fma = sl__times(4, samples);
-	if (!strcmp(sl__word(call->node, "mode", "avg"), "max"))
+	if (!strcmp(sl__attribute_string(call->node, "mode", "avg"), "max"))
 		cost->cmp = samples;
 	else
 		cost->div = cost->out_elements;
@@ -489,11 +489,11 @@ pool_images(const struct pool *p)
 static double
 read_power(const struct sl__node *node)
 {
-	const struct sl__attribute *p = sl__attribute(node, "p");
+	const struct sl__attribute *p = sl__attribute_find(node, "p");
 
 	return p && p->kind == SL__ATTRIBUTE_FLOAT
 		       ? (double)p->floats[0]
-		       : (double)sl__int(node, "p", 2);
+		       : (double)sl__attribute_int(node, "p", 2);
 }
 
 static double
@@ -514,8 +514,8 @@ read_window(struct pool *p, struct sl__eval *ev)
 		if (sl__ref_window(&p->w, ev, p->w.n, NULL))
 			return ev->failure;
 		sl__window_settle(&p->w, p->in, p->out);
-		p->counts_pads = sl__int(ev->node, "count_include_pad", 0) != 0;
-		p->is_column_major = sl__int(ev->node, "storage_order", 0) != 0;
+		p->counts_pads = sl__attribute_int(ev->node, "count_include_pad", 0) != 0;
+		p->is_column_major = sl__attribute_int(ev->node, "storage_order", 0) != 0;
 		return SL_OK;
 	}
 	if (p->in_size == 0)
@@ -780,7 +780,7 @@ sl__ref_max_roi_pool(struct sl__eval *ev)
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *rois = sl__ref_tensor(ev, 1);
 	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
-	double scale = sl__float(ev->node, "spatial_scale", 1);
+	double scale = sl__attribute_float(ev->node, "spatial_scale", 1);
 	const double *images = sl__ref_doubles(ev, 0);
 	const double *regions = sl__ref_doubles(ev, 1);
 	double *y = sl__ref_new_output(ev, 0);

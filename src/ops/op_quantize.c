@@ -27,27 +27,27 @@
 /* A vector of scales has one for each place along the axis, and blocks of
  * scales lie along it; one scale for all needs no axis. */
 static void
-check_axis(struct sl__call *call)
+check_axis(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in(call, 0), *scale = sl__in(call, 1);
+	const struct sl__type *in = sl__in_type(call, 0), *scale = sl__in_type(call, 1);
 	int axis;
 
 	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 1 ||
 	    (scale->rank == 1 && scale->dims[0] == 1))
 		return;
-	axis = sl__need_axis(call, sl__int(call->node, "axis", 1), in->rank);
+	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 1), in->rank);
 	if (axis >= 0 && scale->rank == 1 &&
 	    sl__sizes_differ(scale->dims[0], in->dims[axis]))
-		sl__refuse(call, "%s scales for dimension %d of %s",
-			   sl__in_text(call, 1), axis, sl__in_text(call, 0));
+		sl__rule_reject(call, "%s scales for dimension %d of %s",
+			   sl__in_shape_text(call, 1), axis, sl__in_shape_text(call, 0));
 }
 
 /* Output 0 is like input 0, of the type that the attribute names, or else of
  * the one that is given. */
 static enum sl_status
-out_as(struct sl__call *call, enum sl_dtype otherwise)
+out_as(struct sl__rule_context *call, enum sl_dtype otherwise)
 {
-	int64_t named = sl__int(call->node, "output_dtype", 0);
+	int64_t named = sl__attribute_int(call->node, "output_dtype", 0);
 	int rank = sl__in_rank(call, 0);
 	enum sl_dtype dtype = otherwise;
 
@@ -55,33 +55,33 @@ out_as(struct sl__call *call, enum sl_dtype otherwise)
 	if (named > 0)
 		dtype = named < SL_N_DTYPES ? (enum sl_dtype)named
 					    : SL_DTYPE_NONE;
-	return sl__out(call, 0, dtype, rank,
-		       rank > 0 ? sl__in(call, 0)->dims : NULL);
+	return sl__out_set_shape(call, 0, dtype, rank,
+		       rank > 0 ? sl__in_type(call, 0)->dims : NULL);
 }
 
 enum sl_status
-sl__infer_quantize(struct sl__call *call)
+sl__infer_quantize(struct sl__rule_context *call)
 {
 	return out_as(call, sl__has_in(call, 2) ? sl__in_dtype(call, 2)
 						: SL_DTYPE_U8);
 }
 
 enum sl_status
-sl__infer_dequantize(struct sl__call *call)
+sl__infer_dequantize(struct sl__rule_context *call)
 {
 	return out_as(call, sl__in_dtype(call, 1));
 }
 
 enum sl_status
-sl__infer_dynamic_quantize(struct sl__call *call)
+sl__infer_dynamic_quantize(struct sl__rule_context *call)
 {
-	sl__out_like(call, 0, 0, SL_DTYPE_U8);
-	sl__out(call, 1, SL_DTYPE_F32, 0, NULL);
-	return sl__out(call, 2, SL_DTYPE_U8, 0, NULL);
+	sl__out_set_like_input(call, 0, 0, SL_DTYPE_U8);
+	sl__out_set_shape(call, 1, SL_DTYPE_F32, 0, NULL);
+	return sl__out_set_shape(call, 2, SL_DTYPE_U8, 0, NULL);
 }
 
 void
-sl__cost_quantize(struct sl__call *call, struct sl_cost *cost)
+sl__cost_quantize(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_QUANTIZE;
 	sl__count(cost, cost->out_elements,
@@ -90,7 +90,7 @@ sl__cost_quantize(struct sl__call *call, struct sl_cost *cost)
 }
 
 void
-sl__cost_dequantize(struct sl__call *call, struct sl_cost *cost)
+sl__cost_dequantize(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_QUANTIZE;
 	sl__count(cost, cost->out_elements,
@@ -100,7 +100,7 @@ sl__cost_dequantize(struct sl__call *call, struct sl_cost *cost)
 /* The smallest and the largest element are looked for first: two comparisons
  * each.  Scale and zero point then take two divisions. */
 void
-sl__cost_dynamic_quantize(struct sl__call *call, struct sl_cost *cost)
+sl__cost_dynamic_quantize(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_QUANTIZE;
@@ -244,7 +244,7 @@ measure(struct sl__eval *ev, struct grid *g)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *scale = sl__ref_tensor(ev, 1);
-	int64_t block = sl__int(ev->node, "block_size", 0);
+	int64_t block = sl__attribute_int(ev->node, "block_size", 0);
 	int axis;
 
 	if (!x || !scale)
@@ -254,7 +254,7 @@ measure(struct sl__eval *ev, struct grid *g)
 			   .n_scales = (int64_t)scale->n_elements};
 	if (scale->n_elements == 1 && block <= 0)
 		return SL_OK;
-	axis = sl__axis(sl__int(ev->node, "axis", 1), (int)x->rank);
+	axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 1), (int)x->rank);
 	if (axis < 0)
 		return sl__ref_refuse(
 			ev, "its axis is not one of %zu dimensions", x->rank);
@@ -286,7 +286,7 @@ read_grid(struct sl__eval *ev, struct grid *g)
 static enum sl_dtype
 precision_of(const struct sl__eval *ev)
 {
-	int64_t named = sl__int(ev->node, "precision", 0);
+	int64_t named = sl__attribute_int(ev->node, "precision", 0);
 
 	return named > 0 && named < SL_N_DTYPES &&
 			       sl__dtype_family((enum sl_dtype)named) ==
@@ -445,7 +445,7 @@ enum sl_status
 sl__ref_qlinear_unary(struct sl__eval *ev)
 {
 	int is_sigmoid = sl__is_op(ev->node, SL__OP_MS_QLinearSigmoid);
-	double slope = sl__float(ev->node, "alpha", (double)0.01F);
+	double slope = sl__attribute_float(ev->node, "alpha", (double)0.01F);
 	double *x = read_reals(ev, 0);
 
 	for (size_t i = 0; x && i < sl__ref_tensor(ev, 0)->n_elements; i++)
@@ -460,8 +460,8 @@ enum sl_status
 sl__ref_qlinear_softmax(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	int is_old = sl__int(ev->node, "opset", 13) < 13;
-	int axis = sl__axis(sl__int(ev->node, "axis", is_old ? 1 : -1),
+	int is_old = sl__attribute_int(ev->node, "opset", 13) < 13;
+	int axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", is_old ? 1 : -1),
 			    sl__ref_rank(ev, 0));
 	double *x = read_reals(ev, 0);
 	int64_t length, step;
@@ -489,7 +489,7 @@ sl__ref_qlinear_pool(struct sl__eval *ev)
 
 	if (sl__is_op(ev->node, SL__OP_MS_QLinearGlobalAveragePool))
 		form |= SL__POOL_WHOLE;
-	if (sl__int(ev->node, "channels_last", 0))
+	if (sl__attribute_int(ev->node, "channels_last", 0))
 		form |= SL__POOL_CHANNELS_LAST;
 	if (ev->failure || sl__ref_averages(ev, form, x, y))
 		return ev->failure;
@@ -524,7 +524,7 @@ concat_dims(struct sl__eval *ev, int axis, int64_t *dims)
 enum sl_status
 sl__ref_qlinear_concat(struct sl__eval *ev)
 {
-	int axis = sl__axis(sl__int(ev->node, "axis", 0), sl__ref_rank(ev, 2));
+	int axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 0), sl__ref_rank(ev, 2));
 	int64_t dims[SL__RANK_MOST], inner, start = 0;
 	size_t rank = (size_t)sl__ref_rank(ev, 2);
 	double *y;

@@ -111,55 +111,55 @@ struct layer {
 
 /* A size that is not known is 0, which no layer has. */
 static void
-read_layer(struct layer *l, struct sl__call *call)
+read_layer(struct layer *l, struct sl__rule_context *call)
 {
 	const struct sl__node *node = call->node;
-	const char *direction = sl__word(node, "direction", "forward");
+	const char *direction = sl__attribute_string(node, "direction", "forward");
 
 	memset(l, 0, sizeof(*l));
 	l->form = SL__ROW_OF(node, forms);
 	l->is_reverse = !strcmp(direction, "reverse");
-	l->is_batch_first = sl__int(node, "layout", 0) != 0;
+	l->is_batch_first = sl__attribute_int(node, "layout", 0) != 0;
 	l->directions = strcmp(direction, "bidirectional") ? 1 : 2;
 	l->seq = sl__dim_or(call, 0, 3, l->is_batch_first ? 1 : 0, 0);
 	l->batch = sl__dim_or(call, 0, 3, l->is_batch_first ? 0 : 1, 0);
 	l->input = sl__dim_or(call, 0, 3, 2, 0);
-	l->hidden = sl__int(node, "hidden_size", 0);
+	l->hidden = sl__attribute_int(node, "hidden_size", 0);
 	if (l->hidden <= 0)
 		l->hidden = sl__dim_or(call, 2, 3, 2, 0);
 }
 
 /* The weights [directions][gates * hidden][n] of the input or the state. */
 static void
-check_weight(struct sl__call *call, size_t i, const int64_t *dims)
+check_weight(struct sl__rule_context *call, size_t i, const int64_t *dims)
 {
-	const struct sl__type *w = sl__in(call, i);
+	const struct sl__type *w = sl__in_type(call, i);
 
 	for (int d = 0; sl__in_rank(call, i) >= 0 && d < 3; d++) {
 		if (w->rank != 3 || sl__sizes_differ(w->dims[d], dims[d]))
-			sl__refuse(call,
+			sl__rule_reject(call,
 				   "a weight of %s where %lldx%lldx%lld fits",
-				   sl__in_text(call, i), (long long)dims[0],
+				   sl__in_shape_text(call, i), (long long)dims[0],
 				   (long long)dims[1], (long long)dims[2]);
 	}
 }
 
 static void
-check_attributes(struct sl__call *call)
+check_attributes(struct sl__rule_context *call)
 {
-	const char *direction = sl__word(call->node, "direction", "forward");
-	int64_t hidden = sl__int(call->node, "hidden_size", 1);
+	const char *direction = sl__attribute_string(call->node, "direction", "forward");
+	int64_t hidden = sl__attribute_int(call->node, "hidden_size", 1);
 
 	if (strcmp(direction, "forward") != 0 &&
 	    strcmp(direction, "reverse") != 0 &&
 	    strcmp(direction, "bidirectional") != 0)
-		sl__refuse(call, "direction is '%.60s'", direction);
+		sl__rule_reject(call, "direction is '%.60s'", direction);
 	if (hidden < 1)
-		sl__refuse(call, "hidden_size is %lld", (long long)hidden);
+		sl__rule_reject(call, "hidden_size is %lld", (long long)hidden);
 }
 
 enum sl_status
-sl__infer_recurrent(struct sl__call *call)
+sl__infer_recurrent(struct sl__rule_context *call)
 {
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int64_t rows, n;
@@ -167,29 +167,29 @@ sl__infer_recurrent(struct sl__call *call)
 
 	check_attributes(call);
 	for (size_t k = 0; sl__in_rank(call, 0) < 0 && k < 3; k++)
-		sl__out_rankless(call, k, dtype);
+		sl__out_set_dtype_only(call, k, dtype);
 	if (call->failure || sl__in_rank(call, 0) < 0)
 		return call->failure;
 	read_layer(&l, call);
 	if (l.hidden == 0)
-		l.hidden = sl__size_named(call->shapes, "hidden");
+		l.hidden = sl__size_new_named(call->shapes, "hidden");
 	if (sl__in_rank(call, 0) != 3)
-		sl__refuse(call,
+		sl__rule_reject(call,
 			   "an input of %s where a sequence of batches of rows "
 			   "is taken",
-			   sl__in_text(call, 0));
+			   sl__in_shape_text(call, 0));
 	n = l.directions;
 	rows = sl__size_mul(call->shapes, l.hidden, l.form->n_gates);
 	check_weight(call, 1, (int64_t[]){n, rows, l.input});
 	check_weight(call, 2, (int64_t[]){n, rows, l.hidden});
 	if (l.is_batch_first)
-		sl__out(call, 0, dtype, 4,
+		sl__out_set_shape(call, 0, dtype, 4,
 			(int64_t[]){l.batch, l.seq, n, l.hidden});
 	else
-		sl__out(call, 0, dtype, 4,
+		sl__out_set_shape(call, 0, dtype, 4,
 			(int64_t[]){l.seq, n, l.batch, l.hidden});
 	for (size_t k = 1; k < 3; k++)
-		sl__out(call, k, dtype, 3,
+		sl__out_set_shape(call, k, dtype, 3,
 			(int64_t[]){l.is_batch_first ? l.batch : n,
 				    l.is_batch_first ? n : l.batch, l.hidden});
 	return call->failure;
@@ -197,7 +197,7 @@ sl__infer_recurrent(struct sl__call *call)
 
 /* Steps of all samples: their lengths where those are known. */
 static uint64_t
-count_steps(struct sl__call *call, const struct layer *l, struct sl_cost *cost)
+count_steps(struct sl__rule_context *call, const struct layer *l, struct sl_cost *cost)
 {
 	uint64_t all = sl__times((uint64_t)l->seq, (uint64_t)l->batch);
 	uint64_t steps = 0;
@@ -219,7 +219,7 @@ count_steps(struct sl__call *call, const struct layer *l, struct sl_cost *cost)
 }
 
 void
-sl__cost_recurrent(struct sl__call *call, struct sl_cost *cost)
+sl__cost_recurrent(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	struct layer l;
 	uint64_t units, gates; /* hidden elements, gate elements of all steps */
@@ -285,11 +285,11 @@ static enum sl_status
 read_functions(struct sl__eval *ev, struct layer *l)
 {
 	const struct sl__node *node = ev->node;
-	const struct sl__attribute *names = sl__attribute(node, "activations");
+	const struct sl__attribute *names = sl__attribute_find(node, "activations");
 	const struct sl__attribute *alphas =
-		sl__attribute(node, "activation_alpha");
+		sl__attribute_find(node, "activation_alpha");
 	const struct sl__attribute *betas =
-		sl__attribute(node, "activation_beta");
+		sl__attribute_find(node, "activation_beta");
 	size_t n = l->form->n_functions, n_all = n * (size_t)l->directions;
 	size_t n_curves = sizeof(curves) / sizeof(curves[0]);
 	size_t used_alphas = 0, used_betas = 0;
@@ -484,7 +484,7 @@ new_numbers(struct sl__eval *ev, size_t rank, const int64_t *dims)
 	struct sl__tensor t = {
 		.dtype = SL_DTYPE_F64, .rank = rank, .dims = dims};
 
-	if (sl__tensor_measure(&t) && t.n_elements <= SIZE_MAX / 8)
+	if (sl__tensor_compute_size(&t) && t.n_elements <= SIZE_MAX / 8)
 		return sl__ref_new_doubles(ev, (int64_t)t.n_elements);
 	sl__ref_nomem(ev);
 	return NULL;
@@ -549,7 +549,7 @@ static enum sl_status
 read_node(struct layer *l, struct sl__eval *ev)
 {
 	const struct sl__node *node = ev->node;
-	double clip = sl__float(node, "clip", 0);
+	double clip = sl__attribute_float(node, "clip", 0);
 	struct sl__view v;
 
 	if (sl__ref_rank(ev, X) != 3 || sl__ref_rank(ev, R) != 3)
@@ -559,8 +559,8 @@ read_node(struct layer *l, struct sl__eval *ev)
 	read_layer(l, &v.call);
 	sl__view_end(&v, ev);
 	l->clip = clip > 0 ? clip : (double)INFINITY;
-	l->is_reset_late = sl__int(node, "linear_before_reset", 0) != 0;
-	l->is_coupled = sl__int(node, "input_forget", 0) != 0;
+	l->is_reset_late = sl__attribute_int(node, "linear_before_reset", 0) != 0;
+	l->is_coupled = sl__attribute_int(node, "input_forget", 0) != 0;
 	return ev->failure ? ev->failure : read_functions(ev, l);
 }
 

@@ -69,15 +69,15 @@ struct axes {
 /* An attribute in old versions, an input in new ones.  Of an input without
  * elements all is known. */
 static struct axes
-find_axes(struct sl__call *call)
+find_axes(struct sl__rule_context *call)
 {
 	struct axes axes = {.is_known = 1};
 	uint64_t n = 1;
 
-	if (sl__attribute(call->node, "axes"))
-		axes.n = sl__ints(call->node, "axes", &axes.values);
+	if (sl__attribute_find(call->node, "axes"))
+		axes.n = sl__attribute_ints(call->node, "axes", &axes.values);
 	else if (sl__has_in(call, 1) &&
-		 sl__type_elements(sl__in(call, 1), &n) && n == 0)
+		 sl__type_elements(sl__in_type(call, 1), &n) && n == 0)
 		return axes;
 	else if (sl__has_in(call, 1))
 		axes.is_known = sl__in_integers(call, 1, &axes.values, &axes.n);
@@ -90,16 +90,16 @@ find_axes(struct sl__call *call)
  * axes means all of them, or none with noop_with_empty_axes.
  */
 static int64_t *
-mark_axes(struct sl__call *call, const struct axes *axes)
+mark_axes(struct sl__rule_context *call, const struct axes *axes)
 {
-	int is_noop = sl__int(call->node, "noop_with_empty_axes", 0) != 0;
+	int is_noop = sl__attribute_int(call->node, "noop_with_empty_axes", 0) != 0;
 	int rank = sl__in_rank(call, 0);
-	int64_t *marks = sl__new_sizes(call, (size_t)rank);
+	int64_t *marks = sl__sizes_alloc(call, (size_t)rank);
 
 	for (int d = 0; marks && d < rank; d++)
 		marks[d] = !axes->is_given && !is_noop;
 	for (size_t i = 0; !call->failure && i < axes->n; i++) {
-		int axis = sl__need_axis(call, axes->values[i], rank);
+		int axis = sl__axis_require(call, axes->values[i], rank);
 
 		if (axis >= 0)
 			marks[axis] = 1;
@@ -109,53 +109,53 @@ mark_axes(struct sl__call *call, const struct axes *axes)
 
 /* Input 0 without the marked axes, or with 1 in their place. */
 static enum sl_status
-out_reduced(struct sl__call *call, enum sl_dtype dtype, const int64_t *marks)
+out_reduced(struct sl__rule_context *call, enum sl_dtype dtype, const int64_t *marks)
 {
-	const struct sl__type *in = sl__in(call, 0);
-	int keeps = sl__int(call->node, "keepdims", 1) != 0;
-	int64_t *dims = sl__new_sizes(call, (size_t)in->rank);
+	const struct sl__type *in = sl__in_type(call, 0);
+	int keeps = sl__attribute_int(call->node, "keepdims", 1) != 0;
+	int64_t *dims = sl__sizes_alloc(call, (size_t)in->rank);
 	int rank = 0;
 
 	for (int d = 0; !call->failure && d < in->rank; d++) {
 		if (!marks[d] || keeps)
 			dims[rank++] = marks[d] ? 1 : in->dims[d];
 	}
-	return sl__out(call, 0, dtype, rank, dims);
+	return sl__out_set_shape(call, 0, dtype, rank, dims);
 }
 
 /* Which axes is not known, but perhaps how many remain; and a dimension of 1
  * that is kept stays 1. */
 static enum sl_status
-out_some_axes(struct sl__call *call, enum sl_dtype dtype)
+out_some_axes(struct sl__rule_context *call, enum sl_dtype dtype)
 {
-	const struct sl__type *in = sl__in(call, 0), *axes = sl__in(call, 1);
-	int keeps = sl__int(call->node, "keepdims", 1) != 0;
+	const struct sl__type *in = sl__in_type(call, 0), *axes = sl__in_type(call, 1);
+	int keeps = sl__attribute_int(call->node, "keepdims", 1) != 0;
 	int64_t rank = in->rank;
 	int64_t *dims;
 
 	if (!keeps) {
 		if (!axes || axes->rank != 1 || axes->dims[0] <= 0 ||
 		    axes->dims[0] > rank)
-			return sl__out_unknown(call, 0, dtype,
+			return sl__out_set_unknown_shape(call, 0, dtype,
 					       "depends on the axes");
 		rank -= axes->dims[0];
 	}
-	dims = sl__new_sizes(call, (size_t)rank);
+	dims = sl__sizes_alloc(call, (size_t)rank);
 	for (int64_t d = 0; dims && d < rank; d++)
 		dims[d] = keeps && in->dims[d] == 1
 				  ? 1
-				  : sl__size_unknown(call->shapes);
-	return sl__out(call, 0, dtype, (int)rank, dims);
+				  : sl__size_new_unknown(call->shapes);
+	return sl__out_set_shape(call, 0, dtype, (int)rank, dims);
 }
 
 enum sl_status
-sl__infer_reduce(struct sl__call *call)
+sl__infer_reduce(struct sl__rule_context *call)
 {
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	struct axes axes = find_axes(call);
 
 	if (sl__in_rank(call, 0) < 0)
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	if (!axes.is_known)
 		return out_some_axes(call, dtype);
 	return out_reduced(call, dtype, mark_axes(call, &axes));
@@ -181,11 +181,11 @@ target_of(const struct sl__type *in, const int64_t *marks, size_t i)
 
 /* Joins all of 'known' into sums[], whose elements are absent at first. */
 static enum sl__follows
-fold_all(struct sl__call *call, const struct sl__known *known,
+fold_all(struct sl__rule_context *call, const struct sl__known_contents *known,
 	 const int64_t *marks, sl__element_function *join_two,
 	 struct sl__element *sums)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	enum sl__follows follows = SL__FOLLOWS;
 
 	for (size_t i = 0; follows == SL__FOLLOWS && i < known->n; i++) {
@@ -201,7 +201,7 @@ fold_all(struct sl__call *call, const struct sl__known *known,
 }
 
 static enum sl_status
-fold_sums(struct sl__call *call, const struct sl__known *known,
+fold_sums(struct sl__rule_context *call, const struct sl__known_contents *known,
 	  enum joining joining, size_t n_out)
 {
 	static sl__element_function *const functions[] = {
@@ -212,13 +212,13 @@ fold_sums(struct sl__call *call, const struct sl__known *known,
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	struct axes axes = find_axes(call);
 	int64_t *marks = mark_axes(call, &axes);
-	int64_t *ints = sl__new_sizes(call, n_out);
+	int64_t *ints = sl__sizes_alloc(call, n_out);
 	struct sl__element *sums =
 		sl__arena_array(&call->shapes->arena, n_out, sizeof(*sums));
 	enum sl__follows follows;
 
 	if (!sums)
-		sl__call_nomem(call);
+		sl__rule_nomem(call);
 	if (call->failure)
 		return call->failure;
 	follows = fold_all(call, known, marks, functions[joining], sums);
@@ -232,25 +232,25 @@ fold_sums(struct sl__call *call, const struct sl__known *known,
 		ints[i] = sums[i].whole;
 	}
 	if (follows == SL__FOLLOWS_NO_MEMORY)
-		return sl__call_nomem(call);
+		return sl__rule_nomem(call);
 	return follows == SL__FOLLOWS
-		       ? sl__out_known(call, 0, ints, NULL, n_out)
+		       ? sl__out_set_known_contents(call, 0, ints, NULL, n_out)
 		       : SL_OK;
 }
 
 /* Sums, products and extremes of integers: the number of elements. */
 enum sl_status
-sl__fold_reduce(struct sl__call *call)
+sl__fold_reduce(struct sl__rule_context *call)
 {
 	const struct reduction *r = SL__ROW_OF(call->node, reductions);
-	const struct sl__known *known = sl__in_known(call, 0);
+	const struct sl__known_contents *known = sl__in_known_contents(call, 0);
 	const struct sl__type *out = sl__out_type_of(call, 0);
 	uint64_t n_in, n_out;
 
 	if (r->before != AS_IS || r->after != NOTHING || !known ||
 	    !known->ints || !out || !find_axes(call).is_known ||
 	    sl__dtype_family(sl__in_dtype(call, 0)) != SL__DTYPE_INTEGER ||
-	    !sl__type_elements(sl__in(call, 0), &n_in) || n_in != known->n ||
+	    !sl__type_elements(sl__in_type(call, 0), &n_in) || n_in != known->n ||
 	    !sl__type_elements(out, &n_out) || n_out > SL__KNOWN_MOST)
 		return SL_OK;
 	return fold_sums(call, known, r->joining, (size_t)n_out);
@@ -259,7 +259,7 @@ sl__fold_reduce(struct sl__call *call)
 /* Exporters write average pooling to size 1 as a mean over both axes of an
  * image. */
 static int
-is_pool(struct sl__call *call)
+is_pool(struct sl__rule_context *call)
 {
 	struct axes axes = find_axes(call);
 	int64_t *marks;
@@ -272,7 +272,7 @@ is_pool(struct sl__call *call)
 }
 
 void
-sl__cost_reduce(struct sl__call *call, struct sl_cost *cost)
+sl__cost_reduce(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n_in = cost->in_elements, n_out = cost->out_elements;
 	const struct reduction *r = SL__ROW_OF(call->node, reductions);
@@ -295,7 +295,7 @@ static enum sl_status
 read_job(struct job *job, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_need(ev, 0);
-	int keeps = sl__int(ev->node, "keepdims", 1) != 0;
+	int keeps = sl__attribute_int(ev->node, "keepdims", 1) != 0;
 	uint64_t n_out = 1, per_out = 1; /* may wrap around beside a 0 */
 	int64_t dims[SL__RANK_MOST];
 	const int64_t *marks;
@@ -313,7 +313,7 @@ read_job(struct job *job, struct sl__eval *ev)
 		return ev->failure;
 	axes = find_axes(&v.call);
 	if (!axes.is_known)
-		sl__refuse(&v.call, "its axes are no list of numbers");
+		sl__rule_reject(&v.call, "its axes are no list of numbers");
 	marks = mark_axes(&v.call, &axes);
 	if (sl__view_end(&v, ev))
 		return ev->failure;

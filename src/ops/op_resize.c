@@ -21,7 +21,7 @@
 
 /* What a resizing node is told, and about which axes. */
 struct told {
-	const struct sl__known *scales, *sizes, *roi; /* NULL: none, or not
+	const struct sl__known_contents *scales, *sizes, *roi; /* NULL: none, or not
 							 known */
 	const float *given; /* scales as an attribute, n_given of them */
 	size_t n_given;
@@ -32,32 +32,32 @@ struct told {
 };
 
 /* Contents of an input that is there and not empty. */
-static const struct sl__known *
-contents_of(struct sl__call *call, size_t i)
+static const struct sl__known_contents *
+contents_of(struct sl__rule_context *call, size_t i)
 {
-	const struct sl__known *known = sl__in_known(call, i);
+	const struct sl__known_contents *known = sl__in_known_contents(call, i);
 
 	return known && known->n ? known : NULL;
 }
 
 static void
-check_numbers(struct sl__call *call, const struct told *r)
+check_numbers(struct sl__rule_context *call, const struct told *r)
 {
 	size_t n = r->given   ? r->n_given
 		   : r->sizes ? r->sizes->n
 			      : r->scales->n;
 
 	if (n != r->n_axes)
-		sl__refuse(call, "%zu scales or sizes for %zu dimensions", n,
+		sl__rule_reject(call, "%zu scales or sizes for %zu dimensions", n,
 			   r->n_axes);
 }
 
 /* The first version has two scales, of the last two dimensions. */
 static void
-read_first_upsample(struct told *r, struct sl__call *call, int rank)
+read_first_upsample(struct told *r, struct sl__rule_context *call, int rank)
 {
-	double height = sl__float(call->node, "height_scale", 0);
-	double width = sl__float(call->node, "width_scale", 0);
+	double height = sl__attribute_float(call->node, "height_scale", 0);
+	double width = sl__attribute_float(call->node, "width_scale", 0);
 
 	if (rank != 4 || !(height > 0) || !(width > 0))
 		return;
@@ -69,11 +69,11 @@ read_first_upsample(struct told *r, struct sl__call *call, int rank)
 }
 
 static void
-read_told(struct told *r, struct sl__call *call, int rank)
+read_told(struct told *r, struct sl__rule_context *call, int rank)
 {
 	const struct sl__node *node = call->node;
 	int is_upsample = sl__is_op(node, SL__OP_ONNX_Upsample);
-	const struct sl__attribute *scales = sl__attribute(node, "scales");
+	const struct sl__attribute *scales = sl__attribute_find(node, "scales");
 
 	memset(r, 0, sizeof(*r));
 	r->n_axes = (size_t)rank;
@@ -86,8 +86,8 @@ read_told(struct told *r, struct sl__call *call, int rank)
 		r->roi = contents_of(call, 1);
 		r->scales = contents_of(call, 2);
 		r->sizes = contents_of(call, 3);
-		if (sl__attribute(node, "axes"))
-			r->n_axes = sl__ints(node, "axes", &r->axes);
+		if (sl__attribute_find(node, "axes"))
+			r->n_axes = sl__attribute_ints(node, "axes", &r->axes);
 	}
 	/* A tensor of another type of number tells nothing. */
 	if (r->scales && !r->scales->floats)
@@ -120,7 +120,7 @@ scaled_size(struct sl__shapes *shapes, int64_t in, float crop, float scale)
 	if (sl__is_symbol(in)) {
 		if (both >= 1 && both < 1e6F && both == floorf(both))
 			return sl__size_mul(shapes, in, (int64_t)both);
-		return sl__size_unknown(shapes);
+		return sl__size_new_unknown(shapes);
 	}
 	size = floorf((float)in * crop * scale);
 	return size >= 0 && size < 9e18F ? (int64_t)size : -1;
@@ -130,18 +130,18 @@ scaled_size(struct sl__shapes *shapes, int64_t in, float crop, float scale)
  * axis that it is of; 0 where they are to be stretched, -1 where a size is not
  * known. */
 static double
-common_scale(struct sl__call *call, const struct told *r,
+common_scale(struct sl__rule_context *call, const struct told *r,
 	     const struct sl__type *x, size_t *which)
 {
 	const char *word =
-		sl__word(call->node, "keep_aspect_ratio_policy", "stretch");
+		sl__attribute_string(call->node, "keep_aspect_ratio_policy", "stretch");
 	int is_larger = !strcmp(word, "not_smaller");
 	double best = 0;
 
 	if (!strcmp(word, "stretch") || !r->sizes)
 		return 0;
 	for (size_t k = 0; k < r->n_axes; k++) {
-		int at = sl__axis(r->axes ? r->axes[k] : (int64_t)k, x->rank);
+		int at = sl__axis_normalize(r->axes ? r->axes[k] : (int64_t)k, x->rank);
 		double ratio;
 
 		if (at < 0 || x->dims[at] <= 0 ||
@@ -159,16 +159,16 @@ common_scale(struct sl__call *call, const struct told *r,
 
 /* Axis k of those that are resized, of 'in' elements. */
 static int64_t
-resized_size(struct sl__call *call, const struct told *r, size_t k, int64_t in,
+resized_size(struct sl__rule_context *call, const struct told *r, size_t k, int64_t in,
 	     double common)
 {
 	const char *mode =
-		sl__word(call->node, "coordinate_transformation_mode", "");
+		sl__attribute_string(call->node, "coordinate_transformation_mode", "");
 	float crop = 1;
 	double size;
 
 	if (r->sizes && common < 0)
-		return sl__size_unknown(call->shapes);
+		return sl__size_new_unknown(call->shapes);
 	if (r->sizes && common > 0) {
 		size = floor(common * (double)in + 0.5);
 		return size < 9e18 ? (int64_t)size : -1;
@@ -183,40 +183,40 @@ resized_size(struct sl__call *call, const struct told *r, size_t k, int64_t in,
 }
 
 enum sl_status
-sl__infer_resize(struct sl__call *call)
+sl__infer_resize(struct sl__rule_context *call)
 {
-	const struct sl__type *x = sl__in(call, 0);
+	const struct sl__type *x = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0);
 	struct told r;
 	double common;
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
+		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	read_told(&r, call, rank);
-	dims = sl__copy_sizes(call, 0);
+	dims = sl__sizes_copy_from_input(call, 0);
 	if (call->failure)
 		return call->failure;
 	common = common_scale(call, &r, x, NULL);
 	for (size_t k = 0; !call->failure && k < r.n_axes; k++) {
-		int at = sl__need_axis(call, r.axes ? r.axes[k] : (int64_t)k,
+		int at = sl__axis_require(call, r.axes ? r.axes[k] : (int64_t)k,
 				       rank);
 
 		if (at < 0)
 			return call->failure;
 		dims[at] = r.is_told ? resized_size(call, &r, k, x->dims[at],
 						    common)
-				     : sl__size_unknown(call->shapes);
+				     : sl__size_new_unknown(call->shapes);
 	}
-	return sl__out(call, 0, sl__in_dtype(call, 0), rank, dims);
+	return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), rank, dims);
 }
 
 void
-sl__cost_resize(struct sl__call *call, struct sl_cost *cost)
+sl__cost_resize(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t each = sl__neighbours_of(call, "nearest"), taps = 1;
-	int is_wide = sl__int(call->node, "antialias", 0) != 0;
-	const struct sl__type *x = sl__in(call, 0);
+	int is_wide = sl__attribute_int(call->node, "antialias", 0) != 0;
+	const struct sl__type *x = sl__in_type(call, 0);
 
 	cost->work = SL_WORK_MOVEMENT;
 	for (int d = 0; each > 1 && d < x->rank; d++) {
@@ -321,20 +321,20 @@ read_resize(struct resize *r, struct sl__eval *ev)
 		return ev->failure;
 	read_told(&r->t, &v.call, sl__ref_rank(ev, 0));
 	if (r->t.n_axes && !r->t.is_told)
-		sl__refuse(&v.call, "neither scales nor sizes are given");
+		sl__rule_reject(&v.call, "neither scales nor sizes are given");
 	if (r->coordinates != TF_CROP)
 		r->t.roi = NULL;
 	else if (r->t.roi &&
 		 (!r->t.roi->floats || r->t.roi->n != 2 * r->t.n_axes))
-		sl__refuse(&v.call, "input 1 has %zu numbers, not %zu",
+		sl__rule_reject(&v.call, "input 1 has %zu numbers, not %zu",
 			   r->t.roi->n, 2 * r->t.n_axes);
 	r->n_common = r->t.n_axes;
 	if (!v.call.failure)
-		common_scale(&v.call, &r->t, sl__in(&v.call, 0), &r->n_common);
-	r->cubic_a = sl__float(node, "cubic_coeff_a", -0.75);
-	r->extrapolation = sl__float(node, "extrapolation_value", 0);
-	r->is_excluding = sl__int(node, "exclude_outside", 0) != 0;
-	r->has_antialias = sl__int(node, "antialias", 0) != 0;
+		common_scale(&v.call, &r->t, sl__in_type(&v.call, 0), &r->n_common);
+	r->cubic_a = sl__attribute_float(node, "cubic_coeff_a", -0.75);
+	r->extrapolation = sl__attribute_float(node, "extrapolation_value", 0);
+	r->is_excluding = sl__attribute_int(node, "exclude_outside", 0) != 0;
+	r->has_antialias = sl__attribute_int(node, "antialias", 0) != 0;
 	return sl__view_end(&v, ev);
 }
 
@@ -503,7 +503,7 @@ fill_axes(const struct resize *r, struct sl__eval *ev)
 		axes[d].out = y->dims[d];
 	}
 	for (size_t k = 0; !ev->failure && k < r->t.n_axes; k++) {
-		int at = sl__axis(r->t.axes ? r->t.axes[k] : (int64_t)k,
+		int at = sl__axis_normalize(r->t.axes ? r->t.axes[k] : (int64_t)k,
 				  (int)x->rank);
 
 		if (at < 0)

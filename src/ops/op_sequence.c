@@ -23,7 +23,7 @@ enum { NESTED_MOST = 64 };
 
 /* A sequence or an optional of that element, copied. */
 static enum sl_status
-give_container(struct sl__call *call, size_t k, enum sl__type_kind kind,
+give_container(struct sl__rule_context *call, size_t k, enum sl__type_kind kind,
 	       const struct sl__type *element)
 {
 	struct sl__type type = {kind, SL_DTYPE_NONE, -1, NULL, NULL};
@@ -33,24 +33,24 @@ give_container(struct sl__call *call, size_t k, enum sl__type_kind kind,
 	for (const struct sl__type *e = element; e; e = e->element)
 		depth++;
 	if (depth > NESTED_MOST)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "more than %d sequences and optionals "
 				  "inside one another",
 				  NESTED_MOST);
 	if (element) {
 		copy = sl__arena_alloc(&call->shapes->arena, sizeof(*copy));
 		if (!copy)
-			return sl__call_nomem(call);
+			return sl__rule_nomem(call);
 		*copy = *element;
 		type.element = copy;
 	}
-	return sl__out_type(call, k, &type);
+	return sl__out_set_type(call, k, &type);
 }
 
 static const struct sl__type *
-element_of(struct sl__call *call, size_t i)
+element_of(struct sl__rule_context *call, size_t i)
 {
-	const struct sl__type *type = sl__in(call, i);
+	const struct sl__type *type = sl__in_type(call, i);
 
 	return type && (type->kind == SL__TYPE_SEQUENCE ||
 			type->kind == SL__TYPE_OPTIONAL)
@@ -60,9 +60,9 @@ element_of(struct sl__call *call, size_t i)
 
 /* How many elements a sequence has; -1 where that is not known. */
 static int64_t
-length_of(struct sl__call *call, size_t i)
+length_of(struct sl__rule_context *call, size_t i)
 {
-	const struct sl__known *known = sl__in_known(call, i);
+	const struct sl__known_contents *known = sl__in_known_contents(call, i);
 
 	if (!known || !known->ints || known->n != 1 ||
 	    sl__is_symbol(known->ints[0]))
@@ -71,40 +71,40 @@ length_of(struct sl__call *call, size_t i)
 }
 
 static enum sl_status
-give_length(struct sl__call *call, size_t k, int64_t length)
+give_length(struct sl__rule_context *call, size_t k, int64_t length)
 {
 	return length < 0 && !sl__is_symbol(length)
 		       ? call->failure
-		       : sl__out_known(call, k, &length, NULL, 1);
+		       : sl__out_set_known_contents(call, k, &length, NULL, 1);
 }
 
 /* What two types share. */
 static void
-merge(struct sl__call *call, struct sl__type *out, const struct sl__type *a,
+merge(struct sl__rule_context *call, struct sl__type *out, const struct sl__type *a,
       const struct sl__type *b)
 {
-	sl__call_keep(call, sl__type_merge(call->shapes, out, a, b, call->err));
+	sl__rule_keep_status(call, sl__type_merge(call->shapes, out, a, b, call->err));
 }
 
 enum sl_status
-sl__infer_sequence_construct(struct sl__call *call)
+sl__infer_sequence_construct(struct sl__rule_context *call)
 {
 	struct sl__type element = {.rank = -1};
 
-	if (sl__in(call, 0))
-		element = *sl__in(call, 0);
+	if (sl__in_type(call, 0))
+		element = *sl__in_type(call, 0);
 	for (size_t i = 1; !call->failure && i < call->node->n_inputs; i++) {
-		if (sl__in(call, i))
-			merge(call, &element, &element, sl__in(call, i));
+		if (sl__in_type(call, i))
+			merge(call, &element, &element, sl__in_type(call, i));
 	}
 	give_container(call, 0, SL__TYPE_SEQUENCE, &element);
 	return give_length(call, 0, call->node->n_inputs);
 }
 
 enum sl_status
-sl__infer_sequence_empty(struct sl__call *call)
+sl__infer_sequence_empty(struct sl__rule_context *call)
 {
-	int64_t dtype = sl__int(call->node, "dtype", SL_DTYPE_F32);
+	int64_t dtype = sl__attribute_int(call->node, "dtype", SL_DTYPE_F32);
 	struct sl__type element = {SL__TYPE_TENSOR, SL_DTYPE_NONE,
 				   SL__RANK_EMPTY, NULL, NULL};
 
@@ -115,10 +115,10 @@ sl__infer_sequence_empty(struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_sequence_insert(struct sl__call *call)
+sl__infer_sequence_insert(struct sl__rule_context *call)
 {
 	const struct sl__type *old = element_of(call, 0),
-			      *new = sl__in(call, 1);
+			      *new = sl__in_type(call, 1);
 	int64_t length = length_of(call, 0);
 	struct sl__type element = {.rank = -1};
 
@@ -131,16 +131,16 @@ sl__infer_sequence_insert(struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_sequence_erase(struct sl__call *call)
+sl__infer_sequence_erase(struct sl__rule_context *call)
 {
 	int64_t length = length_of(call, 0);
 
-	sl__out_type(call, 0, sl__in(call, 0));
+	sl__out_set_type(call, 0, sl__in_type(call, 0));
 	return length < 1 ? call->failure : give_length(call, 0, length - 1);
 }
 
 enum sl_status
-sl__infer_sequence_at(struct sl__call *call)
+sl__infer_sequence_at(struct sl__rule_context *call)
 {
 	const struct sl__type *type = element_of(call, 0);
 	struct sl__type element = {.rank = -1};
@@ -149,22 +149,22 @@ sl__infer_sequence_at(struct sl__call *call)
 		element = *type;
 	if (element.rank == SL__RANK_EMPTY)
 		element.rank = -1;
-	return sl__out_type(call, 0, &element);
+	return sl__out_set_type(call, 0, &element);
 }
 
 enum sl_status
-sl__fold_sequence_length(struct sl__call *call)
+sl__fold_sequence_length(struct sl__rule_context *call)
 {
 	return give_length(call, 0, length_of(call, 0));
 }
 
 /* How a SplitToSequence cuts its axis: size of every part, their number. */
 static void
-sequence_parts(struct sl__call *call, int64_t whole, int64_t *size, int64_t *n)
+sequence_parts(struct sl__rule_context *call, int64_t whole, int64_t *size, int64_t *n)
 {
 	struct sl__list split = sl__list_of(call, 1, NULL);
 
-	*size = sl__size_unknown(call->shapes);
+	*size = sl__size_new_unknown(call->shapes);
 	*n = -1;
 	if (!split.is_given) {
 		*size = 1;
@@ -186,19 +186,19 @@ sequence_parts(struct sl__call *call, int64_t whole, int64_t *size, int64_t *n)
 }
 
 enum sl_status
-sl__infer_split_to_sequence(struct sl__call *call)
+sl__infer_split_to_sequence(struct sl__rule_context *call)
 {
 	struct sl__type element = {SL__TYPE_TENSOR, sl__in_dtype(call, 0), -1,
 				   NULL, NULL};
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0), axis, n_dims = 0;
 	int64_t size, n;
 	int64_t *dims;
 
 	if (rank < 0)
 		return give_container(call, 0, SL__TYPE_SEQUENCE, &element);
-	axis = sl__need_axis(call, sl__int(call->node, "axis", 0), rank);
-	dims = sl__new_sizes(call, (size_t)rank);
+	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0), rank);
+	dims = sl__sizes_alloc(call, (size_t)rank);
 	if (call->failure)
 		return call->failure;
 	sequence_parts(call, in->dims[axis], &size, &n);
@@ -206,7 +206,7 @@ sl__infer_split_to_sequence(struct sl__call *call)
 		if (i != axis)
 			dims[n_dims++] = in->dims[i];
 		else if (sl__has_in(call, 1) ||
-			 sl__int(call->node, "keepdims", 1))
+			 sl__attribute_int(call->node, "keepdims", 1))
 			dims[n_dims++] = size;
 	}
 	element.rank = n_dims;
@@ -216,31 +216,31 @@ sl__infer_split_to_sequence(struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_concat_from_sequence(struct sl__call *call)
+sl__infer_concat_from_sequence(struct sl__rule_context *call)
 {
 	const struct sl__type *element = element_of(call, 0);
-	int is_new = sl__int(call->node, "new_axis", 0) != 0;
+	int is_new = sl__attribute_int(call->node, "new_axis", 0) != 0;
 	int64_t length = length_of(call, 0);
 	int rank, axis, at = 0;
 	int64_t *dims;
 
 	if (!element || element->kind != SL__TYPE_TENSOR || element->rank < 0)
-		return sl__out(call, 0,
+		return sl__out_set_shape(call, 0,
 			       element ? element->dtype : SL_DTYPE_NONE, -1,
 			       NULL);
 	rank = element->rank + is_new;
-	axis = sl__need_axis(call, sl__int(call->node, "axis", 0), rank);
-	dims = sl__new_sizes(call, (size_t)rank);
+	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0), rank);
+	dims = sl__sizes_alloc(call, (size_t)rank);
 	if (call->failure)
 		return call->failure;
 	for (int i = 0; i < rank; i++)
 		dims[i] = is_new && i == axis ? 1 : element->dims[at++];
 	/* Elements of different sizes share none: a symbol. */
 	if (length < 0 || sl__is_symbol(dims[axis]))
-		dims[axis] = sl__size_unknown(call->shapes);
+		dims[axis] = sl__size_new_unknown(call->shapes);
 	else
 		dims[axis] = sl__size_mul(call->shapes, dims[axis], length);
-	return sl__out(call, 0, element->dtype, rank, dims);
+	return sl__out_set_shape(call, 0, element->dtype, rank, dims);
 }
 
 static void
@@ -253,7 +253,7 @@ set_shapeless(struct sl_cost *cost)
 /* Some runtimes keep references, others copy; how large each element is would
  * have to be followed to say more. */
 void
-sl__cost_sequence(struct sl__call *call, struct sl_cost *cost)
+sl__cost_sequence(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	sl__cost_view(call, cost);
 	cost->basis = SL_BASIS_UNKNOWN;
@@ -262,19 +262,19 @@ sl__cost_sequence(struct sl__call *call, struct sl_cost *cost)
 
 /* All of the tensor is copied, whatever the pieces. */
 void
-sl__cost_split_to_sequence(struct sl__call *call, struct sl_cost *cost)
+sl__cost_split_to_sequence(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t bytes;
 
 	cost->work = SL_WORK_MOVEMENT;
-	if (sl__type_bytes(sl__in(call, 0), &bytes))
+	if (sl__type_bytes(sl__in_type(call, 0), &bytes))
 		cost->written_bytes = bytes;
 	else
 		set_shapeless(cost);
 }
 
 void
-sl__cost_concat_from_sequence(struct sl__call *call, struct sl_cost *cost)
+sl__cost_concat_from_sequence(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	const struct sl__type *out = sl__out_type_of(call, 0);
 	uint64_t bytes;
@@ -287,25 +287,25 @@ sl__cost_concat_from_sequence(struct sl__call *call, struct sl_cost *cost)
 }
 
 enum sl_status
-sl__infer_sequence_map(struct sl__call *call)
+sl__infer_sequence_map(struct sl__rule_context *call)
 {
 	struct sl__shapes *shapes = call->shapes;
-	struct sl__carried none = {.block = sl__body_of(call->node, "body")};
+	struct sl__loop_carried_values none = {.block = sl__node_body_by_name(call->node, "body")};
 	int64_t length = length_of(call, 0);
 	const struct sl__block *block;
 
 	if (none.block == SL__NONE)
-		return sl__refuse(call, "it has no body");
+		return sl__rule_reject(call, "it has no body");
 	block = &shapes->graph->blocks[none.block];
 	if (block->n_inputs != call->node->n_inputs ||
 	    block->n_outputs != call->node->n_outputs)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "its body takes %zu values and gives %zu, "
 				  "the node %u and %u",
 				  block->n_inputs, block->n_outputs,
 				  call->node->n_inputs, call->node->n_outputs);
 	for (size_t i = 0; i < block->n_inputs; i++) {
-		const struct sl__type *type = sl__in(call, i);
+		const struct sl__type *type = sl__in_type(call, i);
 
 		if (type && type->kind == SL__TYPE_SEQUENCE)
 			type = type->element;
@@ -316,10 +316,10 @@ sl__infer_sequence_map(struct sl__call *call)
 			shapes->types[block->inputs[i]] = *type;
 		shapes->known[block->inputs[i]] = NULL;
 	}
-	sl__call_keep(call, sl__body_infer(shapes, &none, call->err));
-	sl__body_scale(shapes, none.block,
+	sl__rule_keep_status(call, sl__body_infer(shapes, &none, call->err));
+	sl__body_multiply_calls(shapes, none.block,
 		       length < 0 ? UINT64_MAX : (uint64_t)length);
-	sl__body_scale(shapes, none.block,
+	sl__body_multiply_calls(shapes, none.block,
 		       shapes->block_calls[call->node->block]);
 	for (size_t k = 0; k < block->n_outputs; k++) {
 		give_container(call, k, SL__TYPE_SEQUENCE,
@@ -330,14 +330,14 @@ sl__infer_sequence_map(struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_optional(struct sl__call *call)
+sl__infer_optional(struct sl__rule_context *call)
 {
-	const struct sl__attribute *a = sl__attribute(call->node, "type");
-	const struct sl__type *element = sl__in(call, 0);
+	const struct sl__attribute *a = sl__attribute_find(call->node, "type");
+	const struct sl__type *element = sl__in_type(call, 0);
 	struct sl__type named = {.rank = -1};
 
 	if (!element && a && a->kind == SL__ATTRIBUTE_TYPE) {
-		sl__call_keep(call, sl__shapes_import(call->shapes, &named,
+		sl__rule_keep_status(call, sl__shapes_substitute_bound(call->shapes, &named,
 						      a->type, call->err));
 		element = &named;
 	}
@@ -347,25 +347,25 @@ sl__infer_optional(struct sl__call *call)
 
 /* From version 18 on what is no optional is its own element. */
 enum sl_status
-sl__infer_optional_get(struct sl__call *call)
+sl__infer_optional_get(struct sl__rule_context *call)
 {
-	const struct sl__type *type = sl__in(call, 0);
+	const struct sl__type *type = sl__in_type(call, 0);
 
 	if (type && type->kind == SL__TYPE_OPTIONAL)
 		type = type->element;
-	return sl__out_type(call, 0, type);
+	return sl__out_set_type(call, 0, type);
 }
 
 enum sl_status
-sl__infer_optional_has(struct sl__call *call)
+sl__infer_optional_has(struct sl__rule_context *call)
 {
-	return sl__out(call, 0, SL_DTYPE_BOOL, 0, NULL);
+	return sl__out_set_shape(call, 0, SL_DTYPE_BOOL, 0, NULL);
 }
 
 enum sl_status
-sl__fold_optional_has(struct sl__call *call)
+sl__fold_optional_has(struct sl__rule_context *call)
 {
-	const struct sl__type *type = sl__in(call, 0);
+	const struct sl__type *type = sl__in_type(call, 0);
 	int64_t has = 1;
 
 	if (!type)
@@ -401,7 +401,7 @@ dtype_of(const struct sl__runtime_value *content)
 enum sl_status
 sl__ref_sequence_empty(struct sl__eval *ev)
 {
-	int64_t dtype = sl__int(ev->node, "dtype", SL_DTYPE_F32);
+	int64_t dtype = sl__attribute_int(ev->node, "dtype", SL_DTYPE_F32);
 
 	if (dtype <= 0 || dtype >= SL_N_DTYPES)
 		return sl__ref_refuse(ev, "there is no type of number %lld",
@@ -567,7 +567,7 @@ join_items(struct sl__eval *ev, const struct sl__runtime_value *in,
 enum sl_status
 sl__ref_concat_from_sequence(struct sl__eval *ev)
 {
-	int is_new = sl__int(ev->node, "new_axis", 0) != 0;
+	int is_new = sl__attribute_int(ev->node, "new_axis", 0) != 0;
 	const struct sl__runtime_value *in = need_sequence(ev, 1);
 	const struct sl__tensor *first;
 	int64_t dims[SL__RANK_MOST + 1];
@@ -578,7 +578,7 @@ sl__ref_concat_from_sequence(struct sl__eval *ev)
 		return ev->failure;
 	first = &in->items[0].tensor;
 	rank = first->rank + (size_t)is_new;
-	axis = sl__axis(sl__int(ev->node, "axis", 0), (int)rank);
+	axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 0), (int)rank);
 	if (axis < 0 || rank > SL__RANK_MOST)
 		return sl__ref_refuse(
 			ev, "its axis lies outside of %zu dimensions", rank);
@@ -625,7 +625,7 @@ parts_of(struct sl__eval *ev, int64_t size, struct parts *p)
 enum sl_status
 sl__ref_split_to_sequence(struct sl__eval *ev)
 {
-	struct sl__cut cut = {.axis = sl__int(ev->node, "axis", 0)};
+	struct sl__cut cut = {.axis = sl__attribute_int(ev->node, "axis", 0)};
 	const struct sl__tensor *in = sl__ref_need(ev, 0);
 	struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	struct sl__around a;
@@ -635,7 +635,7 @@ sl__ref_split_to_sequence(struct sl__eval *ev)
 	    parts_of(ev, a.size, &p))
 		return ev->failure;
 	cut.is_dropped = !sl__ref_in(ev, 1) &&
-			 !sl__int(ev->node, "keepdims", 1);
+			 !sl__attribute_int(ev->node, "keepdims", 1);
 	sl__ref_sequence(ev, out, in->dtype, p.n);
 	for (size_t k = 0; !ev->failure && k < p.n; k++) {
 		int64_t left = a.size - cut.first;
@@ -650,7 +650,7 @@ sl__ref_split_to_sequence(struct sl__eval *ev)
 enum sl_status
 sl__ref_optional(struct sl__eval *ev)
 {
-	const struct sl__attribute *type = sl__attribute(ev->node, "type");
+	const struct sl__attribute *type = sl__attribute_find(ev->node, "type");
 	struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	const struct sl__runtime_value *in = sl__ref_in(ev, 0);
 	enum sl_dtype dtype = SL_DTYPE_NONE;

@@ -28,14 +28,14 @@ clamp(int64_t at, int64_t rank)
 static int64_t
 shape_part(const struct sl__node *node, int64_t rank, int64_t *first)
 {
-	int64_t end = clamp(sl__int(node, "end", rank), rank);
+	int64_t end = clamp(sl__attribute_int(node, "end", rank), rank);
 
-	*first = clamp(sl__int(node, "start", 0), rank);
+	*first = clamp(sl__attribute_int(node, "start", 0), rank);
 	return end > *first ? end - *first : 0;
 }
 
 enum sl_status
-sl__infer_shape(struct sl__call *call)
+sl__infer_shape(struct sl__rule_context *call)
 {
 	int rank = sl__in_rank(call, 0);
 	int64_t first, n;
@@ -44,11 +44,11 @@ sl__infer_shape(struct sl__call *call)
 		return sl__out_rank(call, 0, SL_DTYPE_I64, 1,
 				    "the rank of its input is not known");
 	n = shape_part(call->node, rank, &first);
-	return sl__out(call, 0, SL_DTYPE_I64, 1, &n);
+	return sl__out_set_shape(call, 0, SL_DTYPE_I64, 1, &n);
 }
 
 enum sl_status
-sl__fold_shape(struct sl__call *call)
+sl__fold_shape(struct sl__rule_context *call)
 {
 	int rank = sl__in_rank(call, 0);
 	const int64_t *dims;
@@ -57,27 +57,27 @@ sl__fold_shape(struct sl__call *call)
 	if (rank < 0)
 		return SL_OK;
 	n = shape_part(call->node, rank, &first);
-	dims = n ? sl__in(call, 0)->dims + first : (const int64_t[]){0};
-	return sl__out_known(call, 0, dims, NULL, (size_t)n);
+	dims = n ? sl__in_type(call, 0)->dims + first : (const int64_t[]){0};
+	return sl__out_set_known_contents(call, 0, dims, NULL, (size_t)n);
 }
 
 /* And the length of a sequence. */
 enum sl_status
-sl__infer_size(struct sl__call *call)
+sl__infer_size(struct sl__rule_context *call)
 {
-	return sl__out(call, 0, SL_DTYPE_I64, 0, NULL);
+	return sl__out_set_shape(call, 0, SL_DTYPE_I64, 0, NULL);
 }
 
 enum sl_status
-sl__fold_size(struct sl__call *call)
+sl__fold_size(struct sl__rule_context *call)
 {
 	int rank = sl__in_rank(call, 0);
 	int64_t n;
 
 	if (rank < 0)
 		return SL_OK;
-	n = sl__size_product(call->shapes, sl__in(call, 0)->dims, rank);
-	return n == -1 ? SL_OK : sl__out_known(call, 0, &n, NULL, 1);
+	n = sl__size_product(call->shapes, sl__in_type(call, 0)->dims, rank);
+	return n == -1 ? SL_OK : sl__out_set_known_contents(call, 0, &n, NULL, 1);
 }
 
 enum sl_status
@@ -107,16 +107,16 @@ sl__ref_size(struct sl__eval *ev)
 
 /* Also Scatter, Trilu and ReverseSequence, whose output is like input 0. */
 enum sl_status
-sl__infer_identity(struct sl__call *call)
+sl__infer_identity(struct sl__rule_context *call)
 {
-	return sl__out_type(call, 0, sl__in(call, 0));
+	return sl__out_set_type(call, 0, sl__in_type(call, 0));
 }
 
 /* Elements and their order stay. */
 enum sl_status
-sl__fold_same(struct sl__call *call)
+sl__fold_same(struct sl__rule_context *call)
 {
-	const struct sl__known *known = sl__in_known(call, 0);
+	const struct sl__known_contents *known = sl__in_known_contents(call, 0);
 
 	if (known)
 		sl__out_same(call, 0, known);
@@ -152,7 +152,7 @@ sl__ref_identity(struct sl__eval *ev)
 }
 
 void
-sl__cost_view(struct sl__call *call, struct sl_cost *cost)
+sl__cost_view(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_VIEW;
@@ -161,24 +161,24 @@ sl__cost_view(struct sl__call *call, struct sl_cost *cost)
 
 /* The sizes asked for, with zeros resolved; returns where the -1 is, or -1. */
 static int
-reshape_wanted(struct sl__call *call, const struct sl__list *want,
+reshape_wanted(struct sl__rule_context *call, const struct sl__list *want,
 	       int64_t *dims)
 {
-	const struct sl__type *in = sl__in(call, 0);
-	int copies_zeros = !sl__int(call->node, "allowzero", 0);
+	const struct sl__type *in = sl__in_type(call, 0);
+	int copies_zeros = !sl__attribute_int(call->node, "allowzero", 0);
 	int free_dim = -1;
 
 	for (int i = 0; i < (int)want->n; i++) {
 		dims[i] = want->values[i];
 		if (dims[i] == 0 && copies_zeros && i >= in->rank)
-			sl__refuse(call,
+			sl__rule_reject(call,
 				   "0 in place %d of the new shape, but the "
 				   "input is %s",
-				   i, sl__in_text(call, 0));
+				   i, sl__in_shape_text(call, 0));
 		else if (dims[i] == 0 && copies_zeros)
 			dims[i] = in->dims[i];
 		else if (dims[i] == -1 && free_dim >= 0)
-			sl__refuse(call, "-1 stands twice in the new shape");
+			sl__rule_reject(call, "-1 stands twice in the new shape");
 		else if (dims[i] == -1)
 			free_dim = i;
 	}
@@ -187,7 +187,7 @@ reshape_wanted(struct sl__call *call, const struct sl__list *want,
 
 /* A shape as a message shows it. */
 static const char *
-text_of(struct sl__call *call, const int64_t *dims, int rank)
+text_of(struct sl__rule_context *call, const int64_t *dims, int rank)
 {
 	struct sl__type type = {SL__TYPE_TENSOR, SL_DTYPE_NONE, rank, dims,
 				NULL};
@@ -196,29 +196,29 @@ text_of(struct sl__call *call, const int64_t *dims, int rank)
 }
 
 static void
-refuse_reshape(struct sl__call *call, const int64_t *dims, int rank)
+refuse_reshape(struct sl__rule_context *call, const int64_t *dims, int rank)
 {
 	/* Numbers may have been cut at the ends of their range. */
 	for (int d = 0; d < rank; d++) {
 		if (dims[d] >= -SL__SYMBOL_END)
-			sl__refuse(call,
+			sl__rule_reject(call,
 				   "%s elements do not make a shape beyond all "
 				   "sizes",
-				   sl__in_text(call, 0));
+				   sl__in_shape_text(call, 0));
 	}
-	sl__refuse(call, "%s elements do not make %s", sl__in_text(call, 0),
+	sl__rule_reject(call, "%s elements do not make %s", sl__in_shape_text(call, 0),
 		   text_of(call, dims, rank));
 }
 
 /* What stands in place of -1. */
 static void
-reshape_free(struct sl__call *call, int64_t *dims, int rank, int free_dim)
+reshape_free(struct sl__rule_context *call, int64_t *dims, int rank, int free_dim)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int64_t size;
 
 	dims[free_dim] = 1;
-	size = sl__size_quotient(call->shapes, in->dims, in->rank, dims, rank);
+	size = sl__size_div_cancelling(call->shapes, in->dims, in->rank, dims, rank);
 	/* Nothing into nothing: any size would do. */
 	for (int i = 0; size == -1 && i < rank; i++) {
 		if (dims[i] == 0)
@@ -231,13 +231,13 @@ reshape_free(struct sl__call *call, int64_t *dims, int rank, int free_dim)
 
 /* Numbers of elements that are certainly different are refused. */
 static void
-reshape_check(struct sl__call *call, const int64_t *dims, int rank)
+reshape_check(struct sl__rule_context *call, const int64_t *dims, int rank)
 {
 	struct sl__type out = {SL__TYPE_TENSOR, SL_DTYPE_NONE, rank, dims,
 			       NULL};
 	uint64_t before, after;
 
-	if (sl__type_elements(sl__in(call, 0), &before) &&
+	if (sl__type_elements(sl__in_type(call, 0), &before) &&
 	    sl__type_elements(&out, &after) && before != after)
 		refuse_reshape(call, dims, rank);
 }
@@ -245,9 +245,9 @@ reshape_check(struct sl__call *call, const int64_t *dims, int rank)
 /* Symbols that came up where the input's own sizes settle them: one symbol in
  * the new shape that the input does not have is what the others leave. */
 static void
-reshape_settle(struct sl__call *call, int64_t *dims, int rank)
+reshape_settle(struct sl__rule_context *call, int64_t *dims, int rank)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int64_t size, kept;
 	int at = -1;
 
@@ -264,12 +264,12 @@ reshape_settle(struct sl__call *call, int64_t *dims, int rank)
 		return;
 	kept = dims[at];
 	dims[at] = 1;
-	size = sl__size_quotient(call->shapes, in->dims, in->rank, dims, rank);
+	size = sl__size_div_cancelling(call->shapes, in->dims, in->rank, dims, rank);
 	dims[at] = size >= 0 ? size : kept;
 }
 
 enum sl_status
-sl__infer_reshape(struct sl__call *call)
+sl__infer_reshape(struct sl__rule_context *call)
 {
 	static const char why[] = "the shape it asks for depends on data";
 	struct sl__list want = sl__list_of(call, 1, "shape");
@@ -279,10 +279,10 @@ sl__infer_reshape(struct sl__call *call)
 	int64_t *dims;
 
 	if (!want.is_given)
-		return sl__refuse(call, "no new shape is given");
+		return sl__rule_reject(call, "no new shape is given");
 	if (!want.values || want.n > SL__RANK_MOST)
 		return sl__out_rank(call, 0, dtype, want.n, why);
-	dims = sl__new_sizes(call, (size_t)want.n);
+	dims = sl__sizes_alloc(call, (size_t)want.n);
 	if (!dims)
 		return call->failure;
 	if (in_rank < 0) {
@@ -290,8 +290,8 @@ sl__infer_reshape(struct sl__call *call)
 			dims[i] = want.values[i] > 0 ||
 						  sl__is_symbol(want.values[i])
 					  ? want.values[i]
-					  : sl__size_unknown(call->shapes);
-		return sl__out(call, 0, dtype, (int)want.n, dims);
+					  : sl__size_new_unknown(call->shapes);
+		return sl__out_set_shape(call, 0, dtype, (int)want.n, dims);
 	}
 	free_dim = reshape_wanted(call, &want, dims);
 	if (call->failure)
@@ -301,22 +301,22 @@ sl__infer_reshape(struct sl__call *call)
 	else
 		reshape_settle(call, dims, (int)want.n);
 	reshape_check(call, dims, (int)want.n);
-	return sl__out(call, 0, dtype, (int)want.n, dims);
+	return sl__out_set_shape(call, 0, dtype, (int)want.n, dims);
 }
 
 enum sl_status
-sl__infer_flatten(struct sl__call *call)
+sl__infer_flatten(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0);
-	int64_t axis = sl__int(call->node, "axis", 1);
+	int64_t axis = sl__attribute_int(call->node, "axis", 1);
 	int64_t dims[2];
 
 	if (rank < 0)
 		return sl__out_rank(call, 0, sl__in_dtype(call, 0), 2,
 				    "the rank of its input is not known");
 	if (axis < -rank || axis > rank)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "axis %lld lies outside of %d dimensions",
 				  (long long)axis, rank);
 	if (axis < 0)
@@ -325,15 +325,15 @@ sl__infer_flatten(struct sl__call *call)
 	dims[1] = axis < rank ? sl__size_product(call->shapes, in->dims + axis,
 						 rank - (int)axis)
 			      : 1;
-	return sl__out(call, 0, in->dtype, 2, dims);
+	return sl__out_set_shape(call, 0, in->dtype, 2, dims);
 }
 
 /* Which dimensions go: those named, or all of size 1. */
 static enum sl_status
-squeeze_axes(struct sl__call *call, const struct sl__list *axes,
+squeeze_axes(struct sl__rule_context *call, const struct sl__list *axes,
 	     unsigned char *is_axis)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 
 	if (axes->is_given)
 		sl__list_axes(call, axes, in->rank, is_axis);
@@ -342,10 +342,10 @@ squeeze_axes(struct sl__call *call, const struct sl__list *axes,
 			is_axis[i] = in->dims[i] == 1;
 		else if (is_axis[i] && in->dims[i] != 1 &&
 			 !sl__is_symbol(in->dims[i]))
-			sl__refuse(call,
+			sl__rule_reject(call,
 				   "dimension %d of %s is not 1 and cannot be "
 				   "squeezed away",
-				   i, sl__in_text(call, 0));
+				   i, sl__in_shape_text(call, 0));
 	}
 	return call->failure;
 }
@@ -364,83 +364,83 @@ is_squeeze_open(const struct sl__type *in, const struct sl__list *axes)
 }
 
 enum sl_status
-sl__infer_squeeze(struct sl__call *call)
+sl__infer_squeeze(struct sl__rule_context *call)
 {
 	static const char why[] = "which dimensions go depends on data";
 	struct sl__list axes = sl__list_of(call, 1, "axes");
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0), n = 0;
 	unsigned char *is_axis;
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1, NULL);
 	if (is_squeeze_open(in, &axes))
 		return sl__out_rank(call, 0, in->dtype,
 				    axes.n >= 0 ? rank - axes.n : -1, why);
-	dims = sl__new_sizes(call, (size_t)rank);
+	dims = sl__sizes_alloc(call, (size_t)rank);
 	is_axis = sl__arena_alloc(&call->shapes->arena, (size_t)rank);
 	if (!dims || !is_axis)
-		return sl__call_nomem(call);
+		return sl__rule_nomem(call);
 	if (squeeze_axes(call, &axes, is_axis))
 		return call->failure;
 	for (int i = 0; i < rank; i++) {
 		if (!is_axis[i])
 			dims[n++] = in->dims[i];
 	}
-	return sl__out(call, 0, in->dtype, n, dims);
+	return sl__out_set_shape(call, 0, in->dtype, n, dims);
 }
 
 enum sl_status
-sl__infer_unsqueeze(struct sl__call *call)
+sl__infer_unsqueeze(struct sl__rule_context *call)
 {
 	static const char why[] = "where dimensions go in depends on data";
 	struct sl__list axes = sl__list_of(call, 1, "axes");
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0), at = 0;
 	unsigned char *is_axis;
 	int64_t *dims;
 	int n;
 
 	if (!axes.is_given)
-		return sl__refuse(call, "no axes are given");
+		return sl__rule_reject(call, "no axes are given");
 	if (rank < 0 || axes.n > SL__RANK_MOST)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1, NULL);
 	if (!sl__list_is_plain(&axes))
 		return sl__out_rank(call, 0, in->dtype,
 				    axes.n >= 0 ? rank + axes.n : -1, why);
 	n = rank + (int)axes.n;
-	dims = sl__new_sizes(call, (size_t)n);
+	dims = sl__sizes_alloc(call, (size_t)n);
 	is_axis = sl__arena_alloc(&call->shapes->arena, (size_t)n);
 	if (!dims || !is_axis)
-		return sl__call_nomem(call);
+		return sl__rule_nomem(call);
 	if (sl__list_axes(call, &axes, n, is_axis))
 		return call->failure;
 	for (int i = 0; i < n; i++)
 		dims[i] = is_axis[i] ? 1 : in->dims[at++];
-	return sl__out(call, 0, in->dtype, n, dims);
+	return sl__out_set_shape(call, 0, in->dtype, n, dims);
 }
 
 void
-sl__cost_movement(struct sl__call *call, struct sl_cost *cost)
+sl__cost_movement(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_MOVEMENT;
 }
 
 enum sl_status
-sl__infer_expand(struct sl__call *call)
+sl__infer_expand(struct sl__rule_context *call)
 {
 	static const char why[] = "the shape it asks for depends on data";
 	struct sl__list want = sl__list_of(call, 1, NULL);
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0), n;
 	int64_t *dims;
 
 	if (rank < 0 || want.n < 0 || want.n > SL__RANK_MOST)
-		return sl__out_unknown(call, 0, sl__in_dtype(call, 0), why);
+		return sl__out_set_unknown_shape(call, 0, sl__in_dtype(call, 0), why);
 	n = rank > (int)want.n ? rank : (int)want.n;
-	dims = sl__new_sizes(call, (size_t)n);
+	dims = sl__sizes_alloc(call, (size_t)n);
 	for (int i = 0; dims && i < n; i++) {
 		int a = i - (n - rank), b = i - (n - (int)want.n);
 		int64_t size = a >= 0 ? in->dims[a] : 1;
@@ -450,14 +450,14 @@ sl__infer_expand(struct sl__call *call)
 		if (b >= 0 && want.values)
 			to = want.values[b];
 		else if (b >= 0 && (size == 1 || sl__is_symbol(size)))
-			to = size = sl__size_unknown(call->shapes);
+			to = size = sl__size_new_unknown(call->shapes);
 		dims[i] = sl__broadcast_size(call->shapes, size, to);
 		if (dims[i] == -1 && want.values)
-			sl__refuse(call, "%s does not expand to %s",
-				   sl__in_text(call, 0),
+			sl__rule_reject(call, "%s does not expand to %s",
+				   sl__in_shape_text(call, 0),
 				   text_of(call, want.values, (int)want.n));
 	}
-	return sl__out(call, 0, in->dtype, n, dims);
+	return sl__out_set_shape(call, 0, in->dtype, n, dims);
 }
 
 enum sl_status
@@ -474,17 +474,17 @@ sl__ref_expand(struct sl__eval *ev)
 
 /* Repetitions of each dimension; of one dimension in the first versions. */
 static enum sl_status
-tile_repeats(struct sl__call *call, int rank, int64_t *repeats)
+tile_repeats(struct sl__rule_context *call, int rank, int64_t *repeats)
 {
 	struct sl__list tiles = sl__list_of(call, 1, NULL);
 	struct sl__list axis = sl__list_of(call, 2, NULL);
 	int is_old = sl__has_in(call, 2);
 
 	for (int i = 0; i < rank; i++)
-		repeats[i] = is_old ? 1 : sl__size_unknown(call->shapes);
+		repeats[i] = is_old ? 1 : sl__size_new_unknown(call->shapes);
 	if (is_old) {
 		int at = axis.values && axis.n == 1
-				 ? sl__axis(axis.values[0], rank)
+				 ? sl__axis_normalize(axis.values[0], rank)
 				 : -1;
 
 		if (at >= 0 && tiles.values && tiles.n == 1)
@@ -492,7 +492,7 @@ tile_repeats(struct sl__call *call, int rank, int64_t *repeats)
 		return SL_OK;
 	}
 	if (tiles.n >= 0 && tiles.n != rank)
-		return sl__refuse(call, "%lld repetitions for %d dimensions",
+		return sl__rule_reject(call, "%lld repetitions for %d dimensions",
 				  (long long)tiles.n, rank);
 	if (tiles.values && rank)
 		memcpy(repeats, tiles.values, (size_t)rank * sizeof(*repeats));
@@ -500,15 +500,15 @@ tile_repeats(struct sl__call *call, int rank, int64_t *repeats)
 }
 
 enum sl_status
-sl__infer_tile(struct sl__call *call)
+sl__infer_tile(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0);
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL);
-	dims = sl__new_sizes(call, (size_t)rank);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1, NULL);
+	dims = sl__sizes_alloc(call, (size_t)rank);
 	if (!dims || tile_repeats(call, rank, dims))
 		return call->failure;
 	for (int i = 0; i < rank; i++)
@@ -516,7 +516,7 @@ sl__infer_tile(struct sl__call *call)
 				  ? -1
 				  : sl__size_mul(call->shapes, in->dims[i],
 						 dims[i]);
-	return sl__out(call, 0, in->dtype, rank, dims);
+	return sl__out_set_shape(call, 0, in->dtype, rank, dims);
 }
 
 /* Each dimension becomes two: the repetitions, and itself. */
@@ -552,20 +552,20 @@ sl__ref_tile(struct sl__eval *ev)
 
 /* Where output dimension i comes from; reversed by default. */
 static enum sl_status
-permutation(struct sl__call *call, int rank, int64_t *from)
+permutation(struct sl__rule_context *call, int rank, int64_t *from)
 {
 	const int64_t *perm;
-	size_t n = sl__ints(call->node, "perm", &perm);
+	size_t n = sl__attribute_ints(call->node, "perm", &perm);
 
 	if (n && n != (size_t)rank)
-		return sl__refuse(
+		return sl__rule_reject(
 			call, "perm has %zu elements, the input %d dimensions",
 			n, rank);
 	for (int i = 0; i < rank; i++) {
-		from[i] = n ? sl__axis(perm[i], rank) : rank - 1 - i;
+		from[i] = n ? sl__axis_normalize(perm[i], rank) : rank - 1 - i;
 		for (int k = 0; k <= i; k++) {
 			if (from[i] < 0 || (k < i && from[k] == from[i]))
-				sl__refuse(call,
+				sl__rule_reject(call,
 					   "perm is not an order of %d "
 					   "dimensions",
 					   rank);
@@ -575,20 +575,20 @@ permutation(struct sl__call *call, int rank, int64_t *from)
 }
 
 enum sl_status
-sl__infer_transpose(struct sl__call *call)
+sl__infer_transpose(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0);
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
-	dims = sl__new_sizes(call, (size_t)rank);
+		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
+	dims = sl__sizes_alloc(call, (size_t)rank);
 	if (!dims || permutation(call, rank, dims))
 		return call->failure;
 	for (int i = 0; i < rank; i++)
 		dims[i] = in->dims[dims[i]];
-	return sl__out(call, 0, in->dtype, rank, dims);
+	return sl__out_set_shape(call, 0, in->dtype, rank, dims);
 }
 
 enum sl_status

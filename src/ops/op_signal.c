@@ -23,9 +23,9 @@
 /* The one integer that input i holds; a symbol counts, 0 is returned where
  * there is none. */
 static int
-in_size(struct sl__call *call, size_t i, int64_t *out)
+in_size(struct sl__rule_context *call, size_t i, int64_t *out)
 {
-	const struct sl__known *known = sl__in_known(call, i);
+	const struct sl__known_contents *known = sl__in_known_contents(call, i);
 
 	if (!known || !known->ints || known->n != 1)
 		return 0;
@@ -36,29 +36,29 @@ in_size(struct sl__call *call, size_t i, int64_t *out)
 /* The axis of a DFT: an attribute, 1 unless given, before version 20 and an
  * input, -2 unless given, since. */
 static int
-transform_axis(struct sl__call *call, int rank, int *is_known)
+transform_axis(struct sl__rule_context *call, int rank, int *is_known)
 {
 	int64_t axis = -2;
 
 	*is_known = 1;
 	if (call->node->version < 20)
-		axis = sl__int(call->node, "axis", 1);
+		axis = sl__attribute_int(call->node, "axis", 1);
 	else if (sl__has_in(call, 2))
 		*is_known = in_size(call, 2, &axis) && !sl__is_symbol(axis);
-	return sl__axis(axis, rank);
+	return sl__axis_normalize(axis, rank);
 }
 
 /* Points of the transform: as told, else the input's. */
 static int64_t
-transform_length(struct sl__call *call, int64_t in)
+transform_length(struct sl__rule_context *call, int64_t in)
 {
 	struct sl__shapes *s = call->shapes;
 	int64_t n = in;
 
 	if (sl__has_in(call, 1))
-		return in_size(call, 1, &n) ? n : sl__size_unknown(s);
-	if (sl__int(call->node, "onesided", 0) &&
-	    sl__int(call->node, "inverse", 0))
+		return in_size(call, 1, &n) ? n : sl__size_new_unknown(s);
+	if (sl__attribute_int(call->node, "onesided", 0) &&
+	    sl__attribute_int(call->node, "inverse", 0))
 		return sl__size_mul(s, 2, sl__size_sub(s, in, 1));
 	return n;
 }
@@ -70,69 +70,69 @@ half_and_one(struct sl__shapes *s, int64_t n)
 }
 
 enum sl_status
-sl__infer_dft(struct sl__call *call)
+sl__infer_dft(struct sl__rule_context *call)
 {
-	const struct sl__type *x = sl__in(call, 0);
+	const struct sl__type *x = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0), is_known, axis;
-	int is_onesided = sl__int(call->node, "onesided", 0) != 0;
-	int is_inverse = sl__int(call->node, "inverse", 0) != 0;
+	int is_onesided = sl__attribute_int(call->node, "onesided", 0) != 0;
+	int is_inverse = sl__attribute_int(call->node, "inverse", 0) != 0;
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	axis = transform_axis(call, rank, &is_known);
 	if (!is_known)
-		return sl__out_unknown(call, 0, dtype,
+		return sl__out_set_unknown_shape(call, 0, dtype,
 				       "depends on the contents of 'axis'");
 	if (rank < 2 || axis < 0 || axis == rank - 1)
-		return sl__refuse(call, "no axis of %s to transform along",
-				  sl__in_text(call, 0));
-	dims = sl__copy_sizes(call, 0);
+		return sl__rule_reject(call, "no axis of %s to transform along",
+				  sl__in_shape_text(call, 0));
+	dims = sl__sizes_copy_from_input(call, 0);
 	if (!dims)
 		return call->failure;
 	dims[axis] = transform_length(call, x->dims[axis]);
 	if (is_onesided && !is_inverse)
 		dims[axis] = half_and_one(call->shapes, dims[axis]);
 	dims[rank - 1] = is_onesided && is_inverse ? 1 : 2;
-	return sl__out(call, 0, dtype, rank, dims);
+	return sl__out_set_shape(call, 0, dtype, rank, dims);
 }
 
 /* Length of the frames of an STFT; 0 where it is not known. */
 static int
-frame_length(struct sl__call *call, int64_t *out)
+frame_length(struct sl__rule_context *call, int64_t *out)
 {
 	if (sl__has_in(call, 3))
 		return in_size(call, 3, out);
 	if (sl__in_rank(call, 2) == 1)
-		*out = sl__in(call, 2)->dims[0];
+		*out = sl__in_type(call, 2)->dims[0];
 	else if (!sl__has_in(call, 2) && sl__in_rank(call, 0) >= 2)
-		*out = sl__in(call, 0)->dims[1];
+		*out = sl__in_type(call, 0)->dims[1];
 	else
 		return 0;
 	return 1;
 }
 
 enum sl_status
-sl__infer_stft(struct sl__call *call)
+sl__infer_stft(struct sl__rule_context *call)
 {
-	const struct sl__type *x = sl__in(call, 0);
+	const struct sl__type *x = sl__in_type(call, 0);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	struct sl__shapes *s = call->shapes;
 	int64_t dims[4], length, step;
 
 	if (sl__in_rank(call, 0) < 0)
-		return sl__out_rankless(call, 0, dtype);
+		return sl__out_set_dtype_only(call, 0, dtype);
 	if (x->rank != 2 && x->rank != 3)
-		return sl__refuse(call, "a signal of %s", sl__in_text(call, 0));
+		return sl__rule_reject(call, "a signal of %s", sl__in_shape_text(call, 0));
 	if (!in_size(call, 1, &step) || !frame_length(call, &length))
-		return sl__out_unknown(call, 0, dtype,
+		return sl__out_set_unknown_shape(call, 0, dtype,
 				       "depends on the contents of "
 				       "'frame_step' or 'frame_length'");
 	if (step == 0 || length == 0 ||
 	    (!sl__is_symbol(x->dims[1]) && !sl__is_symbol(length) &&
 	     length > x->dims[1]))
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "no frame of %lld every %lld in a signal of "
 				  "%lld",
 				  (long long)length, (long long)step,
@@ -140,10 +140,10 @@ sl__infer_stft(struct sl__call *call)
 	dims[0] = x->dims[0];
 	dims[1] = sl__size_div(s, sl__size_sub(s, x->dims[1], length), step);
 	dims[1] = sl__size_add(s, dims[1], 1);
-	dims[2] = sl__int(call->node, "onesided", 1) ? half_and_one(s, length)
+	dims[2] = sl__attribute_int(call->node, "onesided", 1) ? half_and_one(s, length)
 						     : length;
 	dims[3] = 2;
-	return sl__out(call, 0, dtype, 4, dims);
+	return sl__out_set_shape(call, 0, dtype, 4, dims);
 }
 
 static void
@@ -162,7 +162,7 @@ count_transforms(struct sl_cost *cost, uint64_t n_transforms, uint64_t n,
 }
 
 void
-sl__cost_dft(struct sl__call *call, struct sl_cost *cost)
+sl__cost_dft(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	int is_known, rank = sl__in_rank(call, 0);
 	int axis = transform_axis(call, rank, &is_known);
@@ -182,7 +182,7 @@ sl__cost_dft(struct sl__call *call, struct sl_cost *cost)
 }
 
 void
-sl__cost_stft(struct sl__call *call, struct sl_cost *cost)
+sl__cost_stft(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t frames =
 		sl__times(sl__out_dim(call, 0, 0), sl__out_dim(call, 0, 1));
@@ -200,27 +200,27 @@ sl__cost_stft(struct sl__call *call, struct sl_cost *cost)
 }
 
 static enum sl_dtype
-named_dtype(struct sl__call *call)
+named_dtype(struct sl__rule_context *call)
 {
-	int64_t dtype = sl__int(call->node, "output_datatype", SL_DTYPE_F32);
+	int64_t dtype = sl__attribute_int(call->node, "output_datatype", SL_DTYPE_F32);
 
 	return dtype > 0 && dtype < SL_N_DTYPES ? (enum sl_dtype)dtype
 						: SL_DTYPE_NONE;
 }
 
 enum sl_status
-sl__infer_signal_window(struct sl__call *call)
+sl__infer_signal_window(struct sl__rule_context *call)
 {
 	int64_t size;
 
 	if (!in_size(call, 0, &size))
-		size = sl__size_named(call->shapes, "size");
-	return sl__out(call, 0, named_dtype(call), 1, &size);
+		size = sl__size_new_named(call->shapes, "size");
+	return sl__out_set_shape(call, 0, named_dtype(call), 1, &size);
 }
 
 /* One cosine and its weighting; two of them for Blackman's. */
 void
-sl__cost_signal_window(struct sl__call *call, struct sl_cost *cost)
+sl__cost_signal_window(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n = sl__is_op(call->node, SL__OP_ONNX_BlackmanWindow) ? 2 : 1;
 
@@ -228,20 +228,20 @@ sl__cost_signal_window(struct sl__call *call, struct sl_cost *cost)
 }
 
 enum sl_status
-sl__infer_mel_weights(struct sl__call *call)
+sl__infer_mel_weights(struct sl__rule_context *call)
 {
 	int64_t dims[2], n;
 
 	dims[0] = in_size(call, 1, &n) ? half_and_one(call->shapes, n)
-				       : sl__size_named(call->shapes, "bins");
+				       : sl__size_new_named(call->shapes, "bins");
 	dims[1] = in_size(call, 0, &n) ? n
-				       : sl__size_named(call->shapes, "mel");
-	return sl__out(call, 0, named_dtype(call), 2, dims);
+				       : sl__size_new_named(call->shapes, "mel");
+	return sl__out_set_shape(call, 0, named_dtype(call), 2, dims);
 }
 
 /* Triangles: two lines and their lesser for each element. */
 void
-sl__cost_mel_weights(struct sl__call *call, struct sl_cost *cost)
+sl__cost_mel_weights(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	sl__count(cost, cost->out_elements, SL__PER(.fma = 2, .cmp = 2));
@@ -386,11 +386,11 @@ read_dft(struct dft *d, struct sl__eval *ev)
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
 	int64_t axis = ev->node->version >= 20 ? one_integer(ev, 2, -2)
-					       : sl__int(ev->node, "axis", 1);
+					       : sl__attribute_int(ev->node, "axis", 1);
 
 	if (ev->failure)
 		return ev->failure;
-	axis = sl__axis(axis, sl__ref_rank(ev, 0));
+	axis = sl__axis_normalize(axis, sl__ref_rank(ev, 0));
 	if (axis < 0 || (size_t)axis + 1 >= x->rank || y->rank != x->rank)
 		return sl__ref_refuse(ev, "no axis to transform along");
 	d->outer = sl__ref_product(x->dims, 0, (size_t)axis);
@@ -402,8 +402,8 @@ read_dft(struct dft *d, struct sl__eval *ev)
 	if (d->parts != 1 && d->parts != 2)
 		return sl__ref_refuse(ev, "numbers of %lld parts",
 				      (long long)d->parts);
-	d->is_inverse = sl__int(ev->node, "inverse", 0) != 0;
-	d->is_onesided = sl__int(ev->node, "onesided", 0) != 0;
+	d->is_inverse = sl__attribute_int(ev->node, "inverse", 0) != 0;
+	d->is_onesided = sl__attribute_int(ev->node, "onesided", 0) != 0;
 	d->n = one_integer(ev, 1,
 			   d->is_inverse && d->is_onesided ? 2 * (d->in - 1)
 							   : d->in);
@@ -554,7 +554,7 @@ sl__ref_signal_window(struct sl__eval *ev)
 	};
 	const struct shape *s = SL__ROW_OF(ev->node, shapes);
 	size_t size = (size_t)sl__ref_result(ev, 0)->tensor.n_elements;
-	size_t n = sl__int(ev->node, "periodic", 1) ? size : size - 1;
+	size_t n = sl__attribute_int(ev->node, "periodic", 1) ? size : size - 1;
 	double *y = sl__ref_new_output(ev, 0);
 
 	for (size_t i = 0; y && i < size; i++) {

@@ -113,14 +113,14 @@ symbolic_cut(struct sl__shapes *shapes, const struct cut *cut, int64_t size)
 				    sl__size_add(shapes, size, cut->step - 1),
 				    cut->step);
 	if (cut->step != 1)
-		return sl__size_unknown(shapes);
+		return sl__size_new_unknown(shapes);
 	if (from.base == to.base)
 		return to.offset - from.offset == 1 ? 1
-						    : sl__size_unknown(shapes);
+						    : sl__size_new_unknown(shapes);
 	/* A number beside a size that has none: the less of the two. */
 	if (to.base == 0 || (from.base != 0 && from.offset != 0))
-		return sl__size_unknown(shapes);
-	return sl__size_difference(
+		return sl__size_new_unknown(shapes);
+	return sl__size_sub_cancelling(
 		shapes, sl__size_add(shapes, to.base, to.offset),
 		sl__size_add(shapes, from.base, from.offset));
 }
@@ -149,7 +149,7 @@ cut_of(const struct slice_lists *l, int64_t i)
 
 /* Fills cuts[rank], all zero before. */
 static enum sl_status
-slice_cuts(struct sl__call *call, int rank, struct cut *cuts)
+slice_cuts(struct sl__rule_context *call, int rank, struct cut *cuts)
 {
 	struct slice_lists l = {
 		sl__list_of(call, 1, "starts"), sl__list_of(call, 2, "ends"),
@@ -164,40 +164,40 @@ slice_cuts(struct sl__call *call, int rank, struct cut *cuts)
 		return SL_OK;
 	}
 	for (int64_t i = 0; i < n; i++) {
-		int axis = sl__need_axis(
+		int axis = sl__axis_require(
 			call, l.axes.is_given ? l.axes.values[i] : i, rank);
 
 		if (axis < 0)
 			return call->failure;
 		cuts[axis] = cut_of(&l, i);
 		if (!cuts[axis].is_open && cuts[axis].step == 0)
-			return sl__refuse(call, "a step of 0");
+			return sl__rule_reject(call, "a step of 0");
 	}
 	return SL_OK;
 }
 
 enum sl_status
-sl__infer_slice(struct sl__call *call)
+sl__infer_slice(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0);
 	struct cut *cuts;
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL);
-	dims = sl__new_sizes(call, (size_t)rank);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1, NULL);
+	dims = sl__sizes_alloc(call, (size_t)rank);
 	cuts = sl__arena_array(&call->shapes->arena, (size_t)rank,
 			       sizeof(*cuts));
 	if (!cuts)
-		sl__call_nomem(call);
+		sl__rule_nomem(call);
 	if (call->failure || slice_cuts(call, rank, cuts))
 		return call->failure;
 	for (int i = 0; i < rank; i++) {
 		int64_t first;
 
 		if (cuts[i].is_open)
-			dims[i] = sl__size_unknown(call->shapes);
+			dims[i] = sl__size_new_unknown(call->shapes);
 		else if (cuts[i].step == 0)
 			dims[i] = in->dims[i];
 		else if (is_plain_cut(&cuts[i], in->dims[i]))
@@ -206,7 +206,7 @@ sl__infer_slice(struct sl__call *call)
 			dims[i] = symbolic_cut(call->shapes, &cuts[i],
 					       in->dims[i]);
 	}
-	return sl__out(call, 0, in->dtype, rank, dims);
+	return sl__out_set_shape(call, 0, in->dtype, rank, dims);
 }
 
 enum sl_status
@@ -246,7 +246,7 @@ sl__ref_slice(struct sl__eval *ev)
 
 /* Reads what it takes. */
 void
-sl__cost_slice(struct sl__call *call, struct sl_cost *cost)
+sl__cost_slice(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_MOVEMENT;
 	sl__cost_part_of(call, cost, 0);
@@ -254,7 +254,7 @@ sl__cost_slice(struct sl__call *call, struct sl_cost *cost)
 
 /* Size of part k of n where no sizes are given. */
 static int64_t
-even_part(struct sl__call *call, int64_t size, int64_t n, int64_t k)
+even_part(struct sl__rule_context *call, int64_t size, int64_t n, int64_t k)
 {
 	int64_t part, left;
 
@@ -263,7 +263,7 @@ even_part(struct sl__call *call, int64_t size, int64_t n, int64_t k)
 			return size;
 		return call->node->version < 18
 			       ? sl__size_div(call->shapes, size, n)
-			       : sl__size_unknown(call->shapes);
+			       : sl__size_new_unknown(call->shapes);
 	}
 	/* From version 18 on the last part may be smaller. */
 	part = size / n + (size % n != 0);
@@ -272,69 +272,69 @@ even_part(struct sl__call *call, int64_t size, int64_t n, int64_t k)
 }
 
 static void
-check_parts(struct sl__call *call, const struct sl__list *split, int64_t size,
+check_parts(struct sl__rule_context *call, const struct sl__list *split, int64_t size,
 	    int64_t n)
 {
 	int64_t sum = 0;
 
 	if (split->n >= 0 && split->n != n)
-		sl__refuse(call, "%lld sizes for %lld parts",
+		sl__rule_reject(call, "%lld sizes for %lld parts",
 			   (long long)split->n, (long long)n);
 	if (!sl__list_is_plain(split) || sl__is_symbol(size))
 		return;
 	for (int64_t i = 0; i < split->n; i++) {
 		if (split->values[i] < 0 ||
 		    __builtin_add_overflow(sum, split->values[i], &sum))
-			sl__refuse(call, "a part of size %lld",
+			sl__rule_reject(call, "a part of size %lld",
 				   (long long)split->values[i]);
 	}
 	if (sum != size)
-		sl__refuse(call,
+		sl__rule_reject(call,
 			   "the parts add up to %lld, the dimension has %lld",
 			   (long long)sum, (long long)size);
 }
 
 /* Size of part k along the axis. */
 static int64_t
-part_size(struct sl__call *call, const struct sl__list *split, int64_t size,
+part_size(struct sl__rule_context *call, const struct sl__list *split, int64_t size,
 	  uint32_t k)
 {
 	if (split->values)
 		return split->values[k];
 	if (split->is_given)
-		return sl__size_unknown(call->shapes);
+		return sl__size_new_unknown(call->shapes);
 	return even_part(call, size, call->node->n_outputs, k);
 }
 
 enum sl_status
-sl__infer_split(struct sl__call *call)
+sl__infer_split(struct sl__rule_context *call)
 {
 	struct sl__list split = sl__list_of(call, 1, "split");
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0), axis;
 	uint32_t n = call->node->n_outputs;
 	int64_t *dims;
 
 	for (uint32_t k = 0; rank < 0 && k < n; k++)
-		sl__out_rankless(call, k, sl__in_dtype(call, 0));
+		sl__out_set_dtype_only(call, k, sl__in_dtype(call, 0));
 	if (rank < 0)
 		return call->failure;
-	axis = sl__need_axis(call, sl__int(call->node, "axis", 0), rank);
-	if (sl__int(call->node, "num_outputs", n) != n)
-		sl__refuse(call, "num_outputs is not %u, as many as it gives",
+	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0), rank);
+	if (sl__attribute_int(call->node, "num_outputs", n) != n)
+		sl__rule_reject(call, "num_outputs is not %u, as many as it gives",
 			   n);
-	dims = sl__copy_sizes(call, 0);
+	dims = sl__sizes_copy_from_input(call, 0);
 	if (call->failure)
 		return call->failure;
 	if (split.is_given)
 		check_parts(call, &split, in->dims[axis], n);
 	else if (call->node->version < 18 && !sl__is_symbol(in->dims[axis]) &&
 		 n && in->dims[axis] % n)
-		sl__refuse(call, "%lld does not divide into %u parts",
+		sl__rule_reject(call, "%lld does not divide into %u parts",
 			   (long long)in->dims[axis], n);
 	for (uint32_t k = 0; !call->failure && k < n; k++) {
 		dims[axis] = part_size(call, &split, in->dims[axis], k);
-		sl__out(call, k, in->dtype, rank, dims);
+		sl__out_set_shape(call, k, in->dtype, rank, dims);
 	}
 	return call->failure;
 }
@@ -342,7 +342,7 @@ sl__infer_split(struct sl__call *call)
 enum sl_status
 sl__ref_split(struct sl__eval *ev)
 {
-	struct sl__cut cut = {.axis = sl__int(ev->node, "axis", 0)};
+	struct sl__cut cut = {.axis = sl__attribute_int(ev->node, "axis", 0)};
 	const struct sl__tensor *in = sl__ref_need(ev, 0);
 	uint32_t n_parts = ev->node->n_outputs;
 	struct sl__around a;
@@ -368,7 +368,7 @@ sl__ref_split(struct sl__eval *ev)
 /* The rank that the inputs share, -1 where none is known, -2 where they
  * differ. */
 static int
-shared_rank(struct sl__call *call)
+shared_rank(struct sl__rule_context *call)
 {
 	int rank = -1;
 
@@ -385,19 +385,19 @@ shared_rank(struct sl__call *call)
 
 /* Takes input i into the sizes so far. */
 static enum sl_status
-concat_one(struct sl__call *call, uint32_t i, int axis, int64_t *dims)
+concat_one(struct sl__rule_context *call, uint32_t i, int axis, int64_t *dims)
 {
-	const struct sl__type *in = sl__in(call, i);
+	const struct sl__type *in = sl__in_type(call, i);
 	int rank = sl__in_rank(call, i);
 
 	if (sl__in_dtype(call, i) != SL_DTYPE_NONE &&
 	    sl__in_dtype(call, 0) != SL_DTYPE_NONE &&
 	    sl__in_dtype(call, i) != sl__in_dtype(call, 0))
-		return sl__refuse(call, "input %u is %s, not %s as the first",
+		return sl__rule_reject(call, "input %u is %s, not %s as the first",
 				  i, sl_dtype_text(sl__in_dtype(call, i)),
 				  sl_dtype_text(sl__in_dtype(call, 0)));
 	if (rank < 0) {
-		dims[axis] = sl__size_unknown(call->shapes);
+		dims[axis] = sl__size_new_unknown(call->shapes);
 		return SL_OK;
 	}
 	for (int d = 0; d < rank; d++) {
@@ -407,17 +407,17 @@ concat_one(struct sl__call *call, uint32_t i, int axis, int64_t *dims)
 			dims[d] = sl__size_add(call->shapes, dims[d],
 					       in->dims[d]);
 			if (dims[d] == -1)
-				return sl__refuse(call, "its output has more "
+				return sl__rule_reject(call, "its output has more "
 							"than 2^63 elements");
 			continue;
 		}
 		size = dims[d] == -1 ? in->dims[d]
 				     : sl__size_unify(dims[d], in->dims[d]);
 		if (size == -1)
-			return sl__refuse(call,
+			return sl__rule_reject(call,
 					  "input %u is %s: its dimension %d is "
 					  "not %lld as before",
-					  i, sl__in_text(call, i), d,
+					  i, sl__in_shape_text(call, i), d,
 					  (long long)dims[d]);
 		dims[d] = size;
 	}
@@ -425,31 +425,31 @@ concat_one(struct sl__call *call, uint32_t i, int axis, int64_t *dims)
 }
 
 enum sl_status
-sl__infer_concat(struct sl__call *call)
+sl__infer_concat(struct sl__rule_context *call)
 {
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int rank = shared_rank(call), axis;
 	int64_t *dims;
 
 	if (rank == -2)
-		return sl__refuse(call, "its inputs have different numbers of "
+		return sl__rule_reject(call, "its inputs have different numbers of "
 					"dimensions");
 	if (rank < 0)
-		return sl__out(call, 0, dtype, -1, NULL);
+		return sl__out_set_shape(call, 0, dtype, -1, NULL);
 	/* The first version has a default, later ones demand the axis. */
-	axis = sl__need_axis(call, sl__int(call->node, "axis", 1), rank);
-	dims = sl__new_sizes(call, (size_t)rank);
+	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 1), rank);
+	dims = sl__sizes_alloc(call, (size_t)rank);
 	for (int d = 0; !call->failure && d < rank; d++)
 		dims[d] = d == axis ? 0 : -1;
 	for (uint32_t i = 0; !call->failure && i < call->node->n_inputs; i++)
 		concat_one(call, i, axis, dims);
-	return sl__out(call, 0, dtype, rank, dims);
+	return sl__out_set_shape(call, 0, dtype, rank, dims);
 }
 
 enum sl_status
 sl__ref_concat(struct sl__eval *ev)
 {
-	int64_t axis = sl__int(ev->node, "axis", 1), at = 0;
+	int64_t axis = sl__attribute_int(ev->node, "axis", 1), at = 0;
 	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	struct sl__around whole, part;
 	struct sl__mover m;
@@ -478,7 +478,7 @@ sl__ref_concat(struct sl__eval *ev)
 /* Elements added before and after each dimension; "?" where that depends on
  * data.  Both arrays are zeroed by the caller. */
 static enum sl_status
-pad_amounts(struct sl__call *call, int rank, int64_t *before, int64_t *after)
+pad_amounts(struct sl__rule_context *call, int rank, int64_t *before, int64_t *after)
 {
 	const char *name = call->node->version < 2 ? "paddings" : "pads";
 	struct sl__list pads = sl__list_of(call, 1, name);
@@ -487,22 +487,22 @@ pad_amounts(struct sl__call *call, int rank, int64_t *before, int64_t *after)
 	int is_open = axes.is_given && !sl__list_is_plain(&axes);
 
 	if (pads.n >= 0 && n >= 0 && pads.n != 2 * n)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "%lld pads for %lld dimensions: two each "
 				  "are needed",
 				  (long long)pads.n, (long long)n);
 	for (int i = 0; is_open && i < rank; i++)
-		after[i] = sl__size_unknown(call->shapes);
+		after[i] = sl__size_new_unknown(call->shapes);
 	for (int64_t i = 0; !is_open && i < n; i++) {
 		int axis = axes.is_given
-				   ? sl__need_axis(call, axes.values[i], rank)
+				   ? sl__axis_require(call, axes.values[i], rank)
 				   : (int)i;
 
 		if (axis < 0)
 			return call->failure;
 		before[axis] = pads.values ? pads.values[i] : 0;
 		after[axis] = pads.values ? pads.values[n + i]
-					  : sl__size_unknown(call->shapes);
+					  : sl__size_new_unknown(call->shapes);
 	}
 	return SL_OK;
 }
@@ -510,7 +510,7 @@ pad_amounts(struct sl__call *call, int rank, int64_t *before, int64_t *after)
 /* What padding makes of a dimension; -1, which no output takes, where that is
  * no size. */
 static int64_t
-padded(struct sl__call *call, int64_t size, int64_t before, int64_t after)
+padded(struct sl__rule_context *call, int64_t size, int64_t before, int64_t after)
 {
 	int64_t all;
 
@@ -526,22 +526,22 @@ padded(struct sl__call *call, int64_t size, int64_t before, int64_t after)
 }
 
 enum sl_status
-sl__infer_pad(struct sl__call *call)
+sl__infer_pad(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0);
 	int64_t *dims, *before, *after;
 
 	if (rank < 0)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL);
-	dims = sl__new_sizes(call, (size_t)rank);
-	before = sl__new_sizes(call, (size_t)rank);
-	after = sl__new_sizes(call, (size_t)rank);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1, NULL);
+	dims = sl__sizes_alloc(call, (size_t)rank);
+	before = sl__sizes_alloc(call, (size_t)rank);
+	after = sl__sizes_alloc(call, (size_t)rank);
 	if (call->failure || pad_amounts(call, rank, before, after))
 		return call->failure;
 	for (int i = 0; i < rank; i++)
 		dims[i] = padded(call, in->dims[i], before[i], after[i]);
-	return sl__out(call, 0, in->dtype, rank, dims);
+	return sl__out_set_shape(call, 0, in->dtype, rank, dims);
 }
 
 enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE, PAD_WRAP };
@@ -609,7 +609,7 @@ pad_value(struct sl__eval *ev, struct sl__mover *m, unsigned char *storage)
 	static const char *const nothing = "";
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *value = sl__ref_tensor(ev, 2);
-	double number = sl__float(ev->node, "value", 0);
+	double number = sl__attribute_float(ev->node, "value", 0);
 
 	if (value && value->n_elements)
 		return sl__move_begin(ev, m, sl__ref_result(ev, 0), value);
@@ -742,8 +742,8 @@ sl__ref_center_crop_pad(struct sl__eval *ev)
 enum sl_status
 sl__ref_reverse_sequence(struct sl__eval *ev)
 {
-	int64_t batch_axis = sl__int(ev->node, "batch_axis", 1);
-	int64_t time_axis = sl__int(ev->node, "time_axis", 0);
+	int64_t batch_axis = sl__attribute_int(ev->node, "batch_axis", 1);
+	int64_t time_axis = sl__attribute_int(ev->node, "time_axis", 0);
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
 	int64_t strides[SL__RANK_MOST], n_batch, n_time;
 	struct sl__mover m;
@@ -787,9 +787,9 @@ compress_around(struct sl__eval *ev, const struct sl__tensor *in,
 	*axis = -1;
 	a->outer = a->inner = 1;
 	a->size = (int64_t)in->n_elements;
-	if (!sl__attribute(ev->node, "axis"))
+	if (!sl__attribute_find(ev->node, "axis"))
 		return SL_OK;
-	*axis = sl__int(ev->node, "axis", 0);
+	*axis = sl__attribute_int(ev->node, "axis", 0);
 	return sl__around_axis(ev, a, in, axis);
 }
 

@@ -19,19 +19,19 @@ given_axis(const struct sl__node *node)
 {
 	int is_old = node->version < 13 && node->domain[0] == '\0';
 
-	return sl__int(node, "axis", is_old ? 1 : -1);
+	return sl__attribute_int(node, "axis", is_old ? 1 : -1);
 }
 
 enum sl_status
-sl__infer_softmax(struct sl__call *call)
+sl__infer_softmax(struct sl__rule_context *call)
 {
 	int64_t axis = given_axis(call->node);
 	int rank = sl__in_rank(call, 0);
 
 	/* Before version 13 rows may be empty of axes: of one element each. */
 	if (rank > 0 && !(axis == rank && call->node->version < 13))
-		sl__need_axis(call, axis, rank);
-	return sl__out_like(call, 0, 0, SL_DTYPE_NONE);
+		sl__axis_require(call, axis, rank);
+	return sl__out_set_like_input(call, 0, 0, SL_DTYPE_NONE);
 }
 
 /* The tensor as [outer][length][inner]; a line runs along 'length'. */
@@ -43,7 +43,7 @@ static struct lines
 lines_of(const struct sl__node *node, int rank, const int64_t *dims)
 {
 	int is_old = node->version < 13 && !node->domain[0];
-	int axis = sl__axis(given_axis(node), rank);
+	int axis = sl__axis_normalize(given_axis(node), rank);
 	size_t first = (size_t)(axis < 0 ? rank : axis);
 	size_t end = is_old || axis < 0 ? (size_t)rank : first + 1;
 
@@ -54,9 +54,9 @@ lines_of(const struct sl__node *node, int rank, const int64_t *dims)
 
 /* Elements of one line; at least 1. */
 static uint64_t
-line_length(struct sl__call *call)
+line_length(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int64_t length = lines_of(call->node, in->rank, in->dims).length;
 
 	return length ? (uint64_t)length : 1;
@@ -65,7 +65,7 @@ line_length(struct sl__call *call)
 /* exp(x - m) / sum(exp(x - m)), where m is the largest of the line: to each
  * element belongs one comparison, one subtraction, one step of the sum. */
 void
-sl__cost_softmax(struct sl__call *call, struct sl_cost *cost)
+sl__cost_softmax(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_SOFTMAX;
@@ -75,7 +75,7 @@ sl__cost_softmax(struct sl__call *call, struct sl_cost *cost)
 
 /* x - m - log(sum(exp(x - m))): no division, one logarithm a line. */
 void
-sl__cost_log_softmax(struct sl__call *call, struct sl_cost *cost)
+sl__cost_log_softmax(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n = cost->in_elements;
 
@@ -87,7 +87,7 @@ sl__cost_log_softmax(struct sl__call *call, struct sl_cost *cost)
 /* To real numbers first (subtract, multiply), and back at the end (multiply,
  * add, two limits). */
 void
-sl__cost_qlinear_softmax(struct sl__call *call, struct sl_cost *cost)
+sl__cost_qlinear_softmax(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	sl__cost_softmax(call, cost);
 	sl__count(cost, cost->in_elements,
@@ -96,7 +96,7 @@ sl__cost_qlinear_softmax(struct sl__call *call, struct sl_cost *cost)
 
 /* The first of the largest becomes 1, the others 0. */
 void
-sl__cost_hardmax(struct sl__call *call, struct sl_cost *cost)
+sl__cost_hardmax(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n = cost->in_elements;
 

@@ -20,7 +20,7 @@
 #include "base/banned.h"
 
 void
-sl__cost_text(struct sl__call *call, struct sl_cost *cost)
+sl__cost_text(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->basis = SL_BASIS_UNKNOWN;
@@ -29,31 +29,31 @@ sl__cost_text(struct sl__call *call, struct sl_cost *cost)
 
 /* Stop words go out, so that the last dimension may shrink. */
 enum sl_status
-sl__infer_string_normalizer(struct sl__call *call)
+sl__infer_string_normalizer(struct sl__rule_context *call)
 {
 	const struct sl__attribute *stop =
-		sl__attribute(call->node, "stopwords");
-	const struct sl__type *in = sl__in(call, 0);
+		sl__attribute_find(call->node, "stopwords");
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0);
 	int64_t dims[2];
 
 	if (rank != 1 && rank != 2)
-		return sl__out_rankless(call, 0, SL_DTYPE_STRING);
+		return sl__out_set_dtype_only(call, 0, SL_DTYPE_STRING);
 	if (!stop || !stop->n)
-		return sl__out_like(call, 0, 0, SL_DTYPE_STRING);
+		return sl__out_set_like_input(call, 0, 0, SL_DTYPE_STRING);
 	memcpy(dims, in->dims, (size_t)rank * sizeof(*dims));
-	dims[rank - 1] = sl__size_unknown(call->shapes);
-	return sl__out(call, 0, SL_DTYPE_STRING, rank, dims);
+	dims[rank - 1] = sl__size_new_unknown(call->shapes);
+	return sl__out_set_shape(call, 0, SL_DTYPE_STRING, rank, dims);
 }
 
 /* One place for each n-gram of the pool. */
 enum sl_status
-sl__infer_tf_idf(struct sl__call *call)
+sl__infer_tf_idf(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
+	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0);
 	const int64_t *indexes;
-	size_t n = sl__ints(call->node, "ngram_indexes", &indexes);
+	size_t n = sl__attribute_ints(call->node, "ngram_indexes", &indexes);
 	int64_t most = -1, dims[2];
 
 	for (size_t i = 0; i < n; i++) {
@@ -61,38 +61,38 @@ sl__infer_tf_idf(struct sl__call *call)
 			most = indexes[i];
 	}
 	if (rank != 1 && rank != 2)
-		return sl__out_rankless(call, 0, SL_DTYPE_F32);
+		return sl__out_set_dtype_only(call, 0, SL_DTYPE_F32);
 	if (most == INT64_MAX)
-		return sl__refuse(call, "an n-gram index beyond all sizes");
+		return sl__rule_reject(call, "an n-gram index beyond all sizes");
 	if (rank == 2)
 		dims[0] = in->dims[0];
 	dims[rank - 1] = most + 1;
-	return sl__out(call, 0, SL_DTYPE_F32, rank, dims);
+	return sl__out_set_shape(call, 0, SL_DTYPE_F32, rank, dims);
 }
 
 enum sl_status
-sl__infer_string_concat(struct sl__call *call)
+sl__infer_string_concat(struct sl__rule_context *call)
 {
 	static const size_t both[] = {0, 1};
 	int64_t *dims;
 	int rank;
 
-	sl__broadcast(call, both, 2, &rank, &dims);
-	return sl__out(call, 0, SL_DTYPE_STRING, rank, dims);
+	sl__broadcast_inputs(call, both, 2, &rank, &dims);
+	return sl__out_set_shape(call, 0, SL_DTYPE_STRING, rank, dims);
 }
 
 /* As many pieces as the longest string has; and how many each has. */
 enum sl_status
-sl__infer_string_split(struct sl__call *call)
+sl__infer_string_split(struct sl__rule_context *call)
 {
-	sl__out_longer(call, SL_DTYPE_STRING, sl__size_unknown(call->shapes));
-	return sl__out_like(call, 1, 0, SL_DTYPE_I64);
+	sl__out_longer(call, SL_DTYPE_STRING, sl__size_new_unknown(call->shapes));
+	return sl__out_set_like_input(call, 1, 0, SL_DTYPE_I64);
 }
 
 enum sl_status
-sl__infer_regex(struct sl__call *call)
+sl__infer_regex(struct sl__rule_context *call)
 {
-	return sl__out_like(call, 0, 0, SL_DTYPE_BOOL);
+	return sl__out_set_like_input(call, 0, 0, SL_DTYPE_BOOL);
 }
 
 static const struct sl__tensor *
@@ -145,10 +145,10 @@ struct stop_words {
 static enum sl_status
 read_stop_words(struct stop_words *s, struct sl__eval *ev)
 {
-	const struct sl__attribute *stop = sl__attribute(ev->node, "stopwords");
+	const struct sl__attribute *stop = sl__attribute_find(ev->node, "stopwords");
 
 	sl__map_init(&s->words, ev->scratch);
-	s->by = sl__int(ev->node, "is_case_sensitive", 0) ? CASE_KEPT
+	s->by = sl__attribute_int(ev->node, "is_case_sensitive", 0) ? CASE_KEPT
 							  : CASE_LOWER;
 	for (size_t i = 0; !ev->failure && stop && stop->strings && i < stop->n;
 	     i++) {
@@ -166,7 +166,7 @@ read_stop_words(struct stop_words *s, struct sl__eval *ev)
 static enum letter_case
 case_of(const struct sl__node *node)
 {
-	const char *word = sl__word(node, "case_change_action", "NONE");
+	const char *word = sl__attribute_string(node, "case_change_action", "NONE");
 
 	return !strcmp(word, "LOWER")   ? CASE_LOWER
 	       : !strcmp(word, "UPPER") ? CASE_UPPER
@@ -279,11 +279,11 @@ static enum sl_status
 read_pool(struct sl__eval *ev, struct grams *g)
 {
 	const int64_t *starts;
-	size_t n = sl__ints(ev->node, "ngram_counts", &starts);
+	size_t n = sl__attribute_ints(ev->node, "ngram_counts", &starts);
 
-	g->pool = sl__attribute(ev->node, "pool_strings");
+	g->pool = sl__attribute_find(ev->node, "pool_strings");
 	if (!g->pool)
-		g->pool = sl__attribute(ev->node, "pool_int64s");
+		g->pool = sl__attribute_find(ev->node, "pool_int64s");
 	if (!g->pool || (!g->pool->strings && !g->pool->ints))
 		return sl__ref_refuse(ev, "it has no pool of n-grams");
 	sl__map_init(&g->ids, ev->scratch);
@@ -350,8 +350,8 @@ count_row(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end)
 static void
 weigh(const struct sl__node *node, float *counts, size_t n)
 {
-	const struct sl__attribute *weights = sl__attribute(node, "weights");
-	const char *mode = sl__word(node, "mode", "TF");
+	const struct sl__attribute *weights = sl__attribute_find(node, "weights");
+	const char *mode = sl__attribute_string(node, "mode", "TF");
 
 	for (size_t i = 0; strcmp(mode, "TF") != 0 && i < n; i++) {
 		float weight = 1;
@@ -371,10 +371,10 @@ grams_of(struct sl__eval *ev, struct grams *g)
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
 	const struct sl__node *node = ev->node;
 
-	g->least = sl__int(node, "min_gram_length", 1);
-	g->most = sl__int(node, "max_gram_length", 1);
-	g->n_skips = sl__int(node, "max_skip_count", 0);
-	g->n_columns = sl__ints(node, "ngram_indexes", &g->columns);
+	g->least = sl__attribute_int(node, "min_gram_length", 1);
+	g->most = sl__attribute_int(node, "max_gram_length", 1);
+	g->n_skips = sl__attribute_int(node, "max_skip_count", 0);
+	g->n_columns = sl__attribute_ints(node, "ngram_indexes", &g->columns);
 	if (!in || in->rank < 1 || in->rank > 2)
 		return sl__ref_refuse(
 			ev, "its input has neither one nor two dimensions");
@@ -517,8 +517,8 @@ split_one(struct sl__eval *ev, const struct splitter *s, const char *text,
 enum sl_status
 sl__ref_string_split(struct sl__eval *ev)
 {
-	struct splitter s = {sl__word(ev->node, "delimiter", ""),
-			     sl__int(ev->node, "maxsplit", -1)};
+	struct splitter s = {sl__attribute_string(ev->node, "delimiter", ""),
+			     sl__attribute_int(ev->node, "maxsplit", -1)};
 	int64_t dims[SL__RANK_MOST + 1], *counts, most = 0;
 	const struct sl__tensor *in = need_strings(ev, 0);
 	const char **made;
@@ -551,7 +551,7 @@ sl__ref_string_split(struct sl__eval *ev)
 enum sl_status
 sl__ref_regex(struct sl__eval *ev)
 {
-	const char *pattern = sl__word(ev->node, "pattern", "");
+	const char *pattern = sl__attribute_string(ev->node, "pattern", "");
 	const struct sl__tensor *in = need_strings(ev, 0);
 	const char *posix;
 	int64_t *matches;

@@ -32,33 +32,33 @@ group_size(const struct sl__node *node)
 }
 
 enum sl_status
-sl__infer_optimizer(struct sl__call *call)
+sl__infer_optimizer(struct sl__rule_context *call)
 {
 	size_t n = group_size(call->node);
 
 	if (n * n_groups(call->node) + FIRST != call->node->n_inputs)
-		return sl__refuse(call,
+		return sl__rule_reject(call,
 				  "%u inputs are not 2 and groups of the same "
 				  "size",
 				  call->node->n_inputs);
 	for (size_t k = 0; k < call->node->n_outputs; k++)
-		sl__out_like(call, k, FIRST + (k < n ? k : k + n),
+		sl__out_set_like_input(call, k, FIRST + (k < n ? k : k + n),
 			     SL_DTYPE_NONE);
 	return call->failure;
 }
 
 /* A derivative by each of the first inputs, of its shape. */
 enum sl_status
-sl__infer_gradient(struct sl__call *call)
+sl__infer_gradient(struct sl__rule_context *call)
 {
 
 	for (size_t k = 0; k < call->node->n_outputs; k++)
-		sl__out_like(call, k, k, SL_DTYPE_NONE);
+		sl__out_set_like_input(call, k, k, SL_DTYPE_NONE);
 	return call->failure;
 }
 
 static uint64_t
-n_elements(struct sl__call *call)
+n_elements(struct sl__rule_context *call)
 {
 	uint64_t n = 0;
 
@@ -76,10 +76,10 @@ n_elements(struct sl__call *call)
  *             X -= r V / (sqrt(H) + e)
  */
 void
-sl__cost_optimizer(struct sl__call *call, struct sl_cost *cost)
+sl__cost_optimizer(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	const struct sl__node *node = call->node;
-	int is_nesterov = sl__word(node, "mode", "")[0] == 'n';
+	int is_nesterov = sl__attribute_string(node, "mode", "")[0] == 'n';
 	struct sl__per each = {
 		.mul = 4, .fma = 3, .add = 2, .div = 1, .exp = 1};
 
@@ -113,8 +113,8 @@ slope(const struct step *s, int64_t i)
 static void
 step_adagrad(const struct step *s)
 {
-	double decay = sl__float(s->node, "decay_factor", 0);
-	double epsilon = sl__float(s->node, "epsilon", (double)1e-6F);
+	double decay = sl__attribute_float(s->node, "decay_factor", 0);
+	double epsilon = sl__attribute_float(s->node, "epsilon", (double)1e-6F);
 	double rate = s->rate / (1 + s->count * decay);
 
 	for (int64_t i = 0; i < s->n; i++) {
@@ -128,10 +128,10 @@ step_adagrad(const struct step *s)
 static void
 step_adam(const struct step *s)
 {
-	double alpha = sl__float(s->node, "alpha", (double)0.9F);
-	double beta = sl__float(s->node, "beta", (double)0.999F);
-	double epsilon = sl__float(s->node, "epsilon", (double)1e-6F);
-	double after = 1 - sl__float(s->node, "norm_coefficient_post", 0);
+	double alpha = sl__attribute_float(s->node, "alpha", (double)0.9F);
+	double beta = sl__attribute_float(s->node, "beta", (double)0.999F);
+	double epsilon = sl__attribute_float(s->node, "epsilon", (double)1e-6F);
+	double after = 1 - sl__attribute_float(s->node, "norm_coefficient_post", 0);
 	double rate = s->rate;
 
 	if (s->count > 0)
@@ -151,9 +151,9 @@ step_adam(const struct step *s)
 static void
 step_momentum(const struct step *s)
 {
-	double alpha = sl__float(s->node, "alpha", 0);
-	double beta = s->count > 0 ? sl__float(s->node, "beta", 1) : 1;
-	int is_nesterov = sl__word(s->node, "mode", "")[0] == 'n';
+	double alpha = sl__attribute_float(s->node, "alpha", 0);
+	double beta = s->count > 0 ? sl__attribute_float(s->node, "beta", 1) : 1;
+	int is_nesterov = sl__attribute_string(s->node, "mode", "")[0] == 'n';
 
 	for (int64_t i = 0; i < s->n; i++) {
 		double g = slope(s, i);
@@ -213,7 +213,7 @@ sl__ref_optimizer(struct sl__eval *ev)
 		.node = ev->node,
 		.rate = sl__ref_number(ev, 0, 0),
 		.count = sl__ref_number(ev, 1, 0),
-		.norm = sl__float(ev->node, "norm_coefficient", 0),
+		.norm = sl__attribute_float(ev->node, "norm_coefficient", 0),
 	};
 
 	for (size_t k = 0; !ev->failure && k < n; k++)

@@ -156,7 +156,7 @@ int64_t
 sl__ref_dim(const struct sl__eval *ev, size_t i, int d)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-	int axis = t ? sl__axis(d, (int)t->rank) : -1;
+	int axis = t ? sl__axis_normalize(d, (int)t->rank) : -1;
 
 	return axis < 0 ? 0 : t->dims[axis];
 }
@@ -330,7 +330,7 @@ sl__ref_integers(struct sl__eval *ev, size_t i)
 		return (const int64_t *)(const void *)t->bytes;
 	made = sl__ref_new(ev, n, sizeof(*made));
 	if (made &&
-	    (!t || !is_number(t->dtype) || !sl__tensor_words(t, 0, n, made)))
+	    (!t || !is_number(t->dtype) || !sl__tensor_integer_bits(t, 0, n, made)))
 		return no_numbers(ev, t, i);
 	return made;
 }
@@ -426,8 +426,8 @@ sl__ref_list(struct sl__eval *ev, size_t i, const char *name, size_t *n)
 	const int64_t *values = NULL;
 
 	*n = 0;
-	if (name && sl__attribute(ev->node, name)) {
-		*n = sl__ints(ev->node, name, &values);
+	if (name && sl__attribute_find(ev->node, name)) {
+		*n = sl__attribute_ints(ev->node, name, &values);
 	} else if (t) {
 		values = sl__ref_integers(ev, i);
 		*n = values ? (size_t)t->n_elements : 0;
@@ -438,7 +438,7 @@ sl__ref_list(struct sl__eval *ev, size_t i, const char *name, size_t *n)
 int
 sl__ref_choice(struct sl__eval *ev, const char *name, const char *const *words)
 {
-	const char *word = sl__word(ev->node, name, words[0]);
+	const char *word = sl__attribute_string(ev->node, name, words[0]);
 
 	for (int i = 0; words[i]; i++) {
 		if (!strcmp(word, words[i]))

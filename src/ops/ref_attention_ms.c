@@ -23,7 +23,7 @@ refuse(struct sl__eval *ev, const char *what)
 static double
 scale_of(const struct sl__node *node, int64_t width)
 {
-	double given = sl__float(node, "scale", 0);
+	double given = sl__attribute_float(node, "scale", 0);
 
 	return given > 0 || given < 0 ? given : 1 / sqrt((double)width);
 }
@@ -107,7 +107,7 @@ is_seen(const struct mask *m, int64_t b, int64_t query, int64_t key)
 static enum sl_status
 read_mask(struct sl__heads *h, struct sl__eval *ev, size_t i)
 {
-	double hidden = sl__float(ev->node, "mask_filter_value", -10000);
+	double hidden = sl__attribute_float(ev->node, "mask_filter_value", -10000);
 	int64_t n = h->batch * h->queries * h->total;
 	struct mask m;
 	double *made;
@@ -136,7 +136,7 @@ stand_after(struct sl__heads *h, struct sl__eval *ev, int64_t past)
 	for (int64_t b = 0; offsets && b <= h->batch; b++)
 		offsets[b] = past;
 	h->offsets = offsets;
-	h->is_causal = sl__int(ev->node, "unidirectional", 0) != 0;
+	h->is_causal = sl__attribute_int(ev->node, "unidirectional", 0) != 0;
 	return ev->failure;
 }
 
@@ -249,8 +249,8 @@ sl__ref_projected_attention(struct sl__eval *ev)
 	struct sl__heads h = {.is_flat = 1, .left = -1, .right = -1};
 	int64_t dims[3];
 
-	if (sl__int(ev->node, "do_rotary", 0) ||
-	    sl__int(ev->node, "past_present_share_buffer", 0))
+	if (sl__attribute_int(ev->node, "do_rotary", 0) ||
+	    sl__attribute_int(ev->node, "past_present_share_buffer", 0))
 		return refuse(ev, "do_rotary or past_present_share_buffer");
 	if (read_projected(&h, ev) || stand_after(&h, ev, h.past) ||
 	    read_mask(&h, ev, 3) || read_bias(&h, ev, 5))
@@ -360,7 +360,7 @@ read_multi_head(struct sl__heads *h, struct sl__eval *ev)
 	int64_t first = 0; /* of the share of the bias */
 
 	h->batch = sl__ref_dim(ev, 0, 0);
-	h->n_heads = h->n_kv_heads = sl__int(ev->node, "num_heads", 0);
+	h->n_heads = h->n_kv_heads = sl__attribute_int(ev->node, "num_heads", 0);
 	if (h->n_heads < 1 || h->n_heads > INT32_MAX)
 		return sl__ref_refuse(ev, "%lld heads", (long long)h->n_heads);
 	for (size_t i = 0; !ev->failure && i < 3; i++) {
@@ -449,7 +449,7 @@ turn_rows(double *rows, const struct sl__row_counts *n,
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, COSINES);
 	const struct sl__tensor *given = sl__ref_tensor(ev, PLACES);
-	int is_interleaved = sl__int(ev->node, "rotary_interleaved", 0) != 0;
+	int is_interleaved = sl__attribute_int(ev->node, "rotary_interleaved", 0) != 0;
 	int64_t pairs = sl__ref_dim(ev, COSINES, -1);
 	const double *cosines = sl__ref_doubles(ev, COSINES);
 	const double *sines = sl__ref_doubles(ev, SINES);
@@ -499,7 +499,7 @@ take_group_part(struct sl__eval *ev, size_t i, const struct sl__heads *h)
 	}
 	made = sl__rows_join(ev, &(struct sl__row_place){h->queries, NULL, 0},
 			     NULL, &rows, &n, NULL);
-	if (made && i < 2 && sl__int(ev->node, "do_rotary", 0))
+	if (made && i < 2 && sl__attribute_int(ev->node, "do_rotary", 0))
 		turn_rows(made, &n, h, ev);
 	return made;
 }
@@ -553,7 +553,7 @@ read_sinks(struct sl__heads *h, struct sl__eval *ev)
 					  "for each head");
 	if (t)
 		h->sinks = sl__ref_doubles(ev, SINK);
-	else if (sl__int(ev->node, "smooth_softmax", 0) > 0)
+	else if (sl__attribute_int(ev->node, "smooth_softmax", 0) > 0)
 		h->sinks = sl__ref_new_doubles(ev, h->n_heads);
 	return ev->failure;
 }
@@ -561,7 +561,7 @@ read_sinks(struct sl__heads *h, struct sl__eval *ev)
 enum sl_status
 sl__ref_group_query(struct sl__eval *ev)
 {
-	int64_t window = sl__int(ev->node, "local_window_size", -1);
+	int64_t window = sl__attribute_int(ev->node, "local_window_size", -1);
 	struct sl__heads h = {.is_flat = 1, .is_causal = 1, .right = -1};
 
 	if (sl__ref_result(ev, 3) || sl__ref_in(ev, 12) || sl__ref_in(ev, 13))
@@ -575,6 +575,6 @@ sl__ref_group_query(struct sl__eval *ev)
 		return ev->failure;
 	h.left = window > 0 ? window - 1 : -1;
 	h.scale = scale_of(ev->node, h.width);
-	h.softcap = sl__float(ev->node, "softcap", 0);
+	h.softcap = sl__attribute_float(ev->node, "softcap", 0);
 	return sl__heads_run(ev, &h) ? ev->failure : sl__heads_store(ev, &h);
 }

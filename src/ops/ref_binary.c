@@ -21,10 +21,10 @@ static enum sl_status
 add_operand(struct sl__eval *ev, struct sl__walk *w, size_t i)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-	int64_t axis = sl__int(ev->node, "axis", 0);
+	int64_t axis = sl__attribute_int(ev->node, "axis", 0);
 
 	if (ev->node->domain[0] || ev->node->version >= 7 || !t ||
-	    !sl__attribute(ev->node, "axis") || t->rank >= w->rank)
+	    !sl__attribute_find(ev->node, "axis") || t->rank >= w->rank)
 		return sl__walk_input(ev, w, i, SIZE_MAX);
 	axis = axis < 0 ? axis + (int64_t)w->rank : axis;
 	if (axis < 0 || axis > (int64_t)(w->rank - t->rank))
@@ -205,12 +205,12 @@ form_of(const struct sl__node *node)
 {
 	struct form form = forms[node->op - sl__ops];
 
-	if (sl__is_op(node, SL__OP_ONNX_Mod) && sl__int(node, "fmod", 0)) {
+	if (sl__is_op(node, SL__OP_ONNX_Mod) && sl__attribute_int(node, "fmod", 0)) {
 		form.real = fmod;
 		form.whole = whole_fmod;
 	}
 	if (sl__is_op(node, SL__OP_ONNX_BitShift) &&
-	    !strcmp(sl__word(node, "direction", "LEFT"), "RIGHT"))
+	    !strcmp(sl__attribute_string(node, "direction", "LEFT"), "RIGHT"))
 		form.whole = whole_shift_right;
 	return form;
 }

@@ -62,7 +62,7 @@ overflow_of(enum sl_dtype dtype)
 static double
 power_of_two(const struct sl__node *node, double value, int saturates)
 {
-	const char *mode = sl__word(node, "round_mode", "up");
+	const char *mode = sl__attribute_string(node, "round_mode", "up");
 	int exponent;
 	double mantissa, power;
 
@@ -93,7 +93,7 @@ enum sl_status
 sl__ref_store_cast(struct sl__eval *ev, size_t k, const double *from)
 {
 	struct sl__runtime_value *out = sl__ref_result(ev, k);
-	int saturates = sl__int(ev->node, "saturate", 1) != 0;
+	int saturates = sl__attribute_int(ev->node, "saturate", 1) != 0;
 	struct overflow beyond;
 
 	if (out && !ev->failure && out->tensor.dtype == SL_DTYPE_F8E8M0) {
@@ -152,7 +152,7 @@ element_text(char *text, const struct sl__tensor *t, uint64_t i)
 	double real;
 
 	if (sl__dtype_family(t->dtype) == SL__DTYPE_INTEGER) {
-		if (!sl__tensor_words(t, i, 1, &whole))
+		if (!sl__tensor_integer_bits(t, i, 1, &whole))
 			return 0;
 		if (t->dtype == SL_DTYPE_U64)
 			snprintf(text, TEXT_MOST, "%llu",

@@ -100,7 +100,7 @@ set_shape(struct stack *s, struct sl__eval *ev, enum sl_dtype dtype,
 	int64_t n = s->n;
 
 	if (rank >= SL__RANK_MOST || dtype == SL_DTYPE_NONE ||
-	    !sl__tensor_measure(&piece))
+	    !sl__tensor_compute_size(&piece))
 		return sl__ref_refuse(
 			ev, "what a body gives cannot be put side by side");
 	s->has_shape = 1;
@@ -220,7 +220,7 @@ static enum sl_status
 lay_out(const struct stack *s, struct sl__eval *ev, const struct stacking *how,
 	int64_t *dims, struct sl__path *path)
 {
-	int axis = sl__axis(how->axis, (int)s->rank + 1);
+	int axis = sl__axis_normalize(how->axis, (int)s->rank + 1);
 	int64_t strides[SL__RANK_MOST], pieces[SL__RANK_MOST];
 	size_t at = 1;
 
@@ -290,7 +290,7 @@ body_open(struct body *b, struct sl__eval *ev, const char *name,
 	  size_t n_inputs, size_t n_outputs)
 {
 	b->ev = ev;
-	b->id = sl__body_of(ev->node, name);
+	b->id = sl__node_body_by_name(ev->node, name);
 	b->evaluator = ev->evaluator;
 	if (b->id == SL__NONE || !b->evaluator)
 		return sl__ref_refuse(ev, "it has no %s", name);
@@ -615,7 +615,7 @@ static int64_t
 list_at(const struct sl__node *node, const char *name, size_t i)
 {
 	const int64_t *values;
-	size_t n = sl__ints(node, name, &values);
+	size_t n = sl__attribute_ints(node, name, &values);
 
 	return i < n ? values[i] : 0;
 }
@@ -633,7 +633,7 @@ static enum sl_status
 agree(struct sl__eval *ev, size_t i, int64_t axis, int64_t *size)
 {
 	const struct sl__tensor *in = sl__ref_need(ev, i);
-	int at = in ? sl__axis(axis, (int)in->rank) : -1;
+	int at = in ? sl__axis_normalize(axis, (int)in->rank) : -1;
 
 	if (!in)
 		return ev->failure;
@@ -698,7 +698,7 @@ scan_sizes(struct sl__eval *ev, struct scan *s)
 static enum sl_status
 scan_open(struct sl__eval *ev, struct scan *s)
 {
-	int64_t n_scans = sl__int(ev->node, "num_scan_inputs", 0);
+	int64_t n_scans = sl__attribute_int(ev->node, "num_scan_inputs", 0);
 	const struct sl__node *node = ev->node;
 
 	s->has_batch = node->version < 9;

@@ -214,7 +214,7 @@ enum sl_status
 sl__around_axis(struct sl__eval *ev, struct sl__around *out,
 		const struct sl__tensor *t, int64_t *axis)
 {
-	int at = sl__axis(axis ? *axis : 0, (int)t->rank);
+	int at = sl__axis_normalize(axis ? *axis : 0, (int)t->rank);
 
 	if (at < 0)
 		return sl__ref_refuse(

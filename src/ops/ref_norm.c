@@ -118,7 +118,7 @@ open_layers(struct layers *l, struct sl__eval *ev, int64_t axis)
 	l->t = sl__ref_need(ev, 0);
 	if (!l->t)
 		return ev->failure;
-	first = sl__axis(axis, (int)l->t->rank);
+	first = sl__axis_normalize(axis, (int)l->t->rank);
 	if (first < 0)
 		return sl__ref_refuse(ev, "no axis %lld", (long long)axis);
 	l->n_rows = sl__ref_product(l->t->dims, 0, (size_t)first);
@@ -165,12 +165,12 @@ sl__ref_layer_norm(struct sl__eval *ev)
 	double *sum = NULL;
 
 	if (open_layers(&l, ev,
-			form->has_skip ? -1 : sl__int(ev->node, "axis", -1)))
+			form->has_skip ? -1 : sl__attribute_int(ev->node, "axis", -1)))
 		return ev->failure;
 	sl__walk_begin(&l.w, l.t->rank, l.t->dims);
 	l.scale = walk_given(ev, &l.w, form->scale);
 	l.bias = walk_given(ev, &l.w, form->bias);
-	l.epsilon = sl__float(ev->node, "epsilon", form->epsilon);
+	l.epsilon = sl__attribute_float(ev->node, "epsilon", form->epsilon);
 	if (form->has_skip)
 		l.x = sum = add_repeated(ev, l.x, 1, form->more);
 	if (ev->failure)
@@ -194,7 +194,7 @@ struct spans {
 static enum sl_status
 run_spans(struct sl__eval *ev, struct spans *s)
 {
-	double epsilon = sl__float(ev->node, "epsilon", 1e-5);
+	double epsilon = sl__attribute_float(ev->node, "epsilon", 1e-5);
 	const double *x = sl__ref_doubles(ev, 0);
 	const double *scale = read_vector(ev, 1, s->n_parts);
 	const double *bias = read_vector(ev, 2, s->n_parts);
@@ -237,7 +237,7 @@ enum sl_status
 sl__ref_group_norm(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	int64_t n_groups = sl__int(ev->node, "num_groups", 1), image;
+	int64_t n_groups = sl__attribute_int(ev->node, "num_groups", 1), image;
 	struct spans s = {0};
 
 	if (!t || t->rank < 2 || n_groups < 1 || t->dims[1] % n_groups)
@@ -272,7 +272,7 @@ open_batches(struct batches *b, struct sl__eval *ev)
 	b->batch = t->rank > 0 ? t->dims[0] : 1;
 	b->n_parts = t->rank > 1 ? t->dims[1] : 1;
 	b->span = t->rank > 1 ? sl__ref_product(t->dims, 2, t->rank) : 1;
-	if (ev->node->version < 9 && !sl__int(ev->node, "spatial", 1)) {
+	if (ev->node->version < 9 && !sl__attribute_int(ev->node, "spatial", 1)) {
 		b->n_parts = sl__ref_product(t->dims, 1, t->rank);
 		b->span = 1;
 	}
@@ -315,7 +315,7 @@ measure_batches(struct batches *b)
 static enum sl_status
 store_statistics(struct batches *b, struct sl__eval *ev)
 {
-	double momentum = sl__float(ev->node, "momentum", 0.9);
+	double momentum = sl__attribute_float(ev->node, "momentum", 0.9);
 	double *running = sl__ref_new_doubles(ev, b->n_parts);
 
 	if (!running)
@@ -336,10 +336,10 @@ enum sl_status
 sl__ref_batch_norm(struct sl__eval *ev)
 {
 	const struct sl__node *node = ev->node;
-	double epsilon = sl__float(node, "epsilon", 1e-5);
+	double epsilon = sl__attribute_float(node, "epsilon", 1e-5);
 	int is_training = node->version < 14
 				  ? node->n_outputs > 1
-				  : sl__int(node, "training_mode", 0) != 0;
+				  : sl__attribute_int(node, "training_mode", 0) != 0;
 	struct batches b = {0};
 	size_t size;
 
@@ -385,8 +385,8 @@ enum sl_status
 sl__ref_lp_norm(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	int64_t p = sl__int(ev->node, "p", 2), n, inner, outer;
-	int axis = sl__axis(sl__int(ev->node, "axis", -1), sl__ref_rank(ev, 0));
+	int64_t p = sl__attribute_int(ev->node, "p", 2), n, inner, outer;
+	int axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", -1), sl__ref_rank(ev, 0));
 	const double *x = sl__ref_doubles(ev, 0);
 	double *y = sl__ref_new_output(ev, 0);
 
@@ -413,10 +413,10 @@ sl__ref_lrn(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
 	const struct sl__node *node = ev->node;
-	double alpha = sl__float(node, "alpha", 1e-4);
-	double beta = sl__float(node, "beta", 0.75);
-	double bias = sl__float(node, "bias", 1);
-	int64_t size = sl__int(node, "size", 0), image;
+	double alpha = sl__attribute_float(node, "alpha", 1e-4);
+	double beta = sl__attribute_float(node, "beta", 0.75);
+	double bias = sl__attribute_float(node, "bias", 1);
+	int64_t size = sl__attribute_int(node, "size", 0), image;
 	const double *x = sl__ref_doubles(ev, 0);
 	double *y = sl__ref_new_output(ev, 0);
 
@@ -452,7 +452,7 @@ statistics_steps(const struct sl__node *node, const struct sl__tensor *t,
 {
 	static const int64_t usual[] = {0, 2, 3};
 	const int64_t *axes;
-	size_t n_axes = sl__ints(node, "axes", &axes);
+	size_t n_axes = sl__attribute_ints(node, "axes", &axes);
 	int64_t n = 1;
 
 	if (!n_axes) {
@@ -462,7 +462,7 @@ statistics_steps(const struct sl__node *node, const struct sl__tensor *t,
 	for (size_t d = 0; d < t->rank; d++)
 		steps[d] = 1;
 	for (size_t i = 0; i < n_axes; i++) {
-		int axis = sl__axis(axes[i], (int)t->rank);
+		int axis = sl__axis_normalize(axes[i], (int)t->rank);
 
 		if (axis < 0)
 			return -1;
@@ -648,7 +648,7 @@ sl__ref_embed_layer_norm(struct sl__eval *ev)
 	e.sum = sl__ref_new(ev, n, sizeof(*e.sum));
 	e.y = sl__ref_new(ev, n, sizeof(*e.y));
 	if (ev->failure ||
-	    embed(ev, &e, sl__float(ev->node, "epsilon", 1e-12)) ||
+	    embed(ev, &e, sl__attribute_float(ev->node, "epsilon", 1e-12)) ||
 	    count_tokens(&e, ev))
 		return ev->failure;
 	sl__ref_store_doubles(ev, 0, e.y);

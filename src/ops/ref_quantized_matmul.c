@@ -270,7 +270,7 @@ sl__ref_matmul_scaled(struct sl__eval *ev)
 	q.b.n_scales = count_lines(ev, q.form->b_scale, &q.b);
 	q.b.scales = sl__ref_doubles(ev, q.form->b_scale);
 	f.bias = read_bias(&q, ev, f.bias_strides);
-	f.alpha = sl__float(ev->node, "alpha", 1);
+	f.alpha = sl__attribute_float(ev->node, "alpha", 1);
 	f.dtype = sl__ref_result(ev, 0)->tensor.dtype;
 	if (!sl__ref_is_whole(f.dtype)) {
 		f.y = sl__ref_new_doubles(ev, q.p.n);

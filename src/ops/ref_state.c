@@ -72,7 +72,7 @@ run_row(const struct causal *c, int64_t row)
 enum sl_status
 sl__ref_causal_conv(struct sl__eval *ev)
 {
-	const char *word = sl__word(ev->node, "activation", "none");
+	const char *word = sl__attribute_string(ev->node, "activation", "none");
 	int is_swish = !strcmp(word, "silu") || !strcmp(word, "swish");
 	struct causal c = {0};
 
@@ -215,7 +215,7 @@ read_token(const struct linear *l, int64_t token, int64_t head,
 static enum sl_status
 check_rule(struct sl__eval *ev)
 {
-	const char *rule = sl__word(ev->node, "update_rule", "gated_delta");
+	const char *rule = sl__attribute_string(ev->node, "update_rule", "gated_delta");
 	int fades = !strncmp(rule, "gated", 5);
 	int corrects = strstr(rule, "delta") != NULL;
 
@@ -232,7 +232,7 @@ check_rule(struct sl__eval *ev)
 enum sl_status
 sl__ref_linear_attention(struct sl__eval *ev)
 {
-	double given = sl__float(ev->node, "scale", 0);
+	double given = sl__attribute_float(ev->node, "scale", 0);
 	struct linear l = {0};
 	int64_t dims[4], group, size;
 

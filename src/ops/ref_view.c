@@ -18,7 +18,7 @@ sl__view_begin(struct sl__view *view, struct sl__eval *ev)
 		return ev->failure;
 	memset(view, 0, sizeof(*view));
 	view->shapes.arena = *ev->scratch;
-	view->call = (struct sl__call){.shapes = &view->shapes,
+	view->call = (struct sl__rule_context){.shapes = &view->shapes,
 				       .node = ev->node,
 				       .err = ev->err,
 				       .types = types,

@@ -13,7 +13,7 @@
  */
 struct sl__view {
 	struct sl__shapes shapes;
-	struct sl__call call;
+	struct sl__rule_context call;
 };
 
 enum sl_status sl__view_begin(struct sl__view *view, struct sl__eval *ev);

@@ -56,7 +56,7 @@ sl__runtime_value_tensor(struct sl__runtime_value *content, enum sl_dtype dtype,
 	made.tensor.dtype = dtype;
 	made.tensor.rank = rank;
 	made.tensor.dims = dims;
-	if (!sl__tensor_measure(&made.tensor))
+	if (!sl__tensor_compute_size(&made.tensor))
 		return sl__fail(err, SL_E_DATA,
 				"a tensor has more than 2^63 bytes");
 	n_bytes = made.tensor.n_bytes;
@@ -95,7 +95,7 @@ sl__runtime_value_strings(struct sl__runtime_value *content, size_t rank,
 	made.tensor.dtype = SL_DTYPE_STRING;
 	made.tensor.rank = rank;
 	made.tensor.dims = dims;
-	if (!sl__tensor_measure(&made.tensor))
+	if (!sl__tensor_compute_size(&made.tensor))
 		return sl__fail_nomem(err);
 	n_bytes = made.tensor.n_elements * sizeof(*list);
 	for (uint64_t i = 0; i < made.tensor.n_elements; i++)
@@ -172,7 +172,7 @@ sl__runtime_value_load(struct sl__runtime_value *content,
 	rc = sl__runtime_value_tensor(content, tensor->dtype, tensor->rank,
 				      tensor->dims, allocator, err);
 	if (!rc)
-		sl__tensor_piece(tensor, 0, (size_t)tensor->n_bytes,
+		sl__tensor_byte_range(tensor, 0, (size_t)tensor->n_bytes,
 				 content->bytes);
 	return rc;
 }

@@ -12,20 +12,20 @@ static const int64_t most = INT64_C(1) << 30;
 
 /* An attribute of n integers from 'least'; left alone where there is none. */
 static enum sl_status
-read_list(int64_t *out, struct sl__call *call, const char *name, int n,
+read_list(int64_t *out, struct sl__rule_context *call, const char *name, int n,
 	  int64_t least)
 {
 	const int64_t *values;
-	size_t n_values = sl__ints(call->node, name, &values);
+	size_t n_values = sl__attribute_ints(call->node, name, &values);
 
 	if (n_values == 0)
 		return SL_OK;
 	if (n_values != (size_t)n)
-		return sl__refuse(call, "%s has %zu number%s, not %d", name,
+		return sl__rule_reject(call, "%s has %zu number%s, not %d", name,
 				  n_values, n_values == 1 ? "" : "s", n);
 	for (int i = 0; i < n; i++) {
 		if (values[i] < least || values[i] > most)
-			return sl__refuse(call, "%s holds %lld", name,
+			return sl__rule_reject(call, "%s holds %lld", name,
 					  (long long)values[i]);
 		out[i] = values[i];
 	}
@@ -33,14 +33,14 @@ read_list(int64_t *out, struct sl__call *call, const char *name, int n,
 }
 
 static enum sl_status
-read_kernel(struct sl__window *w, struct sl__call *call, const int64_t *weight)
+read_kernel(struct sl__window *w, struct sl__rule_context *call, const int64_t *weight)
 {
 	read_list(w->kernel, call, "kernel_shape", w->n, 1);
 	for (int d = 0; !call->failure && d < w->n; d++) {
 		int64_t size = weight ? weight[d] : w->kernel[d];
 
 		if (w->kernel[d] && sl__sizes_differ(size, w->kernel[d]))
-			return sl__refuse(call,
+			return sl__rule_reject(call,
 					  "kernel_shape says %lld where the "
 					  "weight has %lld",
 					  (long long)w->kernel[d],
@@ -49,16 +49,16 @@ read_kernel(struct sl__window *w, struct sl__call *call, const int64_t *weight)
 			w->kernel[d] = size;
 		if (!sl__is_symbol(w->kernel[d]) &&
 		    (w->kernel[d] < 1 || w->kernel[d] > most))
-			sl__refuse(call,
+			sl__rule_reject(call,
 				   "the kernel's size is not known, or none");
 	}
 	return call->failure;
 }
 
 static enum sl_status
-read_padding(struct sl__window *w, struct sl__call *call)
+read_padding(struct sl__window *w, struct sl__rule_context *call)
 {
-	const char *word = sl__word(call->node, "auto_pad", "NOTSET");
+	const char *word = sl__attribute_string(call->node, "auto_pad", "NOTSET");
 	int64_t pads[2 * SL__WINDOW_MOST] = {0};
 
 	if (!strcmp(word, "SAME_UPPER") || !strcmp(word, "SAME_LOWER"))
@@ -66,7 +66,7 @@ read_padding(struct sl__window *w, struct sl__call *call)
 	else if (!strcmp(word, "VALID"))
 		w->padding = SL__PADDING_VALID;
 	else if (*word && strcmp(word, "NOTSET"))
-		return sl__refuse(call, "auto_pad is '%.40s'", word);
+		return sl__rule_reject(call, "auto_pad is '%.40s'", word);
 	w->is_odd_after = !strcmp(word, "SAME_UPPER");
 	if (w->padding != SL__PADDING_GIVEN)
 		return SL_OK;
@@ -79,14 +79,14 @@ read_padding(struct sl__window *w, struct sl__call *call)
 }
 
 enum sl_status
-sl__window_read(struct sl__window *w, struct sl__call *call, int n,
+sl__window_read(struct sl__window *w, struct sl__rule_context *call, int n,
 		const int64_t *weight)
 {
 	memset(w, 0, sizeof(*w));
 	if (n < 1 || n > SL__WINDOW_MOST)
-		return sl__refuse(call, "an image of %d dimensions", n);
+		return sl__rule_reject(call, "an image of %d dimensions", n);
 	w->n = n;
-	w->is_ceil = sl__int(call->node, "ceil_mode", 0) != 0;
+	w->is_ceil = sl__attribute_int(call->node, "ceil_mode", 0) != 0;
 	for (int d = 0; d < n; d++)
 		w->strides[d] = w->dilations[d] = 1;
 	if (read_kernel(w, call, weight) ||
@@ -100,7 +100,7 @@ enum sl_status
 sl__window_of(struct sl__window *w, const struct sl__node *node, int n,
 	      const int64_t *weight, struct sl_error *err)
 {
-	struct sl__call call = {.node = node, .err = err};
+	struct sl__rule_context call = {.node = node, .err = err};
 
 	return sl__window_read(w, &call, n, weight);
 }
@@ -157,25 +157,25 @@ positions_of_symbol(struct sl__shapes *shapes, const struct sl__window *w,
 		return more + 1 < 0 ? sl__size_sub(shapes, in, -(more + 1))
 				    : sl__size_add(shapes, in, more + 1);
 	if (w->is_ceil)
-		return sl__size_unknown(shapes);
+		return sl__size_new_unknown(shapes);
 	in = more < 0 ? sl__size_sub(shapes, in, -more)
 		      : sl__size_add(shapes, in, more);
 	return sl__size_add(shapes, sl__size_div(shapes, in, stride), 1);
 }
 
 int64_t
-sl__window_positions(struct sl__call *call, const struct sl__window *w, int d,
+sl__window_positions(struct sl__rule_context *call, const struct sl__window *w, int d,
 		     int64_t in)
 {
 	int64_t stride = w->strides[d], extent, room, n;
 
 	if (sl__is_symbol(w->kernel[d]))
-		return sl__size_unknown(call->shapes);
+		return sl__size_new_unknown(call->shapes);
 	extent = sl__window_extent(w, d);
 	if (sl__is_symbol(in))
 		return positions_of_symbol(call->shapes, w, d, in);
 	if (in < 0 || in > INT64_MAX / 4)
-		sl__refuse(call, "an image of %lld elements a side",
+		sl__rule_reject(call, "an image of %lld elements a side",
 			   (long long)in);
 	if (call->failure || w->padding == SL__PADDING_SAME)
 		return in / stride + (in % stride != 0);
@@ -185,7 +185,7 @@ sl__window_positions(struct sl__call *call, const struct sl__window *w, int d,
 		n = room / stride + 1;
 		if (n < (w->may_stick_out ? 0 : 1) ||
 		    (!w->is_ceil && !w->may_stick_out))
-			sl__refuse(
+			sl__rule_reject(
 				call,
 				"a window of %lld does not fit into %lld%s",
 				(long long)extent, (long long)(room + extent),

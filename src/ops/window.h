@@ -37,7 +37,7 @@ struct sl__window {
  * it, or NULL; a kernel_shape that says otherwise is refused, and a symbol in
  * it is taken from kernel_shape.
  */
-enum sl_status sl__window_read(struct sl__window *out, struct sl__call *call,
+enum sl_status sl__window_read(struct sl__window *out, struct sl__rule_context *call,
 			       int n, const int64_t *weight);
 
 /* The same for a kernel. */
@@ -71,7 +71,7 @@ uint64_t sl__window_taps(const struct sl__window *w);
  * also one that sticks out at the end, if it starts before the padding there.
  * A window that does not fit is refused.
  */
-int64_t sl__window_positions(struct sl__call *call, const struct sl__window *w,
+int64_t sl__window_positions(struct sl__rule_context *call, const struct sl__window *w,
 			     int d, int64_t in);
 
 #endif

@@ -8,9 +8,9 @@
 #include "transform/extract.h"
 #include "base/option_struct.h"
 #include "base/status.h"
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "graph/module_path.h"
-#include "graph/steps.h"
+#include "graph/execution_order.h"
 #include "model/inputs.h"
 
 #include <stdio.h>
@@ -87,8 +87,8 @@ copy_type(struct extractor *x, const struct sl__type *type)
 static const struct sl__tensor *
 known_tensor(struct extractor *x, uint32_t value)
 {
-	const struct sl__known *known =
-		sl__shapes_known(x->what->shapes, value);
+	const struct sl__known_contents *known =
+		sl__shapes_known_contents(x->what->shapes, value);
 	const struct sl__type *type = &x->what->shapes->types[value];
 	struct sl__tensor *t;
 	unsigned char *bytes;
@@ -110,7 +110,7 @@ known_tensor(struct extractor *x, uint32_t value)
 	t->dtype = known->dtype;
 	t->rank = (size_t)type->rank;
 	t->dims = copy_type(x, type).dims;
-	if (x->rc || !sl__tensor_measure(t) || t->n_elements != known->n)
+	if (x->rc || !sl__tensor_compute_size(t) || t->n_elements != known->n)
 		return NULL;
 	if (known->ints)
 		sl__store_integers(bytes, t->dtype, 0, known->n, known->ints);
@@ -204,7 +204,7 @@ add_node(struct extractor *x, uint32_t id)
 
 /* Whether somebody outside takes a value. */
 static int
-is_given(const struct extractor *x, const struct sl__users *users,
+is_given(const struct extractor *x, const struct sl__value_users *users,
 	 uint32_t value)
 {
 	const struct sl__block *model = &x->from->blocks[0];
@@ -225,9 +225,9 @@ is_given(const struct extractor *x, const struct sl__users *users,
 static void
 find_outputs(struct extractor *x)
 {
-	struct sl__users users;
+	struct sl__value_users users;
 
-	x->rc = sl__users_of(&users, x->from, &x->scratch, x->err);
+	x->rc = sl__value_users_find(&users, x->from, &x->scratch, x->err);
 	for (int all = 0; !x->rc && all < 2 && !x->n_outputs; all++) {
 		for (uint32_t v = 0; v < x->from->n_values; v++) {
 			uint32_t producer = x->from->values[v].producer;
@@ -355,11 +355,11 @@ sl__extract_find(const struct sl_graph *graph, const char *layer,
 			*c = '/';
 	}
 	for (size_t i = 0, exact = n; !exact && i < graph->n_nodes; i++) {
-		const char *path = sl__layer_path(scratch, &graph->nodes[i]);
+		const char *path = sl__node_module_path(scratch, &graph->nodes[i]);
 
 		if (!path)
 			return sl__fail_nomem(err);
-		is_found[i] = sl__is_within(path, module) != 0;
+		is_found[i] = sl__module_path_is_within(path, module) != 0;
 		n += is_found[i];
 	}
 	return n ? SL_OK : fail_unknown(graph, layer, scratch, err);

@@ -65,7 +65,7 @@ is_foldable(const struct folding *f, const struct sl__node *node)
 	uint64_t made;
 
 	if (!node->op || node->op->ref == sl__ref_none ||
-	    sl__is_control(node->op) || sl__is_op(node, SL__OP_ONNX_Constant))
+	    sl__op_is_control_flow(node->op) || sl__is_op(node, SL__OP_ONNX_Constant))
 		return 0;
 	if (f->keeps_quantized && sl__is_op(node, SL__OP_ONNX_DequantizeLinear))
 		return 0;
@@ -103,7 +103,7 @@ keep(struct folding *f, uint32_t value, const struct sl__tensor *from)
 static int
 is_followed(const struct sl__rewrite *rw, uint32_t value)
 {
-	const struct sl__known *known;
+	const struct sl__known_contents *known;
 	uint64_t n;
 
 	if (value >= rw->from->n_values || rw->to->values[value].tensor)
@@ -123,14 +123,14 @@ is_followed(const struct sl__rewrite *rw, uint32_t value)
 static void
 take_followed(struct folding *f, uint32_t value)
 {
-	const struct sl__known *known = f->rw->shapes->known[value];
+	const struct sl__known_contents *known = f->rw->shapes->known[value];
 	const struct sl__type *type = &f->rw->types[value];
 	struct sl__tensor made = {.dtype = type->dtype,
 				  .rank = (size_t)type->rank,
 				  .dims = type->dims};
 	unsigned char *bytes;
 
-	if (!sl__tensor_measure(&made))
+	if (!sl__tensor_compute_size(&made))
 		return;
 	bytes = sl__rewrite_alloc(f->rw, (size_t)made.n_bytes, 1);
 	if (!bytes)

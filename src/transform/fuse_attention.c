@@ -496,7 +496,7 @@ give_past(struct sl__attending *a, const struct sl__operand *o)
 	if (o->past == SL__NONE || !o->is_past_turned)
 		return o->past;
 	if (sl__rewrite_is(rw, maker, SL__OP_ONNX_Transpose) &&
-	    sl__ints(&rw->nodes[maker].node, "perm", &perm) == 4 &&
+	    sl__attribute_ints(&rw->nodes[maker].node, "perm", &perm) == 4 &&
 	    perm[0] == 0 && perm[1] == 1 && perm[2] == 3) {
 		sl__matched_add(&a->matched, maker);
 		return sl__rewrite_input(rw, maker, 0);
@@ -669,10 +669,10 @@ is_over_keys(const struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
 	int rank = rw->types[node->inputs[0]].rank;
-	int64_t axis = sl__int(node, "axis", node->version < 13 ? 1 : -1);
+	int64_t axis = sl__attribute_int(node, "axis", node->version < 13 ? 1 : -1);
 
 	return sl__is_single(rw, node->inputs[0]) &&
-	       sl__axis(axis, rank) == rank - 1;
+	       sl__axis_normalize(axis, rank) == rank - 1;
 }
 
 static void

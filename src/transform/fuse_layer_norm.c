@@ -33,17 +33,17 @@ read_axes(const struct sl__rewrite *rw, uint32_t node, int rank, int *first)
 	int64_t given[8];
 	const int64_t *axes = given;
 	int count = list == SL__NONE
-			    ? (int)sl__ints(n, "axes", &axes)
+			    ? (int)sl__attribute_ints(n, "axes", &axes)
 			    : sl__constant_integers(rw, list, given, 8);
 
 	*first = rank - count;
-	if (count < 1 || count > rank || !sl__int(n, "keepdims", 1))
+	if (count < 1 || count > rank || !sl__attribute_int(n, "keepdims", 1))
 		return 0;
 	for (int d = *first; d < rank; d++) {
 		int is_there = 0;
 
 		for (int i = 0; i < count; i++)
-			is_there |= sl__axis(axes[i], rank) == d;
+			is_there |= sl__axis_normalize(axes[i], rank) == d;
 		if (!is_there)
 			return 0;
 	}
@@ -363,7 +363,7 @@ make_weight(struct norm *n, uint32_t weight)
 	if (w && w->rank == like.rank)
 		return weight;
 	out = sl__rewrite_add_constant(rw, &like, &bytes);
-	if (!sl__tensor_measure(&like))
+	if (!sl__tensor_compute_size(&like))
 		return out;
 	for (uint64_t i = 0; !rw->rc && i < like.n_elements; i++) {
 		if (w && !sl__tensor_doubles(w, i, 1, &one))

@@ -99,7 +99,7 @@ take_third(struct product *p, struct sl__rewrite *rw)
 {
 	const struct sl__node *node = &rw->nodes[p->id].node;
 	uint32_t y = node->outputs[0], c = sl__rewrite_input(rw, p->id, 2);
-	double beta = sl__float(node, "beta", 1);
+	double beta = sl__attribute_float(node, "beta", 1);
 
 	if (c == SL__NONE || !sl__rewrite_is(rw, p->id, SL__OP_ONNX_Gemm))
 		return 1;
@@ -236,13 +236,13 @@ fuse(struct sl__rewrite *rw, uint32_t id)
 	const struct sl__node *node = &rw->nodes[id].node;
 	struct product p = {.id = id,
 			    .operands = {node->inputs[0], node->inputs[1]},
-			    .alpha = sl__float(node, "alpha", 1),
+			    .alpha = sl__attribute_float(node, "alpha", 1),
 			    .bias = SL__NONE};
 
 	if (!is_fusable(rw, id))
 		return;
-	p.is_transposed[0] = sl__int(node, "transA", 0) != 0;
-	p.is_transposed[1] = sl__int(node, "transB", 0) != 0;
+	p.is_transposed[0] = sl__attribute_int(node, "transA", 0) != 0;
+	p.is_transposed[1] = sl__attribute_int(node, "transB", 0) != 0;
 	sl__chain_begin(&p.chain, rw, node->outputs[0]);
 	if (!take_third(&p, rw))
 		return;

@@ -43,9 +43,9 @@ static int
 is_inference(const struct sl__rewrite *rw, const struct sl__node *node)
 {
 	if (node->version < 14 ? node->n_outputs > 1
-			       : sl__int(node, "training_mode", 0) != 0)
+			       : sl__attribute_int(node, "training_mode", 0) != 0)
 		return 0;
-	if (node->version < 9 && !sl__int(node, "spatial", 1))
+	if (node->version < 9 && !sl__attribute_int(node, "spatial", 1))
 		return 0;
 	for (uint32_t k = 1; k < node->n_outputs; k++) {
 		uint32_t value = node->outputs[k];
@@ -77,7 +77,7 @@ static int
 read_norm(struct affine *a, const struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
-	double epsilon = sl__float(node, "epsilon", 1e-5), at[5];
+	double epsilon = sl__attribute_float(node, "epsilon", 1e-5), at[5];
 
 	if (!is_inference(rw, node))
 		return 0;
@@ -174,7 +174,7 @@ read_layout(struct layout *l, const struct sl__rewrite *rw, uint32_t id)
 	const struct sl__node *node = &rw->nodes[id].node;
 	const struct sl__type *y = &rw->types[node->outputs[0]], *w;
 	const struct sl__tensor *t = sl__rewrite_tensor(rw, node->inputs[1]);
-	uint64_t groups = (uint64_t)sl__int(node, "group", 1);
+	uint64_t groups = (uint64_t)sl__attribute_int(node, "group", 1);
 
 	w = &rw->types[node->inputs[1]];
 	if (!t || !t->n_elements || !sl__is_single(rw, node->inputs[1]) ||
@@ -185,7 +185,7 @@ read_layout(struct layout *l, const struct sl__rewrite *rw, uint32_t id)
 		if (y->rank != 2 || w->rank != 2 ||
 		    rw->types[node->inputs[0]].rank != 2)
 			return 0;
-		if (sl__int(node, "transB", 0))
+		if (sl__attribute_int(node, "transB", 0))
 			l->taps = (uint64_t)w->dims[1];
 		else
 			l->inputs = (uint64_t)w->dims[0];
@@ -207,13 +207,13 @@ scale_weight(struct sl__rewrite *rw, uint32_t weight, const struct layout *l,
 	     const struct affine *a)
 {
 	const struct sl__tensor *t = sl__rewrite_tensor(rw, weight);
-	struct sl__generator *g = sl__rewrite_alloc(rw, 1, sizeof(*g));
+	struct sl__tensor_generator *g = sl__rewrite_alloc(rw, 1, sizeof(*g));
 	struct sl__tensor made = *t;
 	uint32_t out = sl__rewrite_add_value(rw, "", &rw->types[weight]);
 
 	if (rw->rc)
 		return out;
-	g->kind = SL__GENERATE_SCALED;
+	g->kind = SL__TENSOR_GENERATOR_SCALED;
 	g->of = t;
 	g->factors = a->scale;
 	g->taps = l->taps;
@@ -234,7 +234,7 @@ shift_bias(struct affine *a, const struct sl__rewrite *rw, uint32_t id)
 	const struct sl__node *node = &rw->nodes[id].node;
 	uint32_t bias = sl__rewrite_input(rw, id, 2);
 	const struct sl__tensor *t = sl__rewrite_tensor(rw, bias);
-	double beta = is_matmul(rw, id) ? sl__float(node, "beta", 1) : 1, b;
+	double beta = is_matmul(rw, id) ? sl__attribute_float(node, "beta", 1) : 1, b;
 
 	if (bias == SL__NONE)
 		return 1;

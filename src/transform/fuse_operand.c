@@ -182,7 +182,7 @@ find_present(struct sl__operand *o, const struct sl__rewrite *rw, uint32_t all,
 		const int64_t *perm;
 
 		if (sl__rewrite_is(rw, uses->nodes[u], SL__OP_ONNX_Transpose) &&
-		    sl__ints(node, "perm", &perm) == 4 && perm[0] == 0 &&
+		    sl__attribute_ints(node, "perm", &perm) == 4 && perm[0] == 0 &&
 		    perm[1] == 1 && perm[2] == 3) {
 			sl__matched_add(&o->matched, uses->nodes[u]);
 			return node->outputs[0];
@@ -209,7 +209,7 @@ skip_past(struct sl__operand *o, const struct sl__rewrite *rw,
 	    !sl__is_single(rw, n->inputs[1]) ||
 	    !see_heads(c, rw, o, dims, c->n, &view))
 		return 0;
-	axis = sl__axis(sl__int(n, "axis", 0), 4);
+	axis = sl__axis_normalize(sl__attribute_int(n, "axis", 0), 4);
 	is_turned = axis == 3;
 	if (is_turned)
 		strides_turned(strides, dims);

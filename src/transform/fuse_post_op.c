@@ -74,10 +74,10 @@ follow_function(struct sl__chain *c, uint32_t user)
 			return 0;
 		kind = functions[i].kind;
 		if (kind == SL__POST_OP_GELU &&
-		    !strcmp(sl__word(node, "approximate", ""), "tanh"))
+		    !strcmp(sl__attribute_string(node, "approximate", ""), "tanh"))
 			kind = SL__POST_OP_GELU_TANH;
-		take(c, kind, sl__float(node, "alpha", functions[i].alpha),
-		     sl__float(node, "beta", functions[i].beta), user);
+		take(c, kind, sl__attribute_float(node, "alpha", functions[i].alpha),
+		     sl__attribute_float(node, "beta", functions[i].beta), user);
 		return 1;
 	}
 	return 0;
@@ -194,8 +194,8 @@ follow_gate(struct sl__chain *c, uint32_t gate, uint32_t product)
 	if (sl__rewrite_only_user(rw, opened) != product ||
 	    !is_matmul(rw, product, c->value, opened))
 		return 0;
-	if (is_hard && (!sl__is_close(sl__float(node, "alpha", .2), 1.0 / 6) ||
-			!sl__is_close(sl__float(node, "beta", .5), .5)))
+	if (is_hard && (!sl__is_close(sl__attribute_float(node, "alpha", .2), 1.0 / 6) ||
+			!sl__is_close(sl__attribute_float(node, "beta", .5), .5)))
 		return 0;
 	c->covers[c->n_covers++] = gate;
 	take(c, is_hard ? SL__POST_OP_HARD_SWISH : SL__POST_OP_SILU,

@@ -113,7 +113,7 @@ sl__is_exchange(const struct sl__rewrite *rw, uint32_t node)
 	    rw->types[sl__rewrite_output(rw, node)].rank < 2)
 		return 0;
 	rank = (size_t)rw->types[sl__rewrite_output(rw, node)].rank;
-	n = sl__ints(&rw->nodes[node].node, "perm", &perm);
+	n = sl__attribute_ints(&rw->nodes[node].node, "perm", &perm);
 	if (n != rank)
 		return n == 0 && rank == 2; /* all are reversed */
 	for (size_t d = 0; d + 2 < n; d++) {
@@ -134,7 +134,7 @@ sl__drops_nothing(const struct sl__rewrite *rw, uint32_t node)
 	if (!sl__rewrite_is(rw, node, SL__OP_ONNX_Dropout))
 		return 0;
 	if (n->version < 7)
-		return sl__int(n, "is_test", 0) != 0;
+		return sl__attribute_int(n, "is_test", 0) != 0;
 	return n->version < 12 || training == SL__NONE ||
 	       sl__is_filled(rw, training, 0);
 }
@@ -146,7 +146,7 @@ read_bound(const struct sl__rewrite *rw, uint32_t node, size_t i,
 {
 	uint32_t value = sl__rewrite_input(rw, node, i);
 
-	*bound = sl__float(&rw->nodes[node].node, name, *bound);
+	*bound = sl__attribute_float(&rw->nodes[node].node, name, *bound);
 	return value == SL__NONE || sl__rewrite_scalar(rw, value, bound);
 }
 

@@ -294,9 +294,9 @@ convert_gemm(struct island *s)
 	struct gemm g = {sl__rewrite_input(s->rw, s->op, 0),
 			 sl__rewrite_input(s->rw, s->op, 1),
 			 sl__rewrite_input(s->rw, s->op, 2),
-			 sl__float(node, "alpha", 1),
-			 sl__float(node, "beta", 1),
-			 sl__int(node, "transB", 0) != 0};
+			 sl__attribute_float(node, "alpha", 1),
+			 sl__attribute_float(node, "beta", 1),
+			 sl__attribute_int(node, "transB", 0) != 0};
 
 	/* Before version 7 a bias is repeated only where that is said. */
 	return node->version >= 7 && fabs(g.beta) > 0 && fabs(g.alpha) > 0 &&
@@ -366,7 +366,7 @@ convert_unary(struct island *s, const char *type)
 	/* The integer form has no dilations. */
 	if (!read_operand(s, 0, &x) || x.q.dtype != s->y.dtype ||
 	    (sl__is_op(node, SL__OP_ONNX_AveragePool) &&
-	     sl__attribute(node, "dilations")))
+	     sl__attribute_find(node, "dilations")))
 		return 0;
 	begin(&m, s, "com.microsoft", type);
 	if (sl__is_op(node, SL__OP_ONNX_Softmax))

@@ -39,7 +39,7 @@ suppose_constant(struct sl__rewrite *rw, uint32_t id)
 					    "count them"};
 
 	if (x == SL__NONE || rw->is_pinned[y] || type->rank < 0 ||
-	    !sl__tensor_measure(&made))
+	    !sl__tensor_compute_size(&made))
 		return;
 	sl__rewrite_remove(rw, id);
 	sl__rewrite_make_constant(rw, y,

@@ -18,8 +18,8 @@ is_small_integer(enum sl_dtype dtype)
 static int
 is_usual(const struct sl__node *node)
 {
-	return sl__int(node, "block_size", 0) == 0 &&
-	       sl__int(node, "precision", 0) == 0;
+	return sl__attribute_int(node, "block_size", 0) == 0 &&
+	       sl__attribute_int(node, "precision", 0) == 0;
 }
 
 static int
@@ -148,7 +148,7 @@ sl__quantized_weights_read(struct sl__quantized_weights *out,
 		return 1;
 	return rw->types[out->scale].rank == 1 &&
 	       out->n_scales == (size_t)t->dims[axis] &&
-	       sl__axis(sl__int(&rw->nodes[node].node, "axis", 1),
+	       sl__axis_normalize(sl__attribute_int(&rw->nodes[node].node, "axis", 1),
 			(int)t->rank) == axis;
 }
 

@@ -516,7 +516,7 @@ sl__rewrite_add_constant(struct sl__rewrite *rw, const struct sl__tensor *like,
 	struct sl__type type = {.kind = SL__TYPE_TENSOR};
 	uint32_t id;
 
-	if (!sl__tensor_measure(&made))
+	if (!sl__tensor_compute_size(&made))
 		sl__rewrite_fail(rw, SL_E_DATA,
 				 "a constant is beyond all sizes");
 	*bytes = sl__rewrite_alloc(rw, (size_t)made.n_bytes, 1);
@@ -535,7 +535,7 @@ sl__rewrite_add_reals(struct sl__rewrite *rw, size_t rank, const int64_t *dims,
 	unsigned char *bytes;
 	uint32_t id = sl__rewrite_add_constant(rw, &like, &bytes);
 
-	if (bytes && sl__tensor_measure(&like))
+	if (bytes && sl__tensor_compute_size(&like))
 		sl__store_doubles(bytes, like.dtype, 0, (size_t)like.n_elements,
 				  elements);
 	return id;
@@ -550,7 +550,7 @@ sl__rewrite_add_integers(struct sl__rewrite *rw, enum sl_dtype dtype,
 	unsigned char *bytes;
 	uint32_t id = sl__rewrite_add_constant(rw, &like, &bytes);
 
-	if (bytes && sl__tensor_measure(&like))
+	if (bytes && sl__tensor_compute_size(&like))
 		sl__store_integers(bytes, dtype, 0, (size_t)like.n_elements,
 				   elements);
 	return id;

@@ -3,7 +3,7 @@
 #ifndef SL_REWRITE_H
 #define SL_REWRITE_H
 
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "graph/op_rules.h"
 #include "graph/shapes.h"
 #include "transform/rewrite_attributes.h"

@@ -109,7 +109,7 @@ set(struct sl__making *m, const char *name, enum sl__attribute_kind kind,
 		return;
 	a = &m->attributes[m->node.n_attributes++];
 	*a = (struct sl__attribute){.name = name, .kind = kind};
-	sl__attribute_hold(a, copy, n);
+	sl__attribute_set_values(a, copy, n);
 }
 
 void

@@ -23,7 +23,7 @@ can_rename(const struct sl__rewrite *rw, uint32_t x)
 		sl__rewrite_node(rw, sl__rewrite_producer(rw, x));
 
 	return node && !node->block && !rw->is_pinned[x] && node->op &&
-	       !sl__is_control(node->op) &&
+	       !sl__op_is_control_flow(node->op) &&
 	       node->n_inputs <= SL__MAKING_INPUTS &&
 	       node->n_outputs <= SL__MAKING_OUTPUTS &&
 	       node->n_attributes <= SL__MAKING_ATTRIBUTES;
@@ -87,7 +87,7 @@ are_within(const struct sl__rewrite *rw, uint32_t id, const char *name,
 {
 	const int64_t *list;
 	int64_t read[LIST_MOST];
-	int n = (int)sl__ints(&rw->nodes[id].node, name, &list);
+	int n = (int)sl__attribute_ints(&rw->nodes[id].node, name, &list);
 	uint32_t value = sl__rewrite_input(rw, id, i);
 
 	if (n == 0 && value != SL__NONE) {
@@ -144,7 +144,7 @@ keeps_order(const struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
 	const int64_t *perm;
-	size_t n = sl__ints(node, "perm", &perm);
+	size_t n = sl__attribute_ints(node, "perm", &perm);
 
 	if (!sl__rewrite_is(rw, id, SL__OP_ONNX_Transpose))
 		return 0;
@@ -196,7 +196,7 @@ read_perm(const struct sl__rewrite *rw, uint32_t id, int64_t *perm)
 	const struct sl__node *node = &rw->nodes[id].node;
 	int rank = rw->types[node->outputs[0]].rank;
 	const int64_t *list;
-	size_t n = sl__ints(node, "perm", &list);
+	size_t n = sl__attribute_ints(node, "perm", &list);
 
 	if (rank < 1 || rank > SL__RANK_MOST || (n && n != (size_t)rank))
 		return 0;

@@ -101,7 +101,7 @@ transpose(struct sl__view *view, const struct sl__node *node)
 {
 	struct sl__view old = *view;
 	const int64_t *perm;
-	size_t n = sl__ints(node, "perm", &perm);
+	size_t n = sl__attribute_ints(node, "perm", &perm);
 
 	if (n && n != (size_t)old.rank)
 		return 0;

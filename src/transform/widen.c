@@ -114,7 +114,7 @@ convert(struct sl__rewrite *rw, const struct sl__tensor *t)
 	double piece[PIECE];
 	unsigned char *bytes;
 
-	if (!sl__tensor_measure(&out))
+	if (!sl__tensor_compute_size(&out))
 		sl__rewrite_fail(rw, SL_E_DATA,
 				 "a constant is beyond all sizes");
 	bytes = sl__rewrite_alloc(rw, (size_t)out.n_bytes, 1);
@@ -204,7 +204,7 @@ widen_given(struct sl__rewrite *rw)
 static int
 names_half(const struct sl__node *node, const char *name)
 {
-	return is_half((enum sl_dtype)sl__int(node, name, SL_DTYPE_NONE));
+	return is_half((enum sl_dtype)sl__attribute_int(node, name, SL_DTYPE_NONE));
 }
 
 /* Whether a node must be made anew: it makes an output of the model, or says
@@ -212,7 +212,7 @@ names_half(const struct sl__node *node, const char *name)
 static int
 must_change(const struct sl__rewrite *rw, const struct sl__node *node)
 {
-	const struct sl__attribute *fill = sl__attribute(node, "value");
+	const struct sl__attribute *fill = sl__attribute_find(node, "value");
 
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (is_half_value(rw, node->outputs[k]) &&

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* identity.h - which numbers a tensor holds, in two words. */
-#ifndef SL_IDENTITY_H
-#define SL_IDENTITY_H
+/* tensor_fingerprint.h - which numbers a tensor holds, in two words. */
+#ifndef SL_TENSOR_FINGERPRINT_H
+#define SL_TENSOR_FINGERPRINT_H
 
 #include "graph/graph.h"
 
 /* Tensors of one identity hold the same bytes. */
-struct sl__identity {
+struct sl__tensor_fingerprint {
 	uint64_t words[2];
 };
 
@@ -17,11 +17,11 @@ struct sl__identity {
  * two that differ are never taken for one in practice.  Returns 0 for what has
  * none: strings, sparse and absent numbers.
  */
-int sl__identity_of(struct sl__identity *out, const struct sl__tensor *tensor,
+int sl__tensor_fingerprint_of(struct sl__tensor_fingerprint *out, const struct sl__tensor *tensor,
 		    const struct sl_graph *model);
 
 static inline int
-sl__identity_equal(const struct sl__identity *a, const struct sl__identity *b)
+sl__tensor_fingerprint_equal(const struct sl__tensor_fingerprint *a, const struct sl__tensor_fingerprint *b)
 {
 	return a->words[0] == b->words[0] && a->words[1] == b->words[1];
 }

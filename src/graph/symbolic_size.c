@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * size.c - sizes that are no numbers: symbols, and expressions of them.
+ * symbolic_size.c - sizes that are no numbers: symbols, and expressions of them.
  *
  * A model computes shapes with its own operators, so sizes are added and
  * multiplied before they are known.  Each result is an expression of two
@@ -9,10 +9,10 @@
  * by walking expressions.  Text is made for people and never read back: a
  * dimension may be called "a*(b)".
  */
-#include "graph/size.h"
+#include "graph/symbolic_size.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "graph/assembly.h"
+#include "graph/graph_construction.h"
 #include "graph/shapes.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ sl__size_table_init(struct sl__shapes *s, struct sl_error *err)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < graph->n_symbols; i++)
 		table->sizes[table->n++] =
-			(struct sl__size){.kind = SL__SIZE_SYMBOL,
+			(struct sl__symbolic_size){.kind = SL__SIZE_SYMBOL,
 					  .is_natural = 1,
 					  .n_leaves = 1,
 					  .name = graph->symbols[i].name};
@@ -52,7 +52,7 @@ enum sl_status
 sl__size_table_copy(struct sl__shapes *s, struct sl_error *err)
 {
 	struct sl__size_table *table = &s->sizes;
-	struct sl__size *sizes =
+	struct sl__symbolic_size *sizes =
 		sl__arena_array(&s->arena, table->cap, sizeof(*sizes));
 	size_t *slots =
 		sl__arena_array(&s->arena, table->n_slots, sizeof(*slots));
@@ -67,8 +67,8 @@ sl__size_table_copy(struct sl__shapes *s, struct sl_error *err)
 	return SL_OK;
 }
 
-const struct sl__size *
-sl__size_parts(const struct sl__shapes *s, int64_t size)
+const struct sl__symbolic_size *
+sl__size_expression(const struct sl__shapes *s, int64_t size)
 {
 	return sl__is_symbol(size) && index_of(size) < s->sizes.n
 		       ? &s->sizes.sizes[index_of(size)]
@@ -78,15 +78,15 @@ sl__size_parts(const struct sl__shapes *s, int64_t size)
 int
 sl__size_is_unknown(const struct sl__shapes *s, int64_t size)
 {
-	const struct sl__size *parts = sl__size_parts(s, size);
+	const struct sl__symbolic_size *parts = sl__size_expression(s, size);
 
 	return parts && parts->kind == SL__SIZE_UNKNOWN;
 }
 
 int
-sl__size_is_natural(const struct sl__shapes *s, int64_t size)
+sl__size_is_nonnegative(const struct sl__shapes *s, int64_t size)
 {
-	const struct sl__size *parts = sl__size_parts(s, size);
+	const struct sl__symbolic_size *parts = sl__size_expression(s, size);
 
 	return parts ? parts->is_natural : size >= 0;
 }
@@ -100,7 +100,7 @@ run_short(struct sl__shapes *s)
 }
 
 static int64_t
-append(struct sl__shapes *s, const struct sl__size *size)
+append(struct sl__shapes *s, const struct sl__symbolic_size *size)
 {
 	struct sl__size_table *table = &s->sizes;
 
@@ -112,16 +112,16 @@ append(struct sl__shapes *s, const struct sl__size *size)
 }
 
 int64_t
-sl__size_unknown(struct sl__shapes *s)
+sl__size_new_unknown(struct sl__shapes *s)
 {
 	return append(
-		s, &(struct sl__size){.kind = SL__SIZE_UNKNOWN, .n_leaves = 1});
+		s, &(struct sl__symbolic_size){.kind = SL__SIZE_UNKNOWN, .n_leaves = 1});
 }
 
 int64_t
-sl__size_named(struct sl__shapes *s, const char *name)
+sl__size_new_named(struct sl__shapes *s, const char *name)
 {
-	struct sl__size size = {.kind = SL__SIZE_NAMED,
+	struct sl__symbolic_size size = {.kind = SL__SIZE_NAMED,
 				.is_natural = 1,
 				.n_leaves = 1,
 				.name = sl__arena_string(&s->arena, name)};
@@ -136,7 +136,7 @@ is_commutative(enum sl__size_kind kind)
 }
 
 static int
-is_same(const struct sl__size *x, const struct sl__size *y)
+is_same(const struct sl__symbolic_size *x, const struct sl__symbolic_size *y)
 {
 	if (x->kind != y->kind)
 		return 0;
@@ -157,7 +157,7 @@ mix(uint64_t x)
  * of the table keeps files from being written whose sizes all collide. */
 static size_t *
 find_slot(const struct sl__size_table *table, size_t *slots, size_t n_slots,
-	  const struct sl__size *e)
+	  const struct sl__symbolic_size *e)
 {
 	int is_turned = is_commutative(e->kind) && e->a > e->b;
 	uint64_t hash = (uintptr_t)table ^ (uint64_t)e->kind;
@@ -198,7 +198,7 @@ grow_slots(struct sl__shapes *s)
 static size_t
 leaves_of(const struct sl__shapes *s, int64_t size)
 {
-	const struct sl__size *parts = sl__size_parts(s, size);
+	const struct sl__symbolic_size *parts = sl__size_expression(s, size);
 
 	return parts ? parts->n_leaves : 1;
 }
@@ -207,10 +207,10 @@ leaves_of(const struct sl__shapes *s, int64_t size)
 static int64_t
 combine(struct sl__shapes *s, enum sl__size_kind kind, int64_t a, int64_t b)
 {
-	struct sl__size e = {.kind = kind,
+	struct sl__symbolic_size e = {.kind = kind,
 			     .is_natural = kind != SL__SIZE_DIFFERENCE &&
-					   sl__size_is_natural(s, a) &&
-					   sl__size_is_natural(s, b),
+					   sl__size_is_nonnegative(s, a) &&
+					   sl__size_is_nonnegative(s, b),
 			     .n_leaves = leaves_of(s, a) + leaves_of(s, b),
 			     .a = a,
 			     .b = b};
@@ -218,7 +218,7 @@ combine(struct sl__shapes *s, enum sl__size_kind kind, int64_t a, int64_t b)
 	size_t *slot;
 
 	if (e.n_leaves > SL__SIZE_LEAVES_MOST)
-		return sl__size_unknown(s);
+		return sl__size_new_unknown(s);
 	if (!grow_slots(s))
 		return run_short(s);
 	slot = find_slot(&s->sizes, s->sizes.slots, s->sizes.n_slots, &e);
@@ -311,9 +311,9 @@ sl__size_product(struct sl__shapes *s, const int64_t *sizes, int n)
 }
 
 int64_t
-sl__size_difference(struct sl__shapes *s, int64_t a, int64_t b)
+sl__size_sub_cancelling(struct sl__shapes *s, int64_t a, int64_t b)
 {
-	const struct sl__size *sum = sl__size_parts(s, a);
+	const struct sl__symbolic_size *sum = sl__size_expression(s, a);
 
 	if (sum && sum->kind == SL__SIZE_SUM && sl__is_symbol(b)) {
 		if (sum->a == b)
@@ -346,7 +346,7 @@ struct factors {
 static void
 take_apart(const struct sl__shapes *s, struct factors *f, int64_t size)
 {
-	const struct sl__size *parts = sl__size_parts(s, size);
+	const struct sl__symbolic_size *parts = sl__size_expression(s, size);
 
 	if (parts && parts->kind == SL__SIZE_PRODUCT) {
 		take_apart(s, f, parts->a);
@@ -393,7 +393,7 @@ greatest_divisor(int64_t a, int64_t b)
 }
 
 int64_t
-sl__size_quotient(struct sl__shapes *s, const int64_t *a, int n_a,
+sl__size_div_cancelling(struct sl__shapes *s, const int64_t *a, int n_a,
 		  const int64_t *b, int n_b)
 {
 	struct factors above = {.number = 1}, below = {.number = 1};
@@ -404,7 +404,7 @@ sl__size_quotient(struct sl__shapes *s, const int64_t *a, int n_a,
 	for (int i = 0; i < n_b; i++)
 		take_apart(s, &below, b[i]);
 	if (above.is_cut || below.is_cut)
-		return sl__size_unknown(s);
+		return sl__size_new_unknown(s);
 	cancel(&above, &below);
 	if (above.number < 0 || below.number <= 0)
 		return -1;
@@ -445,7 +445,7 @@ print_name(struct sl_buf *text, const char *name)
 static void
 print_within(struct sl_buf *text, const struct sl__shapes *s, int64_t size)
 {
-	const struct sl__size *parts = sl__size_parts(s, size);
+	const struct sl__symbolic_size *parts = sl__size_expression(s, size);
 
 	if (parts && parts->name)
 		print_name(text, parts->name);
@@ -461,7 +461,7 @@ sl__size_print(struct sl_buf *text, const struct sl__shapes *s, int64_t size)
 					    [SL__SIZE_DIFFERENCE] = "-",
 					    [SL__SIZE_PRODUCT] = "*",
 					    [SL__SIZE_QUOTIENT] = "/"};
-	const struct sl__size *parts = sl__size_parts(s, size);
+	const struct sl__symbolic_size *parts = sl__size_expression(s, size);
 
 	if (!sl__is_symbol(size)) {
 		sl__buf_format(text, "%lld", (long long)size);
@@ -482,22 +482,22 @@ sl__size_print(struct sl_buf *text, const struct sl__shapes *s, int64_t size)
 static int
 is_told_by_names(const struct sl__shapes *s, int64_t size)
 {
-	const struct sl__size *parts = sl__size_parts(s, size);
+	const struct sl__symbolic_size *parts = sl__size_expression(s, size);
 
 	if (!parts)
 		return !sl__is_symbol(size);
 	if (parts->kind == SL__SIZE_SYMBOL)
 		return *parts->name &&
-		       sl__graph_owns_name(s->graph, index_of(size));
+		       sl__graph_symbol_owns_name(s->graph, index_of(size));
 	if (parts->kind == SL__SIZE_NAMED || parts->kind == SL__SIZE_UNKNOWN)
 		return 0;
 	return is_told_by_names(s, parts->a) && is_told_by_names(s, parts->b);
 }
 
 int
-sl__size_label(struct sl_buf *text, const struct sl__shapes *s, int64_t size)
+sl__size_print_unique_name(struct sl_buf *text, const struct sl__shapes *s, int64_t size)
 {
-	const struct sl__size *parts = sl__size_parts(s, size);
+	const struct sl__symbolic_size *parts = sl__size_expression(s, size);
 	size_t first = text->n_bytes;
 
 	if (!is_told_by_names(s, size))

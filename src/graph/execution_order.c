@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps.c - the nodes of all blocks in the order they run.
+ * execution_order.c - the nodes of all blocks in the order they run.
  *
  * Blocks are laid out one inside the other, so that what follows values
  * through a model is one loop over one list, forwards or backwards.
  */
-#include "graph/steps.h"
+#include "graph/execution_order.h"
 #include "base/status.h"
 #include "graph/op_rules.h"
 
 #include "base/banned.h"
 
 uint32_t
-sl__node_body(const struct sl_graph *graph, uint32_t node, size_t i)
+sl__node_body_by_index(const struct sl_graph *graph, uint32_t node, size_t i)
 {
 	const struct sl__attribute *attribute =
 		&graph->nodes[node].attributes[i];
@@ -24,14 +24,14 @@ sl__node_body(const struct sl_graph *graph, uint32_t node, size_t i)
 }
 
 static void
-add_step(struct sl__steps *s, uint32_t node, enum sl__step_kind kind)
+add_step(struct sl__execution_order *s, uint32_t node, enum sl__node_visit_kind kind)
 {
 	s->rows[s->n].node = node;
 	s->rows[s->n++].kind = kind;
 }
 
 static void
-add_block(struct sl__steps *s, uint32_t block_id)
+add_block(struct sl__execution_order *s, uint32_t block_id)
 {
 	const struct sl_graph *graph = s->graph;
 	const struct sl__block *block = &graph->blocks[block_id];
@@ -41,21 +41,21 @@ add_block(struct sl__steps *s, uint32_t block_id)
 		int has_body = 0;
 
 		for (size_t a = 0; a < graph->nodes[id].n_attributes; a++) {
-			uint32_t body = sl__node_body(graph, id, a);
+			uint32_t body = sl__node_body_by_index(graph, id, a);
 
 			if (body == SL__NONE)
 				continue;
 			if (!has_body)
-				add_step(s, id, SL__STEP_ENTER);
+				add_step(s, id, SL__NODE_VISIT_ENTER);
 			has_body = 1;
 			add_block(s, body);
 		}
-		add_step(s, id, has_body ? SL__STEP_LEAVE : SL__STEP_RUN);
+		add_step(s, id, has_body ? SL__NODE_VISIT_LEAVE : SL__NODE_VISIT_RUN);
 	}
 }
 
 enum sl_status
-sl__steps_of(struct sl__steps *out, const struct sl_graph *graph,
+sl__execution_order_find(struct sl__execution_order *out, const struct sl_graph *graph,
 	     struct sl__arena *arena, struct sl_error *err)
 {
 	out->graph = graph;
@@ -82,7 +82,7 @@ owner_of(const struct sl_graph *graph, uint32_t block)
 }
 
 uint32_t
-sl__body_source(const struct sl_graph *graph, uint32_t block, size_t i)
+sl__body_owner_input(const struct sl_graph *graph, uint32_t block, size_t i)
 {
 	const struct sl__node *owner = owner_of(graph, block);
 
@@ -95,7 +95,7 @@ sl__body_source(const struct sl_graph *graph, uint32_t block, size_t i)
 }
 
 uint32_t
-sl__body_sink(const struct sl_graph *graph, uint32_t block, size_t k)
+sl__body_owner_output(const struct sl_graph *graph, uint32_t block, size_t k)
 {
 	const struct sl__node *owner = owner_of(graph, block);
 
@@ -108,11 +108,11 @@ sl__body_sink(const struct sl_graph *graph, uint32_t block, size_t k)
 }
 
 uint32_t
-sl__body_again(const struct sl_graph *graph, uint32_t block, size_t k)
+sl__body_feedback_input(const struct sl_graph *graph, uint32_t block, size_t k)
 {
 	const struct sl__node *owner = owner_of(graph, block);
 	const struct sl__block *body = &graph->blocks[block];
-	int64_t n_scanned = sl__int(owner, "num_scan_inputs", 0);
+	int64_t n_scanned = sl__attribute_int(owner, "num_scan_inputs", 0);
 
 	if (sl__is_op(owner, SL__OP_ONNX_Loop))
 		return at(body->inputs, body->n_inputs, k + 1);
@@ -123,7 +123,7 @@ sl__body_again(const struct sl_graph *graph, uint32_t block, size_t k)
 }
 
 enum sl_status
-sl__users_of(struct sl__users *out, const struct sl_graph *graph,
+sl__value_users_find(struct sl__value_users *out, const struct sl_graph *graph,
 	     struct sl__arena *arena, struct sl_error *err)
 {
 	size_t n_uses = 0, n = graph->n_values;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* size.h - sizes that are no numbers: symbols, and expressions of them. */
-#ifndef SL_SIZE_H
-#define SL_SIZE_H
+/* symbolic_size.h - sizes that are no numbers: symbols, and expressions of them. */
+#ifndef SL_SYMBOLIC_SIZE_H
+#define SL_SYMBOLIC_SIZE_H
 
 #include "graph/graph.h"
 
@@ -18,7 +18,7 @@ enum sl__size_kind {
 };
 
 /* What a number below SL__SYMBOL_END stands for.  It never changes. */
-struct sl__size {
+struct sl__symbolic_size {
 	enum sl__size_kind kind;
 	int is_natural;   /* it is never below 0 */
 	size_t n_leaves;  /* symbols and numbers in it, repeated ones too */
@@ -34,7 +34,7 @@ struct sl__size {
  * UNKNOWN.
  */
 struct sl__size_table {
-	struct sl__size *sizes;
+	struct sl__symbolic_size *sizes;
 	size_t n, cap;
 	size_t n_symbols; /* of the graph, when the table was made */
 	size_t *slots;    /* 1 + the number of an expression; 0: free */
@@ -53,20 +53,20 @@ enum sl_status sl__size_table_copy(struct sl__shapes *shapes,
 				   struct sl_error *err) SL_CHECKED;
 
 /* What a size is made of; NULL for numbers. */
-const struct sl__size *sl__size_parts(const struct sl__shapes *shapes,
+const struct sl__symbolic_size *sl__size_expression(const struct sl__shapes *shapes,
 				      int64_t size);
 int sl__size_is_unknown(const struct sl__shapes *shapes, int64_t size);
 
 /* Whether it cannot be below 0. */
-int sl__size_is_natural(const struct sl__shapes *shapes, int64_t size);
+int sl__size_is_nonnegative(const struct sl__shapes *shapes, int64_t size);
 
 /*
  * New sizes: one that depends on data, and one that does too and is at least
  * 0, which reports call 'name'.  These and all that follow give -1 where
  * memory ends, and set is_short.
  */
-int64_t sl__size_unknown(struct sl__shapes *shapes);
-int64_t sl__size_named(struct sl__shapes *shapes, const char *name);
+int64_t sl__size_new_unknown(struct sl__shapes *shapes);
+int64_t sl__size_new_named(struct sl__shapes *shapes, const char *name);
 
 /*
  * Arithmetic: a number where both are or the result is one for all sizes, an
@@ -83,13 +83,13 @@ int64_t sl__size_product(struct sl__shapes *shapes, const int64_t *sizes,
 			 int n);
 
 /* a - b, also where a is b and something. */
-int64_t sl__size_difference(struct sl__shapes *shapes, int64_t a, int64_t b);
+int64_t sl__size_sub_cancelling(struct sl__shapes *shapes, int64_t a, int64_t b);
 
 /*
  * a / b where both are products (of factors that may be symbols): what occurs
  * in both is cancelled first.  -1 when numbers do not divide.
  */
-int64_t sl__size_quotient(struct sl__shapes *shapes, const int64_t *a, int n_a,
+int64_t sl__size_div_cancelling(struct sl__shapes *shapes, const int64_t *a, int n_a,
 			  const int64_t *b, int n_b);
 
 /* Two sizes that must be the same: the one that is a number, the first where
@@ -105,7 +105,7 @@ sl__sizes_differ(int64_t a, int64_t b)
 
 /* The one of two equal sizes that says more. */
 static inline int64_t
-sl__size_of_both(int64_t a, int64_t b)
+sl__size_prefer_number(int64_t a, int64_t b)
 {
 	return sl__is_symbol(a) ? b : a;
 }
@@ -122,7 +122,7 @@ void sl__size_print(struct sl_buf *text, const struct sl__shapes *shapes,
  * so that a file can use it as a name; 0, and nothing is printed, where there
  * is no such text or it is longer than any name should be.
  */
-int sl__size_label(struct sl_buf *text, const struct sl__shapes *shapes,
+int sl__size_print_unique_name(struct sl_buf *text, const struct sl__shapes *shapes,
 		   int64_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assembly.h - graphs while they are put together. */
-#ifndef SL_ASSEMBLY_H
-#define SL_ASSEMBLY_H
+/* graph_construction.h - graphs while they are put together. */
+#ifndef SL_GRAPH_CONSTRUCTION_H
+#define SL_GRAPH_CONSTRUCTION_H
 
 #include "graph/graph.h"
 
@@ -48,10 +48,10 @@ enum sl_status sl__graph_set_outputs(struct sl_graph *graph, uint32_t block,
  * dimension without a name is known by its place, "x.0" for the first of x,
  * and is not the one that the model calls so.
  */
-enum sl_status sl__graph_symbol(struct sl_graph *graph, int64_t *size,
+enum sl_status sl__graph_intern_symbol(struct sl_graph *graph, int64_t *size,
 				const char *name,
 				struct sl_error *err) SL_CHECKED;
-enum sl_status sl__graph_unnamed_symbol(struct sl_graph *graph, int64_t *size,
+enum sl_status sl__graph_intern_unnamed_symbol(struct sl_graph *graph, int64_t *size,
 					const char *place,
 					struct sl_error *err) SL_CHECKED;
 
@@ -63,16 +63,16 @@ enum sl_status sl__graph_copy_symbols(struct sl_graph *graph,
 /* Which symbol a name tells, graph->n_symbols for none: names go before
  * places.  And whether symbol i is the one that its name tells. */
 size_t sl__graph_find_symbol(const struct sl_graph *graph, const char *name);
-int sl__graph_owns_name(const struct sl_graph *graph, size_t i);
+int sl__graph_symbol_owns_name(const struct sl_graph *graph, size_t i);
 
 /*
  * The usual sizes of symbols travel as metadata, "sleuth.usual.NAME", so that
  * a model that was written is read back with them.  noting makes that
  * metadata, taking sets the symbols from it.
  */
-enum sl_status sl__graph_note_usual(struct sl_graph *graph,
+enum sl_status sl__graph_store_default_sizes(struct sl_graph *graph,
 				    struct sl_error *err) SL_CHECKED;
-void sl__graph_take_usual(struct sl_graph *graph);
+void sl__graph_load_default_sizes(struct sl_graph *graph);
 
 /* Takes a mapping over; it is closed with the graph. */
 enum sl_status sl__graph_add_mapping(struct sl_graph *graph,
@@ -89,6 +89,6 @@ enum sl_status sl__graph_freeze(struct sl_graph *graph,
 				struct sl_error *err) SL_CHECKED;
 
 /* Lets an attribute, whose kind is set, hold n integers, floats or strings. */
-void sl__attribute_hold(struct sl__attribute *a, const void *values, size_t n);
+void sl__attribute_set_values(struct sl__attribute *a, const void *values, size_t n);
 
 #endif

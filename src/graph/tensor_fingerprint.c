@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.c - which numbers a tensor holds, in two words.
+ * tensor_fingerprint.c - which numbers a tensor holds, in two words.
  *
  * Words that say what the tensor is are listed, and the list is hashed.  What
  * has many bytes enters it as a digest of them.
  */
-#include "graph/identity.h"
+#include "graph/tensor_fingerprint.h"
 #include "base/hash.h"
 
 #include <assert.h>
@@ -50,17 +50,17 @@ static int
 add_generator(struct list *list, const struct sl__tensor *tensor,
 	      const struct sl_graph *model)
 {
-	const struct sl__generator *g = tensor->generator;
-	struct sl__identity of;
+	const struct sl__tensor_generator *g = tensor->generator;
+	struct sl__tensor_fingerprint of;
 	uint64_t n_groups;
 
 	add_word(list, g->seed);
 	add_word(list, (uint64_t)g->kind);
 	add_double(list, g->mean);
 	add_double(list, g->scale);
-	if (g->kind != SL__GENERATE_SCALED)
+	if (g->kind != SL__TENSOR_GENERATOR_SCALED)
 		return 1;
-	if (!tensor->n_elements || !sl__identity_of(&of, g->of, model))
+	if (!tensor->n_elements || !sl__tensor_fingerprint_of(&of, g->of, model))
 		return 0;
 	add_word(list, of.words[0]);
 	add_word(list, of.words[1]);
@@ -76,7 +76,7 @@ add_generator(struct list *list, const struct sl__tensor *tensor,
 }
 
 static int
-digest(struct sl__identity *out, const struct sl__tensor *tensor,
+digest(struct sl__tensor_fingerprint *out, const struct sl__tensor *tensor,
        const struct sl_graph *model)
 {
 	struct list list = {.n = 0};
@@ -89,18 +89,18 @@ digest(struct sl__identity *out, const struct sl__tensor *tensor,
 	else if (!tensor->generator || !add_generator(&list, tensor, model))
 		return 0;
 	all = sl__digest_of(list.words, list.n * sizeof(list.words[0]));
-	*out = (struct sl__identity){{all.words[0], all.words[1]}};
+	*out = (struct sl__tensor_fingerprint){{all.words[0], all.words[1]}};
 	return 1;
 }
 
 int
-sl__identity_of(struct sl__identity *out, const struct sl__tensor *tensor,
+sl__tensor_fingerprint_of(struct sl__tensor_fingerprint *out, const struct sl__tensor *tensor,
 		const struct sl_graph *model)
 {
 	if (tensor->is_sparse || tensor->absent || tensor->strings)
 		return 0;
 	if (!sl__arena_holds(&model->arena, tensor))
 		return digest(out, tensor, model);
-	*out = (struct sl__identity){{(uint64_t)(uintptr_t)tensor, 0}};
+	*out = (struct sl__tensor_fingerprint){{(uint64_t)(uintptr_t)tensor, 0}};
 	return tensor->bytes || tensor->generator;
 }
