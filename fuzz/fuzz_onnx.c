@@ -84,7 +84,7 @@ count_costs(const struct sl_graph *graph)
 		assert(err.text[0]);
 		return;
 	}
-	if (sl__costs_of(&costs, shapes, &err))
+	if (sl__costs_of_graph(&costs, shapes, &err))
 		assert(err.text[0]);
 	sl__shapes_free(shapes);
 }

@@ -70,10 +70,10 @@ is_short(const struct sl_graph *graph)
 	}
 	if (sl__shapes_new(&shapes, graph, &options, NULL))
 		return 1; /* it will be refused */
-	is_counted = !sl__costs_of(&costs, shapes, NULL);
+	is_counted = !sl__costs_of_graph(&costs, shapes, NULL);
 	for (size_t i = 0; is_counted && i < graph->n_nodes; i++)
-		sum = sl__plus(sum,
-			       sl__plus(sl_cost_operations(&costs.per_call[i]),
+		sum = sl__saturating_add(sum,
+			       sl__saturating_add(sl_cost_operations(&costs.per_call[i]),
 					sl_cost_bytes(&costs.per_call[i])));
 	sl__shapes_free(shapes);
 	return is_counted && sum < OPERATIONS_MOST;

@@ -162,7 +162,7 @@ evaluated(const char *text)
 		if (e->parsed.inputs[i] == SL__NONE)
 			continue;
 		evaluated_fill(e, i);
-		sl__evaluator_lend(e->evaluator, e->parsed.inputs[i],
+		sl__evaluator_set_tensor(e->evaluator, e->parsed.inputs[i],
 				   &e->tensors[i]);
 	}
 	e->rc = sl__evaluate_node(e->evaluator, 0, &e->err);

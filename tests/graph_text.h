@@ -328,7 +328,7 @@ graph_text_with(const char *text, const struct sl_allocator *allocator)
 		fail_msg("%s", g->err.text);
 	g->rc = sl__shapes_new(&g->shapes, g->graph, &options, &g->err);
 	if (!g->rc)
-		g->rc = sl__costs_of(&g->costs, g->shapes, &g->err);
+		g->rc = sl__costs_of_graph(&g->costs, g->shapes, &g->err);
 	return g;
 }
 

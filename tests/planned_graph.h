@@ -62,7 +62,7 @@ planned_set(struct planned *p, const char *name, size_t rank,
 	dtype = p->g->graph->values[p->g->graph->blocks[0].inputs[i]]
 			.declared.dtype;
 	assert_int_equal(
-		sl__runtime_value_tensor(d, dtype, rank, dims, NULL, &err),
+		sl__runtime_value_alloc_tensor(d, dtype, rank, dims, NULL, &err),
 		SL_OK);
 	sl__store_doubles(d->bytes, dtype, 0, (size_t)d->tensor.n_elements,
 			  numbers);
@@ -129,9 +129,9 @@ planned_check(struct planned *p)
 	const struct sl__block *model = &p->g->graph->blocks[0];
 	struct sl_error err;
 
-	sl__evaluator_forget(p->ev);
+	sl__evaluator_clear_values(p->ev);
 	for (size_t i = 0; i < model->n_inputs; i++)
-		sl__evaluator_lend(p->ev, model->inputs[i],
+		sl__evaluator_set_tensor(p->ev, model->inputs[i],
 				   &p->inputs[i].tensor);
 	if (sl_plan_run(p->plan, &err) || sl__evaluate_block(p->ev, 0, &err))
 		fail_msg("%s", err.text);

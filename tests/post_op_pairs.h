@@ -48,8 +48,8 @@ check_pair(const struct post_op_carrier *e, const enum sl__post_op_kind *kinds,
 	const char *second = is_post_op_join(kinds[1]) ? e->operand : NULL;
 	struct matmul_case c = {.text = line, .post_ops = words, .more = more};
 
-	snprintf(words, sizeof(words), "%s %s", sl__post_op_word(kinds[0]),
-		 sl__post_op_word(kinds[1]));
+	snprintf(words, sizeof(words), "%s %s", sl__post_op_name(kinds[0]),
+		 sl__post_op_name(kinds[1]));
 	snprintf(line, sizeof(line), "%s%s%s%s%s)%s", e->text,
 		 first ? ", " : "", first ? first : "", second ? ", " : "",
 		 second ? second : "", e->rest);

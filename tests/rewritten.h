@@ -113,7 +113,7 @@ rewritten_lend(struct rewritten *r, struct sl__evaluator *ev, uint32_t value)
 			    : 4 * x;
 		sl__store_doubles(bytes, t->dtype, i, 1, &x);
 	}
-	sl__evaluator_lend(ev, value, t);
+	sl__evaluator_set_tensor(ev, value, t);
 }
 
 static inline struct sl__evaluator *

@@ -45,7 +45,7 @@ values_go_after_their_last_use(void **state)
 	assert_int_equal(kind_of(&c, "c"), SL__TYPE_UNKNOWN);
 	check_value(&c, "d", "[2]={1,1}");
 	check_value(&c, "x", "[2]={1,-2}"); /* parameters stay */
-	sl__evaluator_forget(c.ev);
+	sl__evaluator_clear_values(c.ev);
 	assert_int_equal(kind_of(&c, "d"), SL__TYPE_UNKNOWN);
 	assert_int_equal(kind_of(&c, "x"), SL__TYPE_TENSOR);
 	course_finish(&c);
@@ -63,7 +63,7 @@ all_are_kept_on_request(void **state)
 	check_value(&c, "a", "[2]={1,0}");
 	check_value(&c, "b", "[2]={-1,-0}");
 	check_value(&c, "c", "[2]={0,0}");
-	sl__evaluator_forget(c.ev);
+	sl__evaluator_clear_values(c.ev);
 	assert_int_equal(kind_of(&c, "a"), SL__TYPE_UNKNOWN);
 	course_finish(&c);
 }
@@ -105,7 +105,7 @@ static const char product[] = "in x f32 n\n"
 static void
 lend(struct course *c, const char *name, const struct sl__tensor *t)
 {
-	sl__evaluator_lend(c->ev, graph_text_value(c->g, name), t);
+	sl__evaluator_set_tensor(c->ev, graph_text_value(c->g, name), t);
 }
 
 /* Sizes are those of what is lent, each time anew. */
@@ -127,7 +127,7 @@ sizes_are_found_each_time(void **state)
 			    n == 3   ? "[3]={2,0,6}"
 			    : n == 2 ? "[2]={2,0}"
 				     : "[1]={2}");
-		sl__evaluator_forget(c.ev);
+		sl__evaluator_clear_values(c.ev);
 	}
 	course_finish(&c);
 }
@@ -150,11 +150,11 @@ bound_outputs_are_written_where_they_lie(void **state)
 		lend(&c, "x", &tx);
 		lend(&c, "w", &tw);
 		memset(place, 0x7f, sizeof(place));
-		sl__evaluator_bind(c.ev, graph_text_value(c.g, "y"), &storage);
+		sl__evaluator_bind_storage(c.ev, graph_text_value(c.g, "y"), &storage);
 		assert_int_equal(sl__evaluate_block(c.ev, 0, &c.err), SL_OK);
 		assert_true(place[0] == 2 && place[1] == 0 && place[2] == 6);
 		/* It is the caller's: forgetting leaves it. */
-		sl__evaluator_forget(c.ev);
+		sl__evaluator_clear_values(c.ev);
 		check_value(&c, "y", "[3]={2,0,6}");
 	}
 	course_finish(&c);
@@ -177,7 +177,7 @@ bound_outputs_of_other_sizes_are_refused(void **state)
 	course_start(&c, product, NULL);
 	lend(&c, "x", &tx);
 	lend(&c, "w", &tw);
-	sl__evaluator_bind(c.ev, graph_text_value(c.g, "y"), &storage);
+	sl__evaluator_bind_storage(c.ev, graph_text_value(c.g, "y"), &storage);
 	assert_int_equal(sl__evaluate_block(c.ev, 0, &c.err), SL_E_DATA);
 	assert_non_null(strstr(c.err.text, "node 'y'"));
 	assert_true(place[0] == 7 && place[1] == 7 && place[2] == 7);
@@ -195,10 +195,10 @@ bound_sequences_are_not_released(void **state)
 	struct course c;
 
 	(void)state;
-	assert_int_equal(sl__runtime_value_list(&list, SL__TYPE_SEQUENCE,
+	assert_int_equal(sl__runtime_value_alloc_list(&list, SL__TYPE_SEQUENCE,
 						SL_DTYPE_F32, 1, NULL, NULL),
 			 SL_OK);
-	assert_int_equal(sl__runtime_value_tensor(&list.items[0], SL_DTYPE_F32,
+	assert_int_equal(sl__runtime_value_alloc_tensor(&list.items[0], SL_DTYPE_F32,
 						  1, &two, NULL, NULL),
 			 SL_OK);
 	memset(list.items[0].bytes, 0, 8);
@@ -209,11 +209,11 @@ bound_sequences_are_not_released(void **state)
 		     "out y\n",
 		     &allocator);
 	for (int round = 0; round < 3; round++) {
-		sl__evaluator_bind(c.ev, graph_text_value(c.g, "s"), &list);
+		sl__evaluator_bind_storage(c.ev, graph_text_value(c.g, "s"), &list);
 		if (sl__evaluate_block(c.ev, 0, &c.err))
 			fail_msg("%s", c.err.text);
 		check_value(&c, "y", "[2]={0,0}");
-		sl__evaluator_forget(c.ev);
+		sl__evaluator_clear_values(c.ev);
 	}
 	course_finish(&c);
 	assert_int_equal(n.n_out, 0);

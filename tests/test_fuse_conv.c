@@ -25,7 +25,7 @@ check_function(const char *lines, const char *covers, const char *word)
 	assert_string_equal(r.nodes, nodes);
 	assert_int_equal(sl__post_ops_read(rewritten_maker(&r, "y"), post_ops),
 			 1);
-	assert_string_equal(sl__post_op_word(post_ops[0].kind), word);
+	assert_string_equal(sl__post_op_name(post_ops[0].kind), word);
 	rewritten_evaluate(&r, 1e-6);
 	rewritten_free(&r);
 }

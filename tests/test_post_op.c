@@ -89,11 +89,11 @@ words_are_all_different(void **state)
 {
 	(void)state;
 	for (int a = 0; a < SL__N_POST_OPS; a++) {
-		assert_non_null(sl__post_op_word((enum sl__post_op_kind)a));
+		assert_non_null(sl__post_op_name((enum sl__post_op_kind)a));
 		for (int b = 0; b < a; b++)
 			assert_string_not_equal(
-				sl__post_op_word((enum sl__post_op_kind)a),
-				sl__post_op_word((enum sl__post_op_kind)b));
+				sl__post_op_name((enum sl__post_op_kind)a),
+				sl__post_op_name((enum sl__post_op_kind)b));
 	}
 }
 
@@ -155,7 +155,7 @@ lists_are_read_as_written(void **state)
 	assert_int_equal(sl__post_ops_read(&l.node, post_ops), 0);
 	for (int kind = 0; kind < SL__N_POST_OPS; kind++) {
 		const char *word =
-			sl__post_op_word((enum sl__post_op_kind)kind);
+			sl__post_op_name((enum sl__post_op_kind)kind);
 
 		make_list(&l, &word, 1, 4);
 		assert_int_equal(sl__post_ops_read(&l.node, post_ops), 1);

@@ -27,11 +27,11 @@ parts_of_bytes_are_moved_alone(void **state)
 
 	(void)state;
 	for (unsigned n_bits = 2; n_bits <= 4; n_bits += 2) {
-		struct sl__mover m = {.from = from, .to = to, .n_bits = n_bits};
+		struct sl__element_mover m = {.from = from, .to = to, .n_bits = n_bits};
 		int64_t n = (int64_t)(32 / n_bits);
 
 		memset(to, 0x5a, sizeof(to));
-		sl__move(&m, 1, 2, n - 3);
+		sl__move_elements(&m, 1, 2, n - 3);
 		assert_int_equal(bits_at(to, n_bits, 0),
 				 bits_at((unsigned char[]){0x5a}, n_bits, 0));
 		for (int64_t i = 1; i < n - 2; i++)
@@ -50,15 +50,15 @@ whole_elements_are_moved(void **state)
 {
 	static const uint16_t from[] = {1, 2, 3, 4};
 	uint16_t to[] = {9, 9, 9, 9};
-	struct sl__mover m = {.from = (const unsigned char *)from,
+	struct sl__element_mover m = {.from = (const unsigned char *)from,
 			      .to = (unsigned char *)to,
 			      .n_bits = 16};
 
 	(void)state;
-	sl__move(&m, 1, 2, 2);
+	sl__move_elements(&m, 1, 2, 2);
 	assert_memory_equal(to, ((uint16_t[]){9, 3, 4, 9}), sizeof(to));
-	sl__move(&m, 0, 0, 0);
-	sl__move(&m, 0, 0, -1);
+	sl__move_elements(&m, 0, 0, 0);
+	sl__move_elements(&m, 0, 0, -1);
 	assert_memory_equal(to, ((uint16_t[]){9, 3, 4, 9}), sizeof(to));
 }
 
@@ -67,7 +67,7 @@ static void
 blanks_are_zero(void **state)
 {
 	unsigned char to[4];
-	struct sl__mover m = {.to = to};
+	struct sl__element_mover m = {.to = to};
 	static const struct {
 		unsigned n_bits;
 		int64_t n;
@@ -79,7 +79,7 @@ blanks_are_zero(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		memset(to, 0xff, sizeof(to));
 		m.n_bits = cases[i].n_bits;
-		sl__move_blank(&m, cases[i].n);
+		sl__move_zero_fill(&m, cases[i].n);
 		for (int k = 0; k < 4; k++)
 			assert_int_equal(to[k],
 					 k < cases[i].n_bytes ? 0 : 0xff);
@@ -90,12 +90,12 @@ static void
 blank_strings_are_empty(void **state)
 {
 	const char *to[] = {"a", "b", "c"};
-	struct sl__mover m = {.to = (unsigned char *)(void *)to,
+	struct sl__element_mover m = {.to = (unsigned char *)(void *)to,
 			      .n_bits = 8 * sizeof(char *),
 			      .is_text = 1};
 
 	(void)state;
-	sl__move_blank(&m, 2);
+	sl__move_zero_fill(&m, 2);
 	assert_string_equal(to[0], "");
 	assert_string_equal(to[1], "");
 	assert_string_equal(to[2], "c");
@@ -108,26 +108,26 @@ paths_follow_their_strides(void **state)
 	static const unsigned char from[] = {1, 2, 3, 4, 5, 6};
 	const int64_t dims[] = {2, 3}, none[] = {2, 0};
 	unsigned char to[6] = {0};
-	struct sl__mover m = {.from = from, .to = to, .n_bits = 8};
-	struct sl__path path;
+	struct sl__element_mover m = {.from = from, .to = to, .n_bits = 8};
+	struct sl__strided_path path;
 
 	(void)state;
-	sl__path_init(&path, 2, dims);
+	sl__strided_path_init(&path, 2, dims);
 	path.from[0] = 1;
 	path.from[1] = 2;
-	sl__move_path(&m, &path);
+	sl__move_strided_path(&m, &path);
 	assert_memory_equal(to, ((unsigned char[]){1, 3, 5, 2, 4, 6}), 6);
 	/* In one piece on both sides, from the second element on. */
-	sl__path_init(&path, 2, dims);
+	sl__strided_path_init(&path, 2, dims);
 	path.dims[0] = 1;
 	path.from[0] = 3;
 	path.from[1] = 1;
 	path.from_at = 2;
 	path.to_at = 3;
-	sl__move_path(&m, &path);
+	sl__move_strided_path(&m, &path);
 	assert_memory_equal(to, ((unsigned char[]){1, 3, 5, 3, 4, 5}), 6);
-	sl__path_init(&path, 2, none);
-	sl__move_path(&m, &path);
+	sl__strided_path_init(&path, 2, none);
+	sl__move_strided_path(&m, &path);
 	assert_memory_equal(to, ((unsigned char[]){1, 3, 5, 3, 4, 5}), 6);
 }
 
@@ -135,21 +135,21 @@ static void
 places_count_from_either_end(void **state)
 {
 	struct sl_error err = {0};
-	struct sl__eval ev = {.err = &err};
+	struct sl__kernel_call ev = {.err = &err};
 	int64_t at;
 
 	(void)state;
 	for (int64_t i = -3; i < 3; i++) {
 		at = i;
-		assert_int_equal(sl__ref_place(&ev, &at, 3), SL_OK);
+		assert_int_equal(sl__ref_index_normalize(&ev, &at, 3), SL_OK);
 		assert_int_equal(at, (i + 3) % 3);
 	}
 	at = 3;
-	assert_int_equal(sl__ref_place(&ev, &at, 3), SL_E_DATA);
+	assert_int_equal(sl__ref_index_normalize(&ev, &at, 3), SL_E_DATA);
 	assert_string_equal(err.text, "index 3 lies outside of 3 places");
 	ev.failure = SL_OK;
 	at = -4;
-	assert_int_equal(sl__ref_place(&ev, &at, 3), SL_E_DATA);
+	assert_int_equal(sl__ref_index_normalize(&ev, &at, 3), SL_E_DATA);
 }
 
 static void
@@ -157,22 +157,22 @@ an_axis_splits_a_tensor(void **state)
 {
 	const int64_t dims[] = {2, 3, 4, 5};
 	struct sl__tensor t = {.rank = 4, .dims = dims};
-	struct sl__eval ev = {0};
-	struct sl__around around;
+	struct sl__kernel_call ev = {0};
+	struct sl__axis_split around;
 	int64_t axis = -2;
 
 	(void)state;
-	assert_int_equal(sl__around_axis(&ev, &around, &t, &axis), SL_OK);
+	assert_int_equal(sl__axis_split_tensor(&ev, &around, &t, &axis), SL_OK);
 	assert_int_equal(axis, 2);
 	assert_int_equal(around.outer, 6);
 	assert_int_equal(around.size, 4);
 	assert_int_equal(around.inner, 5);
-	assert_int_equal(sl__around_axis(&ev, &around, &t, NULL), SL_OK);
+	assert_int_equal(sl__axis_split_tensor(&ev, &around, &t, NULL), SL_OK);
 	assert_int_equal(around.outer, 1);
 	assert_int_equal(around.size, 2);
 	assert_int_equal(around.inner, 60);
 	axis = 4;
-	assert_int_equal(sl__around_axis(&ev, &around, &t, &axis), SL_E_DATA);
+	assert_int_equal(sl__axis_split_tensor(&ev, &around, &t, &axis), SL_E_DATA);
 }
 
 int

@@ -2,7 +2,7 @@
 /* test_ref_text.c - proves the reference kernels of strings, by Python's
  * rules of splitting and RE2's of matching. */
 #include "evaluated.h"
-#include "ops/ref_text.h"
+#include "ops/ref_regex.h"
 
 #include <regex.h>
 
@@ -90,7 +90,7 @@ matches(const char *pattern, const char *text)
 	int found;
 
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__regex_posix(&posix, pattern, &arena, NULL), SL_OK);
+	assert_int_equal(sl__regex_re2_to_posix(&posix, pattern, &arena, NULL), SL_OK);
 	assert_int_equal(regcomp(&regex, posix, REG_EXTENDED | REG_NOSUB), 0);
 	found = !regexec(&regex, text, 0, NULL, 0);
 	regfree(&regex);
@@ -141,10 +141,10 @@ patterns_beyond_posix_are_told(void **state)
 	sl__arena_init(&arena, NULL);
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
 		assert_int_equal(
-			sl__regex_posix(&posix, patterns[i], &arena, NULL),
+			sl__regex_re2_to_posix(&posix, patterns[i], &arena, NULL),
 			SL_E_ABSENT);
 	memset(deep, '(', sizeof(deep) - 1);
-	assert_int_equal(sl__regex_posix(&posix, deep, &arena, NULL),
+	assert_int_equal(sl__regex_re2_to_posix(&posix, deep, &arena, NULL),
 			 SL_E_ABSENT);
 	sl__arena_release(&arena);
 	check_evaluated("RegexFullMatch 20 (string[2]={'ab','b'}) pattern=a.",

@@ -25,7 +25,7 @@ tensors_are_aligned_and_own_their_sizes(void **state)
 
 		for (size_t i = 0; i < rank; i++)
 			n *= (uint64_t)dims[i];
-		assert_int_equal(sl__runtime_value_tensor(&d, SL_DTYPE_F32,
+		assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_F32,
 							  rank, dims,
 							  &allocator, NULL),
 				 SL_OK);
@@ -56,7 +56,7 @@ no_elements_need_no_bytes(void **state)
 
 	(void)state;
 	assert_int_equal(
-		sl__runtime_value_tensor(&d, SL_DTYPE_I64, 3, dims, NULL, NULL),
+		sl__runtime_value_alloc_tensor(&d, SL_DTYPE_I64, 3, dims, NULL, NULL),
 		SL_OK);
 	assert_int_equal(d.tensor.n_elements, 0);
 	assert_int_equal(sl__runtime_value_copy(&copy, &d, NULL, NULL), SL_OK);
@@ -77,19 +77,19 @@ refuses_what_no_memory_holds(void **state)
 
 	(void)state;
 	assert_int_equal(
-		sl__runtime_value_tensor(&d, SL_DTYPE_F32, 2, many, NULL, &err),
+		sl__runtime_value_alloc_tensor(&d, SL_DTYPE_F32, 2, many, NULL, &err),
 		SL_E_DATA);
-	assert_int_equal(sl__runtime_value_tensor(&d, SL_DTYPE_F32, 1, below,
+	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_F32, 1, below,
 						  NULL, &err),
 			 SL_E_DATA);
-	assert_int_equal(sl__runtime_value_tensor(&d, SL_DTYPE_F32, 1, large,
+	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_F32, 1, large,
 						  NULL, &err),
 			 SL_E_NOMEM);
 	/* Pointers take more than the bytes that were measured. */
-	assert_int_equal(sl__runtime_value_tensor(&d, SL_DTYPE_STRING, 1, large,
+	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_STRING, 1, large,
 						  NULL, &err),
 			 SL_E_NOMEM);
-	assert_int_equal(sl__runtime_value_list(&d, SL__TYPE_SEQUENCE,
+	assert_int_equal(sl__runtime_value_alloc_list(&d, SL__TYPE_SEQUENCE,
 						SL_DTYPE_F32, SIZE_MAX / 2,
 						NULL, &err),
 			 SL_E_NOMEM);
@@ -108,7 +108,7 @@ strings_are_copies(void **state)
 
 	(void)state;
 	assert_int_equal(
-		sl__runtime_value_strings(&d, 1, dims, texts, &allocator, NULL),
+		sl__runtime_value_copy_strings(&d, 1, dims, texts, &allocator, NULL),
 		SL_OK);
 	first[0] = 'X';
 	assert_string_equal(d.tensor.strings[0], "one");
@@ -118,7 +118,7 @@ strings_are_copies(void **state)
 	assert_int_equal(sl__runtime_value_copy(&copy, &d, &allocator, NULL),
 			 SL_OK);
 	/* From its own strings. */
-	assert_int_equal(sl__runtime_value_strings(&d, 1, dims,
+	assert_int_equal(sl__runtime_value_copy_strings(&d, 1, dims,
 						   d.tensor.strings, &allocator,
 						   NULL),
 			 SL_OK);
@@ -135,7 +135,7 @@ fresh_strings_are_null(void **state)
 	struct sl__runtime_value d = {0};
 
 	(void)state;
-	assert_int_equal(sl__runtime_value_tensor(&d, SL_DTYPE_STRING, 2,
+	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_STRING, 2,
 						  two_three, NULL, NULL),
 			 SL_OK);
 	for (int i = 0; i < 6; i++)
@@ -151,17 +151,17 @@ make_sequence(struct sl__runtime_value *d, const struct sl_allocator *allocator)
 	const int64_t dims[] = {2};
 	enum sl_status rc;
 
-	rc = sl__runtime_value_list(d, SL__TYPE_SEQUENCE, SL_DTYPE_F32, 2,
+	rc = sl__runtime_value_alloc_list(d, SL__TYPE_SEQUENCE, SL_DTYPE_F32, 2,
 				    allocator, NULL);
 	if (!rc)
-		rc = sl__runtime_value_tensor(&d->items[0], SL_DTYPE_F32, 2,
+		rc = sl__runtime_value_alloc_tensor(&d->items[0], SL_DTYPE_F32, 2,
 					      two_three, allocator, NULL);
 	if (!rc) {
 		float *x = (float *)(void *)d->items[0].bytes;
 
 		for (int i = 0; i < 6; i++)
 			x[i] = (float)i;
-		rc = sl__runtime_value_strings(&d->items[1], 1, dims, texts,
+		rc = sl__runtime_value_copy_strings(&d->items[1], 1, dims, texts,
 					       allocator, NULL);
 	}
 	return rc;
@@ -194,7 +194,7 @@ lists_are_copied_in_depth(void **state)
 	sl__runtime_value_clear(&d, &allocator);
 	check_sequence(&copy);
 	sl__runtime_value_clear(&copy, &allocator);
-	assert_int_equal(sl__runtime_value_list(&empty, SL__TYPE_OPTIONAL,
+	assert_int_equal(sl__runtime_value_alloc_list(&empty, SL__TYPE_OPTIONAL,
 						SL_DTYPE_I64, 0, &allocator,
 						NULL),
 			 SL_OK);
@@ -281,7 +281,7 @@ failing_memory_leaks_nothing(void **state)
 		struct sl__runtime_value d = {0};
 		enum sl_status rc;
 
-		rc = sl__runtime_value_tensor(&d, SL_DTYPE_I8, 2, two_three,
+		rc = sl__runtime_value_alloc_tensor(&d, SL_DTYPE_I8, 2, two_three,
 					      &allocator, NULL);
 		if (!rc)
 			rc = sl__runtime_value_copy(&d, &good, &allocator,

@@ -55,7 +55,7 @@ positions(const struct trial *t, enum sl__padding padding, int is_ceil,
 		w.pads_before[0] = t->before;
 		w.pads_after[0] = t->after;
 	}
-	n = sl__window_positions(&call, &w, 0, t->in);
+	n = sl__window_output_size(&call, &w, 0, t->in);
 	*rc = call.failure;
 	return n;
 }

@@ -63,7 +63,7 @@ describe_output(struct lister *l, struct sl_layer *layer,
 		if (node->outputs[k] != SL__NONE &&
 		    sl__type_bytes(&l->survey->shapes->types[node->outputs[k]],
 				   &n))
-			layer->output_bytes = sl__plus(layer->output_bytes, n);
+			layer->output_bytes = sl__saturating_add(layer->output_bytes, n);
 	}
 	return layer->output_shape && !l->survey->shapes->is_short
 		       ? SL_OK
@@ -90,7 +90,7 @@ add_layer(struct lister *l, uint32_t id)
 	layer->dtype = dtype_of(l, node);
 	layer->is_causal = l->survey->attentions.is_causal[id];
 	/* Of a loop of unknown length one turn's traffic is all there is. */
-	sl__cost_add(&layer->cost, &costs->per_call[id], n_calls ? n_calls : 1);
+	sl__cost_add_calls(&layer->cost, &costs->per_call[id], n_calls ? n_calls : 1);
 	if (!n_calls)
 		layer->cost.macs = layer->cost.fma = layer->cost.mul =
 			layer->cost.add = layer->cost.div = layer->cost.exp =
@@ -153,7 +153,7 @@ attribute_parameters(struct lister *l)
 		if (t && roles->role[v] == SL_ROLE_WEIGHT &&
 		    roles->first_user[v] != SL__NONE)
 			l->parameters[roles->first_user[v]] =
-				sl__plus(l->parameters[roles->first_user[v]],
+				sl__saturating_add(l->parameters[roles->first_user[v]],
 					 sl__roles_numbers(roles, l->graph, v));
 	}
 	return SL_OK;
@@ -166,7 +166,7 @@ sum_up(struct lister *l)
 	double whole;
 
 	for (size_t i = 0; i < out->n_layers; i++)
-		sl__cost_add(&out->cost, &l->layers[i].cost, 1);
+		sl__cost_add_calls(&out->cost, &l->layers[i].cost, 1);
 	whole = out->cost.macs ? (double)out->cost.macs
 			       : (double)sl_cost_operations(&out->cost);
 	for (size_t i = 0; i < out->n_layers; i++) {
@@ -219,7 +219,7 @@ take_coverage(struct lister *l)
 
 		side->n_nodes++;
 		side->n_bytes =
-			sl__plus(side->n_bytes, sl_cost_bytes(&layer->cost));
+			sl__saturating_add(side->n_bytes, sl_cost_bytes(&layer->cost));
 		if (layer->cost.basis != SL_BASIS_COUNTED)
 			rc = note_why(l, &seen, names, layer);
 	}
@@ -244,11 +244,11 @@ static void
 add_to_group(struct sl_layer_group *g, const struct sl_layer *layer)
 {
 	g->n_layers++;
-	g->parameters = sl__plus(g->parameters, layer->parameters);
-	g->macs = sl__plus(g->macs, layer->cost.macs);
+	g->parameters = sl__saturating_add(g->parameters, layer->parameters);
+	g->macs = sl__saturating_add(g->macs, layer->cost.macs);
 	g->operations =
-		sl__plus(g->operations, sl_cost_operations(&layer->cost));
-	g->n_bytes = sl__plus(g->n_bytes, sl_cost_bytes(&layer->cost));
+		sl__saturating_add(g->operations, sl_cost_operations(&layer->cost));
+	g->n_bytes = sl__saturating_add(g->n_bytes, sl_cost_bytes(&layer->cost));
 	g->share += layer->share;
 }
 

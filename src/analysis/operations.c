@@ -69,7 +69,7 @@ add_node(const struct lister *l, struct body *body, size_t node)
 		return;
 	if (layer->cost.basis != SL_BASIS_COUNTED && !body->why)
 		body->why = layer->cost.why ? layer->cost.why : "not known";
-	sl__cost_add(&body->cost, &layer->cost, 1);
+	sl__cost_add_calls(&body->cost, &layer->cost, 1);
 	if (layer->n_calls)
 		body->weight_bytes += layer->cost.weight_bytes / layer->n_calls;
 }

@@ -120,7 +120,7 @@ fill_fused(struct sl__fused *f, const struct sl__forward *model,
 	if (!rc)
 		rc = sl__execution_order_find(&f->steps, f->graph, arena, err);
 	if (!rc)
-		rc = sl__costs_of(&f->costs, f->shapes, err);
+		rc = sl__costs_of_graph(&f->costs, f->shapes, err);
 	if (rc)
 		return rc;
 	f->forward.shapes = f->shapes;
@@ -233,9 +233,9 @@ clear_bytes(struct sl_cost *cost)
 static void
 add_bytes(struct sl_cost *to, const struct sl_cost *from)
 {
-	to->weight_bytes = sl__plus(to->weight_bytes, from->weight_bytes);
-	to->read_bytes = sl__plus(to->read_bytes, from->read_bytes);
-	to->written_bytes = sl__plus(to->written_bytes, from->written_bytes);
+	to->weight_bytes = sl__saturating_add(to->weight_bytes, from->weight_bytes);
+	to->read_bytes = sl__saturating_add(to->read_bytes, from->read_bytes);
+	to->written_bytes = sl__saturating_add(to->written_bytes, from->written_bytes);
 }
 
 /*
@@ -329,7 +329,7 @@ fill(struct sl__survey *s, const struct sl__execution_order *steps,
 
 	rc = sl__shapes_new(&s->shapes, s->graph, options, err);
 	if (!rc)
-		rc = sl__costs_of(&s->costs, s->shapes, err);
+		rc = sl__costs_of_graph(&s->costs, s->shapes, err);
 	if (rc)
 		return rc;
 	s->forward.shapes = s->shapes;

@@ -396,7 +396,7 @@ measure_pieces(struct finder *f, struct sl__attention *a, uint32_t softmax)
 	}
 	n_k = fewest_elements(f, f->graph->nodes[a->scores].inputs[1]);
 	n_v = fewest_elements(f, values);
-	a->kv_elements = n_k && n_v ? sl__plus(n_k, n_v) : 0;
+	a->kv_elements = n_k && n_v ? sl__saturating_add(n_k, n_v) : 0;
 	if (values != SL__NONE)
 		a->dtype = f->shapes->types[values].dtype;
 }
@@ -544,9 +544,9 @@ add_whole(struct finder *f, uint32_t id)
 	measure_whole(f, &a, node);
 	f->out->product_macs[id] = cost->macs;
 	if (has_projections(node)) {
-		uint64_t rows = sl__times(sl__in_dim(&call, 0, 0),
+		uint64_t rows = sl__saturating_mul(sl__in_dim(&call, 0, 0),
 					  sl__in_dim(&call, 0, 1));
-		uint64_t linear = sl__times(rows, sl__in_elements(&call, 1));
+		uint64_t linear = sl__saturating_mul(rows, sl__in_elements(&call, 1));
 
 		f->out->product_macs[id] =
 			cost->macs > linear ? cost->macs - linear : 0;

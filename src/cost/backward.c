@@ -145,7 +145,7 @@ reach(struct trainer *t)
 static uint64_t
 half(uint64_t macs, int n)
 {
-	return sl__times(macs, (uint64_t)n) / 2;
+	return sl__saturating_mul(macs, (uint64_t)n) / 2;
 }
 
 /* Q K' has two operands, the mixing of V two more, of half the MACs each. */
@@ -169,8 +169,8 @@ projected_macs(const struct trainer *t, const struct sl__node *node,
 	uint64_t linear = macs - products;
 	int x = in_needs(t, node, 0), w = in_needs(t, node, 1);
 
-	return sl__plus(sl__times(linear, (uint64_t)(x + w)),
-			x || w ? sl__times(products, 2) : 0);
+	return sl__saturating_add(sl__saturating_mul(linear, (uint64_t)(x + w)),
+			x || w ? sl__saturating_mul(products, 2) : 0);
 }
 
 /*
@@ -194,7 +194,7 @@ recurrent_macs(const struct trainer *t, const struct sl__node *node,
 
 	if (!in_needs(t, node, 1) && !in_needs(t, node, 2))
 		return in_needs(t, node, 0) ? macs : 0;
-	return sl__times(macs, 2) - (in_needs(t, node, 0) ? 0 : of_input) -
+	return sl__saturating_mul(macs, 2) - (in_needs(t, node, 0) ? 0 : of_input) -
 	       (is_start_given && !in_needs(t, node, 5) ? first : 0);
 }
 
@@ -228,11 +228,11 @@ plain_macs(const struct trainer *t, const struct sl__node *node, uint64_t macs)
 			n_factors = 2;
 	}
 	if (second == 3)
-		return sl__times(macs, (uint64_t)(in_needs(t, node, 0) +
+		return sl__saturating_mul(macs, (uint64_t)(in_needs(t, node, 0) +
 						  in_needs(t, node, 3)));
 	for (uint32_t i = 0; i < n_factors; i++)
 		n += (uint32_t)in_needs(t, node, i);
-	return sl__times(macs, n);
+	return sl__saturating_mul(macs, n);
 }
 
 static uint64_t
@@ -265,14 +265,14 @@ count_flops(const struct trainer *t, struct sl_training *out)
 
 		if (!costs->per_call[i].macs || !n_calls)
 			continue;
-		forward = sl__plus(forward,
-				   sl__times(costs->per_call[i].macs, n_calls));
-		backward = sl__plus(backward,
-				    sl__times(backward_macs(t, i), n_calls));
+		forward = sl__saturating_add(forward,
+				   sl__saturating_mul(costs->per_call[i].macs, n_calls));
+		backward = sl__saturating_add(backward,
+				    sl__saturating_mul(backward_macs(t, i), n_calls));
 	}
-	out->forward_flops = sl__times(forward, 2);
-	out->backward_flops = sl__times(backward, 2);
-	out->total_flops = sl__plus(out->forward_flops, out->backward_flops);
+	out->forward_flops = sl__saturating_mul(forward, 2);
+	out->backward_flops = sl__saturating_mul(backward, 2);
+	out->total_flops = sl__saturating_add(out->forward_flops, out->backward_flops);
 	out->backward_to_forward = forward ? (double)backward / (double)forward
 					   : (double)NAN;
 }
@@ -357,20 +357,20 @@ keep_gates(struct trainer *t, const struct sl__node *node)
 {
 	struct sl__rule_context call = {.shapes = t->forward->shapes, .node = node};
 	uint64_t n =
-		sl__times(sl__in_dim(&call, 0, 0), sl__in_dim(&call, 0, 1));
+		sl__saturating_mul(sl__in_dim(&call, 0, 0), sl__in_dim(&call, 0, 1));
 	uint64_t per_hidden = 0, n_bytes = 0;
 
 	if (sl__is_op(node, SL__OP_ONNX_LSTM))
 		per_hidden = 5;
 	else if (sl__is_op(node, SL__OP_ONNX_GRU))
 		per_hidden = 4;
-	n = sl__times(
-		n, sl__times(sl__in_dim(&call, 2, 0), sl__in_dim(&call, 2, 2)));
+	n = sl__saturating_mul(
+		n, sl__saturating_mul(sl__in_dim(&call, 2, 0), sl__in_dim(&call, 2, 2)));
 	if (sl__dtype_bytes(&n_bytes, sl__in_dtype(&call, 0),
-			    sl__times(n, per_hidden)))
+			    sl__saturating_mul(n, per_hidden)))
 		t->extra_bytes =
-			sl__plus(t->extra_bytes,
-				 sl__times(n_bytes, n_turns(t, node->block)));
+			sl__saturating_add(t->extra_bytes,
+				 sl__saturating_mul(n_bytes, n_turns(t, node->block)));
 }
 
 static void
@@ -409,7 +409,7 @@ held_bytes(const struct trainer *t, size_t v)
 {
 	if (t->kept_from[v] == SL__NONE)
 		return t->live->n_bytes[v];
-	return sl__times(t->live->n_bytes[v],
+	return sl__saturating_mul(t->live->n_bytes[v],
 			 n_turns(t, t->graph->values[v].block));
 }
 
@@ -431,7 +431,7 @@ peak_of(struct series *s)
 static void
 add_interval(struct series *s, uint32_t first, uint32_t last, uint64_t n_bytes)
 {
-	s->all = sl__plus(s->all, n_bytes);
+	s->all = sl__saturating_add(s->all, n_bytes);
 	if (s->all > INT64_MAX)
 		return;
 	s->change[first] += (int64_t)n_bytes;
@@ -499,7 +499,7 @@ gradients_at(const struct trainer *t, size_t step)
 
 	for (size_t v = 0; v < t->graph->n_values; v++) {
 		if (is_trained(t, v) && t->last_user[v] >= step)
-			sum = sl__plus(sum,
+			sum = sl__saturating_add(sum,
 				       t->graph->values[v].tensor->n_bytes);
 	}
 	return sum;
@@ -533,25 +533,25 @@ sum_parameters(const struct trainer *t, struct sl_training *out)
 			continue;
 		if (t->forward->roles->role[v] != SL_ROLE_WEIGHT) {
 			out->other_bytes =
-				sl__plus(out->other_bytes,
+				sl__saturating_add(out->other_bytes,
 					 sl__tensor_stored_bytes(tensor));
 			continue;
 		}
-		n_elements = sl__plus(
+		n_elements = sl__saturating_add(
 			n_elements,
 			sl__roles_numbers(t->forward->roles, t->graph, v));
-		out->parameter_bytes = sl__plus(
+		out->parameter_bytes = sl__saturating_add(
 			out->parameter_bytes, sl__tensor_stored_bytes(tensor));
 		out->gradient_bytes =
-			sl__plus(out->gradient_bytes, tensor->n_bytes);
+			sl__saturating_add(out->gradient_bytes, tensor->n_bytes);
 		if (sl__dtype_family(tensor->dtype) == SL__DTYPE_INTEGER)
 			out->integer_bytes =
-				sl__plus(out->integer_bytes, tensor->n_bytes);
+				sl__saturating_add(out->integer_bytes, tensor->n_bytes);
 	}
 	/* Moments are f32, whatever the weights are. */
-	out->optimizer_bytes[SL_OPTIMIZER_MOMENTUM] = sl__times(n_elements, 4);
-	out->optimizer_bytes[SL_OPTIMIZER_ADAM] = sl__times(n_elements, 8);
-	out->optimizer_bytes[SL_OPTIMIZER_ADAMW] = sl__times(n_elements, 8);
+	out->optimizer_bytes[SL_OPTIMIZER_MOMENTUM] = sl__saturating_mul(n_elements, 4);
+	out->optimizer_bytes[SL_OPTIMIZER_ADAM] = sl__saturating_mul(n_elements, 8);
+	out->optimizer_bytes[SL_OPTIMIZER_ADAMW] = sl__saturating_mul(n_elements, 8);
 }
 
 static void
@@ -561,15 +561,15 @@ find_needs(const struct trainer *t, struct sl_training *out, struct series *s)
 	uint64_t most = 0, backward;
 
 	needs[SL_PHASE_FORWARD].activation_bytes =
-		sl__plus(forward_peak(t, s), t->extra_bytes);
+		sl__saturating_add(forward_peak(t, s), t->extra_bytes);
 	backward = backward_peak(t, s);
 	needs[SL_PHASE_BACKWARD].gradient_bytes = gradients_at(t, s->at);
 	needs[SL_PHASE_BACKWARD].activation_bytes =
-		sl__plus(backward - needs[SL_PHASE_BACKWARD].gradient_bytes,
+		sl__saturating_add(backward - needs[SL_PHASE_BACKWARD].gradient_bytes,
 			 t->extra_bytes);
 	needs[SL_PHASE_UPDATE].gradient_bytes = out->gradient_bytes;
 	for (int p = 0; p < SL_N_PHASES; p++) {
-		uint64_t n = sl__plus(needs[p].gradient_bytes,
+		uint64_t n = sl__saturating_add(needs[p].gradient_bytes,
 				      needs[p].activation_bytes);
 
 		if (n > most) {
@@ -582,28 +582,28 @@ find_needs(const struct trainer *t, struct sl_training *out, struct series *s)
 static void
 sum_memory(const struct trainer *t, struct sl_training *out)
 {
-	uint64_t stored = sl__plus(out->parameter_bytes, out->other_bytes);
+	uint64_t stored = sl__saturating_add(out->parameter_bytes, out->other_bytes);
 
 	out->activation_bytes = t->extra_bytes;
 	for (size_t v = 0; v < t->graph->n_values; v++) {
 		if (t->kept_from[v] != SL__NONE)
-			out->activation_bytes = sl__plus(out->activation_bytes,
+			out->activation_bytes = sl__saturating_add(out->activation_bytes,
 							 held_bytes(t, v));
 	}
 	out->peak_bytes[SL_OPTIMIZER_NONE] =
-		sl__plus(stored, t->live->peak_bytes);
+		sl__saturating_add(stored, t->live->peak_bytes);
 	out->total_bytes[SL_OPTIMIZER_NONE] =
 		out->peak_bytes[SL_OPTIMIZER_NONE];
 	for (int o = SL_OPTIMIZER_SGD; o < SL_N_OPTIMIZERS; o++) {
-		uint64_t held = sl__plus(stored, out->optimizer_bytes[o]);
+		uint64_t held = sl__saturating_add(stored, out->optimizer_bytes[o]);
 
 		for (int p = 0; p < SL_N_PHASES; p++)
-			out->phase_bytes[o][p] = sl__plus(
-				held, sl__plus(out->needs[p].gradient_bytes,
+			out->phase_bytes[o][p] = sl__saturating_add(
+				held, sl__saturating_add(out->needs[p].gradient_bytes,
 					       out->needs[p].activation_bytes));
 		out->peak_bytes[o] = out->phase_bytes[o][out->peak_phase];
 		out->total_bytes[o] =
-			sl__plus(held, sl__plus(out->gradient_bytes,
+			sl__saturating_add(held, sl__saturating_add(out->gradient_bytes,
 						out->activation_bytes));
 	}
 }

@@ -92,7 +92,7 @@ thop_gates(const struct sl__node *node, const struct sl_cost *cost)
 
 	if (is_plain)
 		n_gates = 1;
-	return sl__times(sl__recurrent_units(node, cost),
+	return sl__saturating_mul(sl__recurrent_n_hidden(node, cost),
 			 n_gates * (has_bias ? 3 : 1) + (is_plain ? 0 : 4));
 }
 
@@ -105,10 +105,10 @@ add_recurrent(struct sl__tally *tally, const struct sl__node *node,
 						  : &tally->recurrent;
 
 	layers->n++;
-	layers->macs = sl__plus(layers->macs, sl__times(cost->macs, n_calls));
+	layers->macs = sl__saturating_add(layers->macs, sl__saturating_mul(cost->macs, n_calls));
 	tally->gate_operations =
-		sl__plus(tally->gate_operations,
-			 sl__times(thop_gates(node, cost), n_calls));
+		sl__saturating_add(tally->gate_operations,
+			 sl__saturating_mul(thop_gates(node, cost), n_calls));
 }
 
 void
@@ -116,20 +116,20 @@ sl__tally_add(struct sl__tally *tally, const struct sl__node *node,
 	      const struct sl_cost *cost, uint64_t n_calls)
 {
 	struct sl__tally_work *w = &tally->by_work[cost->work];
-	uint64_t macs = sl__times(cost->macs, n_calls);
-	uint64_t all = sl__times(sl_cost_operations(cost), n_calls);
-	uint64_t n_in = sl__times(cost->in_elements, n_calls);
+	uint64_t macs = sl__saturating_mul(cost->macs, n_calls);
+	uint64_t all = sl__saturating_mul(sl_cost_operations(cost), n_calls);
+	uint64_t n_in = sl__saturating_mul(cost->in_elements, n_calls);
 
 	w->n_nodes++;
-	w->macs = sl__plus(w->macs, macs);
-	w->operations = sl__plus(w->operations, all - sl__times(macs, 2));
-	w->in_elements = sl__plus(w->in_elements, n_in);
-	w->out_elements = sl__plus(w->out_elements,
-				   sl__times(cost->out_elements, n_calls));
-	tally->macs = sl__plus(tally->macs, macs);
+	w->macs = sl__saturating_add(w->macs, macs);
+	w->operations = sl__saturating_add(w->operations, all - sl__saturating_mul(macs, 2));
+	w->in_elements = sl__saturating_add(w->in_elements, n_in);
+	w->out_elements = sl__saturating_add(w->out_elements,
+				   sl__saturating_mul(cost->out_elements, n_calls));
+	tally->macs = sl__saturating_add(tally->macs, macs);
 	if (cost->work == SL_WORK_LAYER_NORM && !is_rms(node)) {
 		tally->n_norms++;
-		tally->norm_elements = sl__plus(tally->norm_elements, n_in);
+		tally->norm_elements = sl__saturating_add(tally->norm_elements, n_in);
 	}
 	if (cost->work == SL_WORK_RECURRENT)
 		add_recurrent(tally, node, cost, n_calls);
@@ -147,13 +147,13 @@ sl__tally_attention(struct sl__tally *tally,
 			continue;
 		tally->n_products++;
 		tally->product_macs =
-			sl__plus(tally->product_macs,
-				 sl__times(attentions->product_macs[i], n));
+			sl__saturating_add(tally->product_macs,
+				 sl__saturating_mul(attentions->product_macs[i], n));
 		if (attentions->masked_macs[i])
 			tally->n_causal++;
 		tally->masked_macs =
-			sl__plus(tally->masked_macs,
-				 sl__times(attentions->masked_macs[i], n));
+			sl__saturating_add(tally->masked_macs,
+				 sl__saturating_mul(attentions->masked_macs[i], n));
 	}
 	for (size_t r = 0; r < attentions->n; r++) {
 		uint32_t id = attentions->rows[r].scores;
@@ -162,9 +162,9 @@ sl__tally_attention(struct sl__tally *tally,
 		    !attentions->product_macs[id])
 			continue; /* in pieces, or nothing */
 		tally->fused.n++;
-		tally->fused.macs = sl__plus(
+		tally->fused.macs = sl__saturating_add(
 			tally->fused.macs,
-			sl__times(attentions->product_macs[id], n_calls[id]));
+			sl__saturating_mul(attentions->product_macs[id], n_calls[id]));
 	}
 }
 
@@ -220,12 +220,12 @@ norm_part(const struct sl__tally *t, enum sl_convention c, enum sl_work work)
 	int is_thop = c == SL_CONVENTION_THOP;
 
 	if (work == SL_WORK_BATCH_NORM)
-		return sl__times(t->by_work[work].out_elements,
+		return sl__saturating_mul(t->by_work[work].out_elements,
 				 is_thop ? 4 : 2);
 	if (work == SL_WORK_LAYER_NORM)
-		return sl__times(t->norm_elements, is_thop ? 4 : 5);
+		return sl__saturating_mul(t->norm_elements, is_thop ? 4 : 5);
 	if (work == SL_WORK_ADAPTIVE_POOL)
-		return sl__plus(pool->in_elements,
+		return sl__saturating_add(pool->in_elements,
 				is_thop ? pool->out_elements : 0);
 	return 0;
 }
@@ -262,7 +262,7 @@ sum_parts(const struct sl__tally *t, enum sl_convention c)
 		int64_t part = part_of(t, c, p);
 
 		sum = part < 0 ? sum - (uint64_t)-part
-			       : sl__plus(sum, (uint64_t)part);
+			       : sl__saturating_add(sum, (uint64_t)part);
 	}
 	return sum;
 }
@@ -272,7 +272,7 @@ sl__convention_count(const struct sl__tally *tally, enum sl_convention c)
 {
 	uint64_t sum = sum_parts(tally, c);
 
-	return c == SL_CONVENTION_TORCH ? sl__times(sum, 2) : sum;
+	return c == SL_CONVENTION_TORCH ? sl__saturating_mul(sum, 2) : sum;
 }
 
 enum { DIGITS_BYTES = 32 };

@@ -137,7 +137,7 @@ settle_branches(const struct walker *w, const struct sl__node *node,
 			  ? set_left_out
 			  : set_idle,
 		  why_left);
-	sl__cost_add(total, &costs[dearer], 1);
+	sl__cost_add_calls(total, &costs[dearer], 1);
 	return SL_OK;
 }
 
@@ -191,11 +191,11 @@ settle_block(const struct walker *w, uint32_t id, struct sl_cost *total)
 		if (n_calls == 0)
 			set_idle(w, node, NULL);
 		else if (n_calls == SL__CALLS_OVERFLOW)
-			set_unknown(w, node, sl__cost_beyond);
+			set_unknown(w, node, sl__cost_overflow_reason);
 		else if (n_calls == UINT64_MAX)
 			set_unknown(w, node, "a loop of unknown length");
 		/* To compare two branches one run of each will do. */
-		sl__cost_add(total, &w->costs->per_call[node],
+		sl__cost_add_calls(total, &w->costs->per_call[node],
 			     n_calls >= SL__CALLS_OVERFLOW ? 1 : n_calls);
 		rc = settle_bodies(w, &graph->nodes[node], total);
 	}
@@ -210,7 +210,7 @@ check_nodes(const struct walker *w)
 
 	for (size_t i = 0; i < graph->n_nodes; i++) {
 		if (w->costs->n_calls[i] &&
-		    w->costs->per_call[i].why == sl__cost_beyond)
+		    w->costs->per_call[i].why == sl__cost_overflow_reason)
 			return sl__fail(w->err, SL_E_DATA,
 					"node '%.200s' (%.60s): the FLOPs or "
 					"bytes of these sizes are beyond 64 "
@@ -229,7 +229,7 @@ sum_values(const struct sl__shapes *shapes)
 
 	for (size_t v = 0; v < shapes->graph->n_values; v++) {
 		if (sl__type_bytes(&shapes->types[v], &n))
-			sum = sl__plus(sum, n);
+			sum = sl__saturating_add(sum, n);
 	}
 	return sum;
 }
@@ -245,7 +245,7 @@ check_sums(const struct walker *w, const struct sl_cost *total)
 	const uint64_t most = UINT64_C(1) << 63;
 
 	if (sl_cost_operations(total) > most ||
-	    sl__times(total->macs, 6) == UINT64_MAX)
+	    sl__saturating_mul(total->macs, 6) == UINT64_MAX)
 		return sl__fail(w->err, SL_E_DATA,
 				"the FLOPs of these sizes are beyond 64 bits");
 	if (sl_cost_bytes(total) > most || sum_values(w->shapes) > most / 16)
@@ -255,7 +255,7 @@ check_sums(const struct walker *w, const struct sl_cost *total)
 }
 
 enum sl_status
-sl__costs_of(struct sl__costs *out, struct sl__shapes *shapes,
+sl__costs_of_graph(struct sl__costs *out, struct sl__shapes *shapes,
 	     struct sl_error *err)
 {
 	struct sl__arena *arena = &shapes->arena;

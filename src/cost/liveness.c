@@ -47,7 +47,7 @@ begin_result(struct walker *w, uint32_t value, uint32_t step)
 {
 	begin(w, value, step);
 	w->out->activation_bytes =
-		sl__plus(w->out->activation_bytes, w->out->n_bytes[value]);
+		sl__saturating_add(w->out->activation_bytes, w->out->n_bytes[value]);
 }
 
 /* A value of an outer block that a body uses is needed until the outermost
@@ -271,7 +271,7 @@ find_peak(struct sl__liveness *out, size_t n_values, struct sl__arena *scratch,
 	for (size_t v = 0; v < n_values; v++) {
 		if (out->storage[v] != v || out->birth[v] == SL__NONE)
 			continue;
-		all = sl__plus(all, out->n_bytes[v]);
+		all = sl__saturating_add(all, out->n_bytes[v]);
 		if (all > INT64_MAX) {
 			out->peak_bytes = INT64_MAX;
 			return SL_OK;
@@ -407,7 +407,7 @@ take_moved(struct mover *m, const uint32_t *values, size_t n)
 
 		if (s == SL__NONE)
 			continue;
-		sum = sl__plus(sum, m->moved[s]);
+		sum = sl__saturating_add(sum, m->moved[s]);
 		m->moved[s] = 0;
 	}
 	return sum;
@@ -440,13 +440,13 @@ sl__once_bytes(uint64_t *out, const struct sl__forward *forward,
 					&m, &graph->nodes[i],
 					&forward->costs->per_call[i]);
 		}
-		*out = sl__plus(
+		*out = sl__saturating_add(
 			*out,
 			pass ? take_moved(&m, main->outputs, main->n_outputs)
 			     : take_moved(&m, main->inputs, main->n_inputs));
 		for (size_t v = 0; !pass && v < graph->n_values; v++) {
 			if (graph->values[v].tensor)
-				*out = sl__plus(*out, m.moved[v]);
+				*out = sl__saturating_add(*out, m.moved[v]);
 		}
 	}
 	sl__arena_release(&scratch);

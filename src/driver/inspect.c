@@ -221,15 +221,15 @@ add_to_totals(struct sl_parameters *p, const struct sl_parameter_row *row,
 			       &p->tied};
 	uint64_t *n = by_role[row->role];
 
-	*n = sl__plus(*n, row->n_elements);
-	p->n_bytes = sl__plus(p->n_bytes, row->n_bytes);
+	*n = sl__saturating_add(*n, row->n_elements);
+	p->n_bytes = sl__saturating_add(p->n_bytes, row->n_bytes);
 	if (row->role == SL_ROLE_WEIGHT)
-		p->trainable_bytes = sl__plus(p->trainable_bytes, row->n_bytes);
+		p->trainable_bytes = sl__saturating_add(p->trainable_bytes, row->n_bytes);
 	by_dtype[row->dtype].dtype = row->dtype;
 	by_dtype[row->dtype].n_elements =
-		sl__plus(by_dtype[row->dtype].n_elements, row->n_elements);
+		sl__saturating_add(by_dtype[row->dtype].n_elements, row->n_elements);
 	by_dtype[row->dtype].n_bytes =
-		sl__plus(by_dtype[row->dtype].n_bytes, row->n_bytes);
+		sl__saturating_add(by_dtype[row->dtype].n_bytes, row->n_bytes);
 }
 
 static int
@@ -325,7 +325,7 @@ list_alive(struct inspector *i)
 		add_alive(alive, &memory->n_alive, name_of(graph, v),
 			  live->n_bytes[v]);
 		memory->n_alive_all++;
-		all = sl__plus(all, live->n_bytes[v]);
+		all = sl__saturating_add(all, live->n_bytes[v]);
 	}
 	for (size_t k = 0; k < memory->n_alive; k++)
 		all -= alive[k].n_bytes;
@@ -350,7 +350,7 @@ sum_interface(const struct inspector *i, const uint32_t *values, size_t n)
 		if (!i->graph->values[values[k]].tensor &&
 		    sl__type_bytes(&i->survey->shapes->types[values[k]],
 				   &n_bytes))
-			sum = sl__plus(sum, n_bytes);
+			sum = sl__saturating_add(sum, n_bytes);
 	}
 	return sum;
 }
@@ -372,7 +372,7 @@ describe_memory(struct inspector *i)
 	memory->n_unknown = live->n_unknown;
 	memory->activation_bytes = live->activation_bytes;
 	memory->interface_bytes =
-		sl__plus(sum_interface(i, main->inputs, main->n_inputs),
+		sl__saturating_add(sum_interface(i, main->inputs, main->n_inputs),
 			 sum_interface(i, main->outputs, main->n_outputs));
 	memory->n_attentions = kv->n_attentions;
 	memory->kv_bytes = kv->absent ? sl__absent(kv->absent)
@@ -469,7 +469,7 @@ describe_cost(struct inspector *i)
 		out->fused.n_dequantize = fused->n_dequantize;
 		out->fused.n_apart = fused->n_apart;
 	}
-	out->flops = sl__times(out->cost.macs, 2);
+	out->flops = sl__saturating_mul(out->cost.macs, 2);
 	out->flops_per_sample = out->flops / (uint64_t)out->batch;
 	out->n_bytes = sl_cost_bytes(&out->cost);
 	out->intensity = out->n_bytes ? (double)sl_cost_operations(&out->cost) /

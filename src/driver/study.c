@@ -121,7 +121,7 @@ fill(struct sl_sized *s, const struct sl_graph *graph,
 	enum sl_status rc = sl__shapes_new(&s->shapes, graph, how, err);
 
 	if (!rc)
-		rc = sl__costs_of(&s->costs, s->shapes, err);
+		rc = sl__costs_of_graph(&s->costs, s->shapes, err);
 	if (rc)
 		return rc;
 	s->values = sl__arena_array(arena, graph->n_values, sizeof(*s->values));
@@ -205,9 +205,9 @@ sum_weights(struct sl_counts *out, const struct sl_graph *graph,
 
 		if (!t || roles->role[v] != SL_ROLE_WEIGHT)
 			continue;
-		out->parameters = sl__plus(out->parameters,
+		out->parameters = sl__saturating_add(out->parameters,
 					   sl__roles_numbers(roles, graph, v));
-		out->parameter_bytes = sl__plus(out->parameter_bytes,
+		out->parameter_bytes = sl__saturating_add(out->parameter_bytes,
 						sl__tensor_stored_bytes(t));
 	}
 }
@@ -305,13 +305,13 @@ sum_costs(struct sl_counts *out, const struct sl__survey *s,
 					"not known: %.150s",
 					node->name, node->type,
 					s->costs.why[i]);
-		out->bias_flops = sl__plus(
+		out->bias_flops = sl__saturating_add(
 			out->bias_flops,
-			sl__times(bias_of(s, users, i), s->costs.n_calls[i]));
+			sl__saturating_mul(bias_of(s, users, i), s->costs.n_calls[i]));
 	}
 	out->batch = s->batch;
 	out->macs = s->tally.macs;
-	out->flops = sl__times(out->macs, 2);
+	out->flops = sl__saturating_mul(out->macs, 2);
 	out->all_flops = sl__convention_count(&s->tally, SL_CONVENTION_ALL);
 	out->macs_per_sample = out->macs / (uint64_t)out->batch;
 	out->flops_per_sample = out->flops / (uint64_t)out->batch;

@@ -194,7 +194,7 @@ load(const struct making *m, struct sl__planner *pl,
 
 	if (!is_dry(pl) || !t->generator)
 		return sl__runtime_value_load(loaded, t, allocator, pl->err);
-	return sl__runtime_value_tensor(loaded, t->dtype, t->rank, t->dims,
+	return sl__runtime_value_alloc_tensor(loaded, t->dtype, t->rank, t->dims,
 					allocator, pl->err);
 }
 

@@ -408,7 +408,7 @@ add_post_ops(struct sl_buf *key, const struct question *q)
 		if (i == q->conv.sum)
 			sl__buf_format(key, " sum");
 		else
-			sl__buf_format(key, " %s", sl__post_op_word(p->kind));
+			sl__buf_format(key, " %s", sl__post_op_name(p->kind));
 		if (i != q->conv.sum &&
 		    (p->kind == SL__POST_OP_ADD || p->kind == SL__POST_OP_MUL))
 			add_image(key, "by", q,

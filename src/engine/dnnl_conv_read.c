@@ -122,7 +122,7 @@ pad_transposed(struct sl__conv *c, struct sl__window *w, const int64_t *in,
 				sl__window_extent(w, d) - out[d];
 
 		if (is_shared)
-			sl__window_share_pads(
+			sl__window_split_pads(
 				w, d,
 				reach + (n_more == (size_t)w->n ? more[d] : 0));
 		c->window.after[d] = reach - w->pads_before[d];
@@ -136,11 +136,11 @@ sl__conv_read_window(struct sl__conv *c, const struct sl__planner *pl)
 	const int64_t *out = sl__plan_type(pl, c->y)->dims + 2;
 	struct sl__window w;
 
-	if (sl__window_of(&w, c->node, c->rank - 2,
+	if (sl__window_read_from_node(&w, c->node, c->rank - 2,
 			  sl__plan_type(pl, c->w)->dims + 2, NULL))
 		return 0;
 	if (!c->is_transposed)
-		sl__window_settle(&w, in, out);
+		sl__window_fill_same_pads(&w, in, out);
 	for (int d = 0; d < w.n; d++)
 		c->window.after[d] = w.pads_after[d];
 	if (c->is_transposed)

@@ -42,9 +42,9 @@ read_window(struct pool *p, const struct sl__node *node, const int64_t *in,
 {
 	struct sl__window w;
 
-	if (sl__window_of(&w, node, p->rank - 2, NULL, NULL))
+	if (sl__window_read_from_node(&w, node, p->rank - 2, NULL, NULL))
 		return 0;
-	sl__window_settle(&w, in, out);
+	sl__window_fill_same_pads(&w, in, out);
 	for (int d = 0; d < w.n; d++) {
 		int64_t extent = sl__window_extent(&w, d);
 		int64_t after = (out[d] - 1) * w.strides[d] + extent - in[d] -

@@ -13,7 +13,7 @@ plain_strides(const struct sl__type *type, struct sl__strided_layout *out)
 	if (type->rank > SL__SPACE_RANK_MAX)
 		return 0;
 	out->dtype = type->dtype;
-	sl__ref_strides(out->strides, (size_t)type->rank, type->dims);
+	sl__row_major_strides(out->strides, (size_t)type->rank, type->dims);
 	return 1;
 }
 

@@ -174,7 +174,7 @@ make_node(struct sl__planner *pl, uint32_t id)
 	else
 		sl__plan_dynamic(pl, id);
 	consume(pl, node);
-	(void)sl__within_node(pl->err, pl->rc, node);
+	(void)sl__error_prefix_node_name(pl->err, pl->rc, node);
 }
 
 void

@@ -210,8 +210,8 @@ slice(struct move *m)
 	    !take_order(m, NULL) || (axes && n_axes != n) || (by && n_by != n))
 		return 0;
 	region = new_region(m, 0, 0, out->rank, out->dims);
-	sl__ref_strides(region->space.strides[0], (size_t)out->rank, out->dims);
-	sl__ref_strides(region->space.strides[1], (size_t)in->rank, in->dims);
+	sl__row_major_strides(region->space.strides[0], (size_t)out->rank, out->dims);
+	sl__row_major_strides(region->space.strides[1], (size_t)in->rank, in->dims);
 	for (size_t i = 0; i < n; i++) {
 		int d = sl__axis_normalize(axes ? axes[i] : (int64_t)i, in->rank);
 		int64_t step = by ? by[i] : 1;
@@ -276,7 +276,7 @@ transpose_strides(const struct move *m, int64_t *to)
 
 	if (in->rank != out->rank || (n && n != (size_t)in->rank))
 		return 0;
-	sl__ref_strides(strides, (size_t)out->rank, out->dims);
+	sl__row_major_strides(strides, (size_t)out->rank, out->dims);
 	for (int d = 0; d < out->rank; d++) {
 		int64_t from = n ? order[d] : out->rank - 1 - d;
 
@@ -331,8 +331,8 @@ expand(struct move *m)
 	if (first < 0 || !take_order(m, NULL))
 		return 0;
 	region = new_region(m, 0, 0, out->rank, out->dims);
-	sl__ref_strides(region->space.strides[0], (size_t)out->rank, out->dims);
-	sl__ref_strides(strides, (size_t)in->rank, in->dims);
+	sl__row_major_strides(region->space.strides[0], (size_t)out->rank, out->dims);
+	sl__row_major_strides(strides, (size_t)in->rank, in->dims);
 	for (int d = 0; d < in->rank; d++) {
 		if (in->dims[d] != 1 && in->dims[d] != out->dims[first + d])
 			return 0;
@@ -362,8 +362,8 @@ tile(struct move *m)
 		dims[2 * d + 1] = in->dims[d];
 	}
 	region = new_region(m, 0, 0, 2 * in->rank, dims);
-	sl__ref_strides(from, (size_t)in->rank, in->dims);
-	sl__ref_strides(to, (size_t)out->rank, out->dims);
+	sl__row_major_strides(from, (size_t)in->rank, in->dims);
+	sl__row_major_strides(to, (size_t)out->rank, out->dims);
 	for (int d = 0; d < in->rank; d++) {
 		region->space.strides[0][2 * d] = to[d] * in->dims[d];
 		region->space.strides[0][2 * d + 1] = to[d];

@@ -115,8 +115,8 @@ fill_region(struct pad *p, const int *chosen, struct sl__region *region)
 		from[SL__SPACE_RANK_MAX];
 	int is_new = 0;
 
-	sl__ref_strides(to, (size_t)p->rank, p->out);
-	sl__ref_strides(from, (size_t)p->rank, p->in);
+	sl__row_major_strides(to, (size_t)p->rank, p->out);
+	sl__row_major_strides(from, (size_t)p->rank, p->in);
 	for (int d = 0; d < p->rank; d++) {
 		dims[d] = p->stretches[d][chosen[d]].n;
 		is_new |= p->stretches[d][chosen[d]].is_new;

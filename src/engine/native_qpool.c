@@ -186,9 +186,9 @@ read_window(struct pool *p, const struct sl__node *node)
 		}
 		return 1;
 	}
-	if (sl__window_of(&p->window, node, p->rank - 2, NULL, NULL))
+	if (sl__window_read_from_node(&p->window, node, p->rank - 2, NULL, NULL))
 		return 0;
-	sl__window_settle(&p->window, p->in + 2, p->out + 2);
+	sl__window_fill_same_pads(&p->window, p->in + 2, p->out + 2);
 	return 1;
 }
 

@@ -79,7 +79,7 @@ read_scatter(const struct sl__planner *pl, const struct sl__node *node,
 	s->run = (int64_t)(sl_dtype_bits(data->dtype) / 8) *
 		 sl__sizes_product(data, (int)s->depth, data->rank);
 	memcpy(s->dims, data->dims, (size_t)s->depth * sizeof(*s->dims));
-	n = sl__ref_strides(s->strides, (size_t)s->depth, s->dims);
+	n = sl__row_major_strides(s->strides, (size_t)s->depth, s->dims);
 	s->n_bytes = (size_t)(n * s->run);
 	return sl__plan_bytes(pl, sl__plan_in(node, 2)) ==
 	       (uint64_t)(s->n * s->run);

@@ -255,7 +255,7 @@ rescue_inputs(struct sl_plan *plan, struct sl_error *err)
 		if (!g->is_set || g->content.kind != SL__TYPE_UNKNOWN ||
 		    p->inputs[i] == SL__NONE)
 			continue;
-		rc = sl__runtime_value_tensor(&g->content, t->dtype,
+		rc = sl__runtime_value_alloc_tensor(&g->content, t->dtype,
 					      (size_t)t->rank, t->dims,
 					      plan->options.allocator, err);
 		if (!rc && g->content.tensor.n_bytes)
@@ -460,7 +460,7 @@ lend_inputs(struct sl_plan *plan, struct sl_error *err)
 
 	if (!p->is_stepwise)
 		return SL_OK;
-	sl__evaluator_forget(ev);
+	sl__evaluator_clear_values(ev);
 	for (size_t i = 0; !rc && i < model->n_inputs; i++) {
 		uint32_t value = model->inputs[i];
 		const struct sl__runtime_value *given = &plan->given[i].content;
@@ -471,7 +471,7 @@ lend_inputs(struct sl_plan *plan, struct sl_error *err)
 			rc = sl__runtime_value_copy(&ev->values[value], given,
 						    &ev->allocator, err);
 		else
-			sl__evaluator_bind(ev, value, given);
+			sl__evaluator_bind_storage(ev, value, given);
 	}
 	return rc;
 }

@@ -143,7 +143,7 @@ number_for(const struct sl__value *v, enum sl_dtype dtype, int64_t rows,
 		return 0;
 	if (is_mask(v->name) || dtype == SL_DTYPE_BOOL)
 		return 1;
-	if (!sl__ref_is_whole(dtype))
+	if (!sl__ref_dtype_is_integer(dtype))
 		return sl__rng_normal(rng);
 	if (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8)
 		return (double)sl__rng_below(rng, 128);

@@ -65,17 +65,17 @@ run(struct sl__step *step, struct sl_error *err)
 	enum sl_status rc;
 
 	for (uint32_t i = 0; i < d->n_lent; i++)
-		sl__evaluator_lend(d->evaluator, d->values[i],
+		sl__evaluator_set_tensor(d->evaluator, d->values[i],
 				   &d->data[i].tensor);
 	for (uint32_t i = d->n_lent; i < end; i++) {
 		if (!is_copied(d, i))
-			sl__evaluator_bind(d->evaluator, d->values[i],
+			sl__evaluator_bind_storage(d->evaluator, d->values[i],
 					   &d->data[i]);
 	}
 	rc = sl__evaluate_node(d->evaluator, d->node, err);
 	for (uint32_t i = d->n_lent; !rc && i < end; i++) {
 		if (is_copied(d, i))
-			rc = sl__within_node(err, take(d, i, err), node);
+			rc = sl__error_prefix_node_name(err, take(d, i, err), node);
 	}
 	return rc;
 }

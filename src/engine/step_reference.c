@@ -6,7 +6,7 @@
 #include "base/banned.h"
 
 struct reference {
-	struct sl__eval call;
+	struct sl__kernel_call call;
 	struct sl__runtime_value *data; /* of all inputs, then all outputs */
 	const struct sl__runtime_value **inputs;
 	struct sl__runtime_value **outputs;
@@ -40,7 +40,7 @@ static enum sl_status
 run(struct sl__step *step, struct sl_error *err)
 {
 	struct reference *r = step->state;
-	enum sl_status rc = sl__ref_call(&r->call, err);
+	enum sl_status rc = sl__ref_run_kernel(&r->call, err);
 	enum sl_status fit = check_outputs(r, rc ? NULL : err);
 
 	sl__arena_clear(&r->scratch);

@@ -173,7 +173,7 @@ static int
 step_on(struct pair_walk *w)
 {
 	w->i++;
-	return sl__ref_next(w->at, w->got->rank, w->got->dims, NULL, NULL, 0);
+	return sl__strided_position_next(w->at, w->got->rank, w->got->dims, NULL, NULL, 0);
 }
 
 static int
@@ -258,7 +258,7 @@ differ_beyond_doubles(const struct sl__tensor *got, uint64_t i,
 	int64_t a, b;
 
 	return sl_dtype_bits(got->dtype) == 64 &&
-	       sl__ref_is_whole(got->dtype) &&
+	       sl__ref_dtype_is_integer(got->dtype) &&
 	       sl__tensor_integer_bits(got, i, 1, &a) &&
 	       sl__tensor_integer_bits(want, k, 1, &b) && a != b;
 }
@@ -274,7 +274,7 @@ compare_elements(struct sums *s, const struct sl__tensor *got,
 	s->n = got->n_elements;
 	if (got->n_elements == 0)
 		return 1;
-	(void)sl__ref_strides(w.want_strides, want->rank, want->dims);
+	(void)sl__row_major_strides(w.want_strides, want->rank, want->dims);
 	do {
 		uint64_t k = want_index(&w);
 
@@ -304,7 +304,7 @@ has_same_top(const struct sl__tensor *got, const struct sl__tensor *want)
 
 	if (got->n_elements == 0)
 		return 1;
-	(void)sl__ref_strides(w.want_strides, want->rank, want->dims);
+	(void)sl__row_major_strides(w.want_strides, want->rank, want->dims);
 	do {
 		int is_first = w.i % width == 0;
 

@@ -229,11 +229,11 @@ repeat(const struct sl__subject *s, const struct sl__tensor *t,
 	uint64_t i = 0;
 	int more;
 
-	rc = sl__runtime_value_tensor(out, t->dtype, t->rank, dims,
+	rc = sl__runtime_value_alloc_tensor(out, t->dtype, t->rank, dims,
 				      s->how.allocator, err);
 	if (rc)
 		return rc;
-	(void)sl__ref_strides(strides, t->rank, t->dims);
+	(void)sl__row_major_strides(strides, t->rank, t->dims);
 	more = out->tensor.n_elements > 0 && t->n_elements > 0;
 	while (more) {
 		int64_t from = 0;
@@ -242,7 +242,7 @@ repeat(const struct sl__subject *s, const struct sl__tensor *t,
 			from += at[d] % t->dims[d] * strides[d];
 		memcpy(out->bytes + i++ * width,
 		       t->bytes + (uint64_t)from * width, width);
-		more = sl__ref_next(at, t->rank, dims, NULL, NULL, 0);
+		more = sl__strided_position_next(at, t->rank, dims, NULL, NULL, 0);
 	}
 	return SL_OK;
 }

@@ -21,8 +21,8 @@ typedef void sl__cost_function(struct sl__rule_context *call, struct sl_cost *co
  * 'ref' computes: the plainest loops that are right.  It is the oracle of
  * every faster kernel and runs where there is none (ref.h).
  */
-struct sl__eval;
-typedef enum sl_status sl__ref_function(struct sl__eval *ev);
+struct sl__kernel_call;
+typedef enum sl_status sl__ref_function(struct sl__kernel_call *ev);
 
 struct sl__op {
 	const char *domain; /* "" is ai.onnx */

@@ -48,7 +48,7 @@ struct sl__fused_activation {
  * an activation that is not known.
  */
 enum sl_status sl__fused_activation_read(struct sl__fused_activation *out,
-					 struct sl__eval *ev);
+					 struct sl__kernel_call *ev);
 
 void sl__fused_activation_apply(const struct sl__fused_activation *e, size_t n,
 				double *x);

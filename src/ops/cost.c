@@ -17,7 +17,7 @@
 #include "base/banned.h"
 
 uint64_t
-sl__plus(uint64_t a, uint64_t b)
+sl__saturating_add(uint64_t a, uint64_t b)
 {
 	uint64_t sum;
 
@@ -25,7 +25,7 @@ sl__plus(uint64_t a, uint64_t b)
 }
 
 uint64_t
-sl__times(uint64_t a, uint64_t b)
+sl__saturating_mul(uint64_t a, uint64_t b)
 {
 	uint64_t product;
 
@@ -35,15 +35,15 @@ sl__times(uint64_t a, uint64_t b)
 uint64_t
 sl_cost_operations(const struct sl_cost *c)
 {
-	uint64_t n = sl__plus(sl__times(c->fma, 2), sl__plus(c->mul, c->add));
+	uint64_t n = sl__saturating_add(sl__saturating_mul(c->fma, 2), sl__saturating_add(c->mul, c->add));
 
-	return sl__plus(n, sl__plus(c->div, sl__plus(c->exp, c->cmp)));
+	return sl__saturating_add(n, sl__saturating_add(c->div, sl__saturating_add(c->exp, c->cmp)));
 }
 
 uint64_t
 sl_cost_bytes(const struct sl_cost *c)
 {
-	return sl__plus(sl__plus(c->weight_bytes, c->read_bytes),
+	return sl__saturating_add(sl__saturating_add(c->weight_bytes, c->read_bytes),
 			c->written_bytes);
 }
 
@@ -56,46 +56,46 @@ sl_basis_text(enum sl_basis basis)
 }
 
 void
-sl__count(struct sl_cost *cost, uint64_t n, struct sl__per each)
+sl__cost_add_operations(struct sl_cost *cost, uint64_t n, struct sl__operations_each each)
 {
-	cost->mul = sl__plus(cost->mul, sl__times(n, each.mul));
-	cost->add = sl__plus(cost->add, sl__times(n, each.add));
-	cost->fma = sl__plus(cost->fma, sl__times(n, each.fma));
-	cost->div = sl__plus(cost->div, sl__times(n, each.div));
-	cost->exp = sl__plus(cost->exp, sl__times(n, each.exp));
-	cost->cmp = sl__plus(cost->cmp, sl__times(n, each.cmp));
+	cost->mul = sl__saturating_add(cost->mul, sl__saturating_mul(n, each.mul));
+	cost->add = sl__saturating_add(cost->add, sl__saturating_mul(n, each.add));
+	cost->fma = sl__saturating_add(cost->fma, sl__saturating_mul(n, each.fma));
+	cost->div = sl__saturating_add(cost->div, sl__saturating_mul(n, each.div));
+	cost->exp = sl__saturating_add(cost->exp, sl__saturating_mul(n, each.exp));
+	cost->cmp = sl__saturating_add(cost->cmp, sl__saturating_mul(n, each.cmp));
 }
 
 void
-sl__count_macs(struct sl_cost *cost, uint64_t n)
+sl__cost_add_macs(struct sl_cost *cost, uint64_t n)
 {
-	cost->macs = sl__plus(cost->macs, n);
-	cost->fma = sl__plus(cost->fma, n);
+	cost->macs = sl__saturating_add(cost->macs, n);
+	cost->fma = sl__saturating_add(cost->fma, n);
 }
 
 void
-sl__cost_estimate(struct sl_cost *cost, const char *why)
+sl__cost_mark_estimated(struct sl_cost *cost, const char *why)
 {
 	cost->basis = SL_BASIS_ESTIMATED;
 	cost->why = why;
 }
 
 void
-sl__cost_add(struct sl_cost *into, const struct sl_cost *c, uint64_t n_calls)
+sl__cost_add_calls(struct sl_cost *into, const struct sl_cost *c, uint64_t n_calls)
 {
-	sl__count(into, n_calls,
-		  SL__PER(c->mul, c->add, c->fma, c->div, c->exp, c->cmp));
-	into->macs = sl__plus(into->macs, sl__times(c->macs, n_calls));
-	into->weight_bytes = sl__plus(into->weight_bytes,
-				      sl__times(c->weight_bytes, n_calls));
+	sl__cost_add_operations(into, n_calls,
+		  SL__OPERATIONS_EACH(c->mul, c->add, c->fma, c->div, c->exp, c->cmp));
+	into->macs = sl__saturating_add(into->macs, sl__saturating_mul(c->macs, n_calls));
+	into->weight_bytes = sl__saturating_add(into->weight_bytes,
+				      sl__saturating_mul(c->weight_bytes, n_calls));
 	into->read_bytes =
-		sl__plus(into->read_bytes, sl__times(c->read_bytes, n_calls));
-	into->written_bytes = sl__plus(into->written_bytes,
-				       sl__times(c->written_bytes, n_calls));
+		sl__saturating_add(into->read_bytes, sl__saturating_mul(c->read_bytes, n_calls));
+	into->written_bytes = sl__saturating_add(into->written_bytes,
+				       sl__saturating_mul(c->written_bytes, n_calls));
 	into->in_elements =
-		sl__plus(into->in_elements, sl__times(c->in_elements, n_calls));
-	into->out_elements = sl__plus(into->out_elements,
-				      sl__times(c->out_elements, n_calls));
+		sl__saturating_add(into->in_elements, sl__saturating_mul(c->in_elements, n_calls));
+	into->out_elements = sl__saturating_add(into->out_elements,
+				      sl__saturating_mul(c->out_elements, n_calls));
 }
 
 static uint64_t
@@ -125,7 +125,7 @@ sl__in_elements(const struct sl__rule_context *call, size_t i)
 uint64_t
 sl__out_elements(const struct sl__rule_context *call, size_t k)
 {
-	return elements_of(sl__out_type_of(call, k));
+	return elements_of(sl__out_inferred_type(call, k));
 }
 
 uint64_t
@@ -137,7 +137,7 @@ sl__in_dim(const struct sl__rule_context *call, size_t i, int d)
 uint64_t
 sl__out_dim(const struct sl__rule_context *call, size_t k, int d)
 {
-	return dim_of(sl__out_type_of(call, k), d);
+	return dim_of(sl__out_inferred_type(call, k), d);
 }
 
 /* Operators behind which a parameter is still the same parameter. */
@@ -216,12 +216,12 @@ count_traffic(const struct sl__rule_context *call, struct sl_cost *cost)
 			all_known = 0;
 		else if (tensor && tensor->is_sparse)
 			cost->weight_bytes =
-				sl__plus(cost->weight_bytes,
+				sl__saturating_add(cost->weight_bytes,
 					 sl__tensor_stored_bytes(tensor));
 		else if (tensor)
-			cost->weight_bytes = sl__plus(cost->weight_bytes, n);
+			cost->weight_bytes = sl__saturating_add(cost->weight_bytes, n);
 		else
-			cost->read_bytes = sl__plus(cost->read_bytes, n);
+			cost->read_bytes = sl__saturating_add(cost->read_bytes, n);
 	}
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (node->outputs[k] == SL__NONE)
@@ -229,7 +229,7 @@ count_traffic(const struct sl__rule_context *call, struct sl_cost *cost)
 		if (!sl__type_bytes(&call->shapes->types[node->outputs[k]], &n))
 			all_known = 0;
 		else
-			cost->written_bytes = sl__plus(cost->written_bytes, n);
+			cost->written_bytes = sl__saturating_add(cost->written_bytes, n);
 	}
 	cost->in_elements = sl__in_elements(call, 0);
 	cost->out_elements = sl__out_elements(call, 0);
@@ -273,7 +273,7 @@ find_sizeless(const struct sl__rule_context *call)
 	for (uint32_t i = 0; !why && i < call->node->n_inputs; i++)
 		why = why_sizeless(sl__in_type(call, i));
 	for (uint32_t k = 0; !why && k < call->node->n_outputs; k++)
-		why = why_sizeless(sl__out_type_of(call, k));
+		why = why_sizeless(sl__out_inferred_type(call, k));
 	return why;
 }
 
@@ -285,7 +285,7 @@ is_beyond(const struct sl_cost *c)
 	       c->written_bytes == UINT64_MAX;
 }
 
-const char sl__cost_beyond[] = "more than 64 bits can count";
+const char sl__cost_overflow_reason[] = "more than 64 bits can count";
 
 static void
 set_unknown(struct sl_cost *cost, const char *why)
@@ -318,6 +318,6 @@ sl__cost_node(struct sl__shapes *shapes, uint32_t id, struct sl_cost *out)
 		call.node->op->cost(&call, out);
 	if (is_beyond(out)) {
 		memset(out, 0, sizeof(*out));
-		set_unknown(out, sl__cost_beyond);
+		set_unknown(out, sl__cost_overflow_reason);
 	}
 }

@@ -15,7 +15,7 @@ void sl__cost_node(struct sl__shapes *shapes, uint32_t node,
 		   struct sl_cost *out);
 
 /* The 'why' of a cost with a figure that 64 bits do not hold. */
-extern const char sl__cost_beyond[];
+extern const char sl__cost_overflow_reason[];
 
 /*
  * How often each node runs, and on what basis: block_calls, with an If whose
@@ -31,32 +31,32 @@ struct sl__costs {
 	enum sl_basis *basis; /* of the whole: the worse of cost and calls */
 	const char **why;
 };
-enum sl_status sl__costs_of(struct sl__costs *out, struct sl__shapes *shapes,
+enum sl_status sl__costs_of_graph(struct sl__costs *out, struct sl__shapes *shapes,
 			    struct sl_error *err) SL_CHECKED;
 
 /*
  * Sums and products that stop at UINT64_MAX; a cost that holds one becomes
  * unknown.
  */
-uint64_t sl__plus(uint64_t a, uint64_t b);
-uint64_t sl__times(uint64_t a, uint64_t b);
+uint64_t sl__saturating_add(uint64_t a, uint64_t b);
+uint64_t sl__saturating_mul(uint64_t a, uint64_t b);
 
 /* into += n_calls * cost, operations and bytes; the rest is left alone. */
-void sl__cost_add(struct sl_cost *into, const struct sl_cost *cost,
+void sl__cost_add_calls(struct sl_cost *into, const struct sl_cost *cost,
 		  uint64_t n_calls);
 
 /* For cost rules: n times so many operations each are added to the cost. */
-struct sl__per {
+struct sl__operations_each {
 	uint64_t mul, add, fma, div, exp, cmp;
 };
-void sl__count(struct sl_cost *cost, uint64_t n, struct sl__per each);
-#define SL__PER(...) ((struct sl__per){__VA_ARGS__})
+void sl__cost_add_operations(struct sl_cost *cost, uint64_t n, struct sl__operations_each each);
+#define SL__OPERATIONS_EACH(...) ((struct sl__operations_each){__VA_ARGS__})
 
 /* And products that add up: multiplications and additions in one. */
-void sl__count_macs(struct sl_cost *cost, uint64_t n);
+void sl__cost_add_macs(struct sl_cost *cost, uint64_t n);
 
 /* The cost is an estimate, for a reason. */
-void sl__cost_estimate(struct sl_cost *cost, const char *why);
+void sl__cost_mark_estimated(struct sl_cost *cost, const char *why);
 
 /* Elements of an input or output; 0 where it is left out. */
 uint64_t sl__in_elements(const struct sl__rule_context *call, size_t i);
@@ -73,11 +73,11 @@ int sl__in_is_parameter(const struct sl__rule_context *call, size_t i);
 
 /* Neighbours that the node's interpolation takes along one dimension: 1 copies,
  * 2 linear, 4 cubic. */
-uint64_t sl__neighbours_of(struct sl__rule_context *call, const char *otherwise);
+uint64_t sl__interpolation_taps(struct sl__rule_context *call, const char *otherwise);
 
 /* Hidden elements of all steps, samples and directions of a recurrent node,
  * from what its cost rule counted. */
-uint64_t sl__recurrent_units(const struct sl__node *node,
+uint64_t sl__recurrent_n_hidden(const struct sl__node *node,
 			     const struct sl_cost *cost);
 
 #endif

@@ -14,34 +14,34 @@
 
 #include "base/banned.h"
 
-struct sl__element
-sl__element_whole(int64_t value)
+struct sl__known_element
+sl__element_from_integer(int64_t value)
 {
-	struct sl__element e = {.kind = SL__ELEMENT_WHOLE, .whole = value};
+	struct sl__known_element e = {.kind = SL__ELEMENT_WHOLE, .whole = value};
 
 	return e;
 }
 
-struct sl__element
-sl__element_real(double value)
+struct sl__known_element
+sl__element_from_real(double value)
 {
-	struct sl__element e = {.kind = SL__ELEMENT_REAL, .real = value};
+	struct sl__known_element e = {.kind = SL__ELEMENT_REAL, .real = value};
 
 	return e;
 }
 
-struct sl__element
-sl__element_at(const struct sl__known_contents *known, size_t i)
+struct sl__known_element
+sl__known_element_at(const struct sl__known_contents *known, size_t i)
 {
-	return known->ints ? sl__element_whole(known->ints[i])
-			   : sl__element_real(known->floats[i]);
+	return known->ints ? sl__element_from_integer(known->ints[i])
+			   : sl__element_from_real(known->floats[i]);
 }
 
-enum sl__follows
-sl__element_some(struct sl__shapes *shapes, struct sl__element *out)
+enum sl__fold_outcome
+sl__element_new_symbol(struct sl__shapes *shapes, struct sl__known_element *out)
 {
-	*out = sl__element_whole(sl__size_new_unknown(shapes));
-	return out->whole == -1 ? SL__FOLLOWS_NO_MEMORY : SL__FOLLOWS;
+	*out = sl__element_from_integer(sl__size_new_unknown(shapes));
+	return out->whole == -1 ? SL__FOLD_OUTCOME_NO_MEMORY : SL__FOLD_OUTCOME_KNOWN;
 }
 
 static int64_t
@@ -60,7 +60,7 @@ most(int64_t size)
 
 int
 sl__element_is_less(const struct sl__shapes *shapes,
-		    const struct sl__element *a, const struct sl__element *b)
+		    const struct sl__known_element *a, const struct sl__known_element *b)
 {
 	if (a->kind == SL__ELEMENT_REAL)
 		return a->real < b->real;
@@ -73,7 +73,7 @@ sl__element_is_less(const struct sl__shapes *shapes,
 
 int
 sl__element_is_equal(const struct sl__shapes *shapes,
-		     const struct sl__element *a, const struct sl__element *b)
+		     const struct sl__known_element *a, const struct sl__known_element *b)
 {
 	if (a->kind == SL__ELEMENT_REAL)
 		return a->real == b->real;
@@ -86,38 +86,38 @@ sl__element_is_equal(const struct sl__shapes *shapes,
 }
 
 static int
-any_symbol(const struct sl__element *a, const struct sl__element *b)
+any_symbol(const struct sl__known_element *a, const struct sl__known_element *b)
 {
 	return sl__is_symbol(a->whole) || sl__is_symbol(b->whole);
 }
 
 /* The result of arithmetic on sizes of which one at least is a symbol. */
-static enum sl__follows
-take_size(int64_t size, struct sl__element *out)
+static enum sl__fold_outcome
+take_size(int64_t size, struct sl__known_element *out)
 {
-	*out = sl__element_whole(size);
-	return size == -1 ? SL__FOLLOWS_NO_MEMORY : SL__FOLLOWS;
+	*out = sl__element_from_integer(size);
+	return size == -1 ? SL__FOLD_OUTCOME_NO_MEMORY : SL__FOLD_OUTCOME_KNOWN;
 }
 
-static enum sl__follows
-take_number(int overflows, int64_t value, struct sl__element *out)
+static enum sl__fold_outcome
+take_number(int overflows, int64_t value, struct sl__known_element *out)
 {
-	*out = sl__element_whole(value);
-	return overflows || sl__is_symbol(value) ? SL__FOLLOWS_NOT
-						 : SL__FOLLOWS;
+	*out = sl__element_from_integer(value);
+	return overflows || sl__is_symbol(value) ? SL__FOLD_OUTCOME_UNKNOWN
+						 : SL__FOLD_OUTCOME_KNOWN;
 }
 
-static enum sl__follows
-take_real(double value, struct sl__element *out)
+static enum sl__fold_outcome
+take_real(double value, struct sl__known_element *out)
 {
-	*out = sl__element_real(value);
-	return SL__FOLLOWS;
+	*out = sl__element_from_real(value);
+	return SL__FOLD_OUTCOME_KNOWN;
 }
 
 #define ARITHMETIC(name, sign)                                                \
-	enum sl__follows sl__element_##name(                                  \
-		struct sl__shapes *shapes, const struct sl__element *a,       \
-		const struct sl__element *b, struct sl__element *out)         \
+	enum sl__fold_outcome sl__element_##name(                                  \
+		struct sl__shapes *shapes, const struct sl__known_element *a,       \
+		const struct sl__known_element *b, struct sl__known_element *out)         \
 	{                                                                     \
 		int64_t x = a->whole, y = b->whole, z;                        \
 		int overflows;                                                \
@@ -135,54 +135,54 @@ ARITHMETIC(mul, *)
 #undef ARITHMETIC
 
 /* Sizes divide downwards: the same as truncating where neither is below 0. */
-enum sl__follows
-sl__element_div(struct sl__shapes *shapes, const struct sl__element *a,
-		const struct sl__element *b, struct sl__element *out)
+enum sl__fold_outcome
+sl__element_div(struct sl__shapes *shapes, const struct sl__known_element *a,
+		const struct sl__known_element *b, struct sl__known_element *out)
 {
 	if (a->kind == SL__ELEMENT_REAL)
 		return take_real(a->real / b->real, out);
 	if (b->whole == 0)
-		return SL__FOLLOWS_NOT;
+		return SL__FOLD_OUTCOME_UNKNOWN;
 	if (!any_symbol(a, b))
 		return take_number(0, a->whole / b->whole, out);
 	if (least(shapes, a->whole) < 0 || least(shapes, b->whole) < 0)
-		return sl__element_some(shapes, out);
+		return sl__element_new_symbol(shapes, out);
 	return take_size(sl__size_div(shapes, a->whole, b->whole), out);
 }
 
 /* The larger, 'up' being 1, or the smaller of two. */
-static enum sl__follows
-choose(struct sl__shapes *shapes, const struct sl__element *a,
-       const struct sl__element *b, int up, struct sl__element *out)
+static enum sl__fold_outcome
+choose(struct sl__shapes *shapes, const struct sl__known_element *a,
+       const struct sl__known_element *b, int up, struct sl__known_element *out)
 {
-	const struct sl__element *low = up ? b : a, *high = up ? a : b;
+	const struct sl__known_element *low = up ? b : a, *high = up ? a : b;
 
 	*out = *a;
 	if (a->kind == SL__ELEMENT_REAL) {
 		/* NaN where one of them is, as numpy has it. */
 		if (!isnan(a->real) && !(low->real < high->real))
 			*out = *b;
-		return SL__FOLLOWS;
+		return SL__FOLD_OUTCOME_KNOWN;
 	}
 	if (least(shapes, high->whole) >= most(low->whole))
-		return SL__FOLLOWS;
+		return SL__FOLD_OUTCOME_KNOWN;
 	*out = *b;
 	if (least(shapes, low->whole) >= most(high->whole) ||
 	    a->whole == b->whole)
-		return SL__FOLLOWS;
-	return sl__element_some(shapes, out);
+		return SL__FOLD_OUTCOME_KNOWN;
+	return sl__element_new_symbol(shapes, out);
 }
 
-enum sl__follows
-sl__element_max(struct sl__shapes *shapes, const struct sl__element *a,
-		const struct sl__element *b, struct sl__element *out)
+enum sl__fold_outcome
+sl__element_max(struct sl__shapes *shapes, const struct sl__known_element *a,
+		const struct sl__known_element *b, struct sl__known_element *out)
 {
 	return choose(shapes, a, b, 1, out);
 }
 
-enum sl__follows
-sl__element_min(struct sl__shapes *shapes, const struct sl__element *a,
-		const struct sl__element *b, struct sl__element *out)
+enum sl__fold_outcome
+sl__element_min(struct sl__shapes *shapes, const struct sl__known_element *a,
+		const struct sl__known_element *b, struct sl__known_element *out)
 {
 	return choose(shapes, a, b, 0, out);
 }
@@ -234,44 +234,44 @@ fits(enum sl_dtype dtype, int64_t value)
 	return value < end && value >= (sl__dtype_is_signed(dtype) ? -end : 0);
 }
 
-static enum sl__follows
-to_boolean(const struct sl__shapes *shapes, struct sl__element *e)
+static enum sl__fold_outcome
+to_boolean(const struct sl__shapes *shapes, struct sl__known_element *e)
 {
-	struct sl__element zero = sl__element_whole(0);
+	struct sl__known_element zero = sl__element_from_integer(0);
 	int is_zero = e->real == 0;
 
 	if (e->kind == SL__ELEMENT_WHOLE)
 		is_zero = sl__element_is_equal(shapes, e, &zero);
-	*e = sl__element_whole(!is_zero);
-	return is_zero < 0 ? SL__FOLLOWS_NOT : SL__FOLLOWS;
+	*e = sl__element_from_integer(!is_zero);
+	return is_zero < 0 ? SL__FOLD_OUTCOME_UNKNOWN : SL__FOLD_OUTCOME_KNOWN;
 }
 
-static enum sl__follows
-to_integer(struct sl__element *e, enum sl_dtype dtype)
+static enum sl__fold_outcome
+to_integer(struct sl__known_element *e, enum sl_dtype dtype)
 {
 	if (e->kind == SL__ELEMENT_REAL) {
 		/* Half the range: what lies below are symbols. */
 		if (!(fabs(e->real) < 0x1p62))
-			return SL__FOLLOWS_NOT;
-		*e = sl__element_whole((int64_t)e->real);
+			return SL__FOLD_OUTCOME_UNKNOWN;
+		*e = sl__element_from_integer((int64_t)e->real);
 	}
-	return fits(dtype, e->whole) ? SL__FOLLOWS : SL__FOLLOWS_NOT;
+	return fits(dtype, e->whole) ? SL__FOLD_OUTCOME_KNOWN : SL__FOLD_OUTCOME_UNKNOWN;
 }
 
-enum sl__follows
-sl__element_convert(const struct sl__shapes *shapes, struct sl__element *e,
+enum sl__fold_outcome
+sl__element_convert(const struct sl__shapes *shapes, struct sl__known_element *e,
 		    enum sl_dtype dtype)
 {
 	if (e->kind == SL__ELEMENT_ABSENT)
-		return SL__FOLLOWS_NOT;
+		return SL__FOLD_OUTCOME_UNKNOWN;
 	if (dtype == SL_DTYPE_BOOL)
 		return to_boolean(shapes, e);
 	if (sl__dtype_family(dtype) == SL__DTYPE_INTEGER)
 		return to_integer(e, dtype);
 	if (e->kind == SL__ELEMENT_WHOLE) {
 		if (sl__is_symbol(e->whole))
-			return SL__FOLLOWS_NOT;
-		*e = sl__element_real((double)e->whole);
+			return SL__FOLD_OUTCOME_UNKNOWN;
+		*e = sl__element_from_real((double)e->whole);
 	}
-	return round_to(dtype, &e->real) ? SL__FOLLOWS : SL__FOLLOWS_NOT;
+	return round_to(dtype, &e->real) ? SL__FOLD_OUTCOME_KNOWN : SL__FOLD_OUTCOME_UNKNOWN;
 }

@@ -156,7 +156,7 @@ sl__evaluator_free(struct sl__evaluator *ev)
 }
 
 void
-sl__evaluator_forget(struct sl__evaluator *ev)
+sl__evaluator_clear_values(struct sl__evaluator *ev)
 {
 	for (size_t i = 0; i < ev->graph->n_values; i++) {
 		if (!ev->graph->values[i].tensor)
@@ -165,7 +165,7 @@ sl__evaluator_forget(struct sl__evaluator *ev)
 }
 
 void
-sl__evaluator_lend(struct sl__evaluator *ev, uint32_t value,
+sl__evaluator_set_tensor(struct sl__evaluator *ev, uint32_t value,
 		   const struct sl__tensor *tensor)
 {
 	empty_value(ev, value);
@@ -173,7 +173,7 @@ sl__evaluator_lend(struct sl__evaluator *ev, uint32_t value,
 }
 
 void
-sl__evaluator_bind(struct sl__evaluator *ev, uint32_t value,
+sl__evaluator_bind_storage(struct sl__evaluator *ev, uint32_t value,
 		   const struct sl__runtime_value *storage)
 {
 	empty_value(ev, value);
@@ -293,7 +293,7 @@ make_room(struct sl__evaluator *ev, uint32_t value, int is_control,
 	sl__runtime_value_clear(content, &ev->allocator);
 	if (!is_settled(type))
 		return SL_OK;
-	return sl__runtime_value_tensor(content, type->dtype,
+	return sl__runtime_value_alloc_tensor(content, type->dtype,
 					(size_t)type->rank, type->dims,
 					&ev->allocator, err);
 }
@@ -342,7 +342,7 @@ prepare_outputs(struct sl__evaluator *ev, const struct sl__node *node,
 }
 
 enum sl_status
-sl__within_node(struct sl_error *err, enum sl_status status,
+sl__error_prefix_node_name(struct sl_error *err, enum sl_status status,
 		const struct sl__node *node)
 {
 	char where[320];
@@ -359,7 +359,7 @@ call_kernel(struct sl__evaluator *ev, const struct sl__node *node,
 	const struct sl__runtime_value *inputs[ARITY_MOST];
 	struct sl__runtime_value *outputs[ARITY_MOST];
 	struct sl__arena_mark mark = sl__arena_mark(&ev->scratch);
-	struct sl__eval call = {
+	struct sl__kernel_call call = {
 		.node = node,
 		.inputs = inputs,
 		.outputs = outputs,
@@ -377,7 +377,7 @@ call_kernel(struct sl__evaluator *ev, const struct sl__node *node,
 		outputs[k] = node->outputs[k] == SL__NONE
 				     ? NULL
 				     : &ev->values[node->outputs[k]];
-	rc = sl__ref_call(&call, err);
+	rc = sl__ref_run_kernel(&call, err);
 	sl__arena_rewind(&ev->scratch, mark);
 	/* A kernel that finds other sizes makes storage of its own. */
 	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
@@ -454,7 +454,7 @@ sl__evaluate_node(struct sl__evaluator *ev, uint32_t node_id,
 	if (sl__is_op(node, SL__OP_ONNX_Constant) &&
 	    ev->graph->values[node->outputs[0]].tensor)
 		return SL_OK;
-	rc = sl__within_node(err, run_node(ev, node, err), node);
+	rc = sl__error_prefix_node_name(err, run_node(ev, node, err), node);
 	if (!rc && !ev->keeps_all)
 		let_go(ev, node_id, node_id);
 	return rc;

@@ -25,7 +25,7 @@ struct sl__evaluator {
 	struct sl__arena *arena;   /* of the evaluator itself */
 	struct sl__arena scratch;
 	struct sl_allocator allocator;
-	int keeps_all; /* nothing is let go before sl__evaluator_forget() */
+	int keeps_all; /* nothing is let go before sl__evaluator_clear_values() */
 	const volatile sig_atomic_t *interrupt; /* looked at before each node
 						   and block; or NULL */
 };
@@ -38,7 +38,7 @@ enum sl_status sl__evaluator_new(struct sl__evaluator **out,
 void sl__evaluator_free(struct sl__evaluator *ev); /* NULL is fine */
 
 /* The value holds this tensor, which outlives the run. */
-void sl__evaluator_lend(struct sl__evaluator *ev, uint32_t value,
+void sl__evaluator_set_tensor(struct sl__evaluator *ev, uint32_t value,
 			const struct sl__tensor *tensor);
 
 /*
@@ -46,7 +46,7 @@ void sl__evaluator_lend(struct sl__evaluator *ev, uint32_t value,
  * points: a TENSOR whose type and sizes its node must then find.  It stays the
  * caller's.
  */
-void sl__evaluator_bind(struct sl__evaluator *ev, uint32_t value,
+void sl__evaluator_bind_storage(struct sl__evaluator *ev, uint32_t value,
 			const struct sl__runtime_value *storage);
 
 /* What a value holds; parameters are loaded.  SL_E_DATA where it holds
@@ -56,7 +56,7 @@ enum sl_status sl__evaluator_value(struct sl__evaluator *ev, uint32_t value,
 				   struct sl_error *err) SL_CHECKED;
 
 /* Empties all values but parameters and bound ones. */
-void sl__evaluator_forget(struct sl__evaluator *ev);
+void sl__evaluator_clear_values(struct sl__evaluator *ev);
 
 /*
  * Runs one node, or the nodes of a block in order.  SL_E_DATA or SL_E_ABSENT
@@ -68,7 +68,7 @@ enum sl_status sl__evaluate_block(struct sl__evaluator *ev, uint32_t block,
 				  struct sl_error *err) SL_CHECKED;
 
 /* Puts the node's name before a failure. */
-enum sl_status sl__within_node(struct sl_error *err, enum sl_status status,
+enum sl_status sl__error_prefix_node_name(struct sl_error *err, enum sl_status status,
 			       const struct sl__node *node);
 
 #endif

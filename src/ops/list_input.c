@@ -35,15 +35,15 @@ without_symbols(struct sl__rule_context *call, const int64_t *values, size_t n)
 	return copy ? copy : values;
 }
 
-struct sl__list
-sl__list_of(struct sl__rule_context *call, size_t i, const char *name)
+struct sl__integer_list
+sl__integer_list_read(struct sl__rule_context *call, size_t i, const char *name)
 {
 	static const int64_t nothing[1];
 	const struct sl__attribute *a = name ? sl__attribute_find(call->node, name)
 					     : NULL;
 	const struct sl__type *type = sl__in_type(call, i);
 	const struct sl__known_contents *known;
-	struct sl__list list = {0, -1, NULL};
+	struct sl__integer_list list = {0, -1, NULL};
 
 	if (a &&
 	    (a->kind == SL__ATTRIBUTE_INTS || a->kind == SL__ATTRIBUTE_INT)) {
@@ -73,7 +73,7 @@ sl__list_of(struct sl__rule_context *call, size_t i, const char *name)
 }
 
 int
-sl__list_is_plain(const struct sl__list *list)
+sl__integer_list_is_known(const struct sl__integer_list *list)
 {
 	if (!list->values)
 		return 0;
@@ -85,7 +85,7 @@ sl__list_is_plain(const struct sl__list *list)
 }
 
 enum sl_status
-sl__list_axes(struct sl__rule_context *call, const struct sl__list *list, int rank,
+sl__integer_list_mark_axes(struct sl__rule_context *call, const struct sl__integer_list *list, int rank,
 	      unsigned char *is_axis)
 {
 	for (int64_t i = 0; !call->failure && i < list->n; i++) {
@@ -100,7 +100,7 @@ sl__list_axes(struct sl__rule_context *call, const struct sl__list *list, int ra
 }
 
 const struct sl__type *
-sl__out_type_of(const struct sl__rule_context *call, size_t k)
+sl__out_inferred_type(const struct sl__rule_context *call, size_t k)
 {
 	if (k >= call->node->n_outputs || call->node->outputs[k] == SL__NONE)
 		return NULL;
@@ -108,7 +108,7 @@ sl__out_type_of(const struct sl__rule_context *call, size_t k)
 }
 
 int64_t
-sl__dim_or(const struct sl__rule_context *call, size_t i, int rank, int d,
+sl__in_dim_or_default(const struct sl__rule_context *call, size_t i, int rank, int d,
 	   int64_t otherwise)
 {
 	return sl__in_rank(call, i) == rank ? sl__in_type(call, i)->dims[d]
@@ -116,7 +116,7 @@ sl__dim_or(const struct sl__rule_context *call, size_t i, int rank, int d,
 }
 
 enum sl_status
-sl__out_rank(struct sl__rule_context *call, size_t k, enum sl_dtype dtype, int64_t rank,
+sl__out_set_rank_only(struct sl__rule_context *call, size_t k, enum sl_dtype dtype, int64_t rank,
 	     const char *why)
 {
 	int64_t *dims;
@@ -133,17 +133,17 @@ sl__out_rank(struct sl__rule_context *call, size_t k, enum sl_dtype dtype, int64
 }
 
 void
-sl__out_same(struct sl__rule_context *call, size_t k, const struct sl__known_contents *from)
+sl__out_set_same_contents(struct sl__rule_context *call, size_t k, const struct sl__known_contents *from)
 {
-	if (sl__out_type_of(call, k))
+	if (sl__out_inferred_type(call, k))
 		call->shapes->known[call->node->outputs[k]] = from;
 }
 
 void
-sl__cost_part_of(struct sl__rule_context *call, struct sl_cost *cost, size_t i)
+sl__cost_limit_bytes_read(struct sl__rule_context *call, struct sl_cost *cost, size_t i)
 {
 	const struct sl__type *type = sl__in_type(call, i);
-	const struct sl__type *out = sl__out_type_of(call, 0);
+	const struct sl__type *out = sl__out_inferred_type(call, 0);
 	uint64_t *bytes = &cost->read_bytes;
 	uint64_t whole, part;
 
@@ -153,11 +153,11 @@ sl__cost_part_of(struct sl__rule_context *call, struct sl_cost *cost, size_t i)
 	if (call->shapes->graph->values[call->node->inputs[i]].tensor)
 		bytes = &cost->weight_bytes;
 	if (*bytes >= whole)
-		*bytes = sl__plus(*bytes - whole, part);
+		*bytes = sl__saturating_add(*bytes - whole, part);
 }
 
 enum sl_status
-sl__out_longer(struct sl__rule_context *call, enum sl_dtype dtype, int64_t last)
+sl__out_set_input_dims_plus(struct sl__rule_context *call, enum sl_dtype dtype, int64_t last)
 {
 	int rank = sl__in_rank(call, 0);
 	int64_t *dims;

@@ -15,7 +15,7 @@
 #include "ops/list_input.h"
 #include "ops/op_row.h"
 #include "ops/ref_heads.h"
-#include "ops/ref_view.h"
+#include "ops/ref_rules.h"
 
 #include <math.h>
 #include <string.h>
@@ -106,7 +106,7 @@ read_attention(struct sl__head_sizes *h, struct sl__rule_context *call)
 		if (!sl__is_symbol(h->n_heads) && !sl__is_symbol(h->n_kv_heads))
 			check_heads(call, h);
 	}
-	return end_heads(h, call, sl__dim_or(call, PAST_KEY, 4, 2, 0));
+	return end_heads(h, call, sl__in_dim_or_default(call, PAST_KEY, 4, 2, 0));
 }
 
 /* Output 0 as rows of all heads. */
@@ -161,18 +161,18 @@ count_heads(struct sl__rule_context *call, const struct sl__head_sizes *h, int h
 	    struct sl_cost *cost)
 {
 	uint64_t scores =
-		sl__times(sl__times((uint64_t)h->batch, (uint64_t)h->n_heads),
-			  sl__times((uint64_t)h->queries, (uint64_t)h->total));
+		sl__saturating_mul(sl__saturating_mul((uint64_t)h->batch, (uint64_t)h->n_heads),
+			  sl__saturating_mul((uint64_t)h->queries, (uint64_t)h->total));
 
 	cost->work = SL_WORK_PRODUCT;
-	sl__count_macs(cost,
-		       sl__times(scores, sl__plus((uint64_t)h->width,
+	sl__cost_add_macs(cost,
+		       sl__saturating_mul(scores, sl__saturating_add((uint64_t)h->width,
 						  (uint64_t)h->value_width)));
-	sl__count(cost, scores,
-		  SL__PER(.mul = 1, .cmp = 1, .add = has_mask ? 3 : 2, .exp = 1,
+	sl__cost_add_operations(cost, scores,
+		  SL__OPERATIONS_EACH(.mul = 1, .cmp = 1, .add = has_mask ? 3 : 2, .exp = 1,
 			  .div = 1));
 	if (sl__attribute_float(call->node, "softcap", 0) > 0)
-		sl__count(cost, scores, SL__PER(.exp = 1, .mul = 2));
+		sl__cost_add_operations(cost, scores, SL__OPERATIONS_EACH(.exp = 1, .mul = 2));
 }
 
 void
@@ -249,7 +249,7 @@ read_projected(struct sl__head_sizes *h, struct sl__rule_context *call)
 	h->width = share(call, widths[0], h->n_heads);
 	h->value_width = share(call, widths[2], h->n_heads);
 	return end_heads(h, call,
-			 sl__dim_or(call, projected_of(call).past, 5, 3, 0));
+			 sl__in_dim_or_default(call, projected_of(call).past, 5, 3, 0));
 }
 
 enum sl_status
@@ -272,7 +272,7 @@ sl__cost_projected_attention(struct sl__rule_context *call, struct sl_cost *cost
 {
 	struct projected at = projected_of(call);
 	uint64_t rows =
-		sl__times(sl__in_dim(call, 0, 0), sl__in_dim(call, 0, 1));
+		sl__saturating_mul(sl__in_dim(call, 0, 0), sl__in_dim(call, 0, 1));
 	struct sl__head_sizes h;
 
 	if (!read_projected(&h, call)) {
@@ -284,10 +284,10 @@ sl__cost_projected_attention(struct sl__rule_context *call, struct sl_cost *cost
 			    sl__has_in(call, at.extra_bias),
 		    cost);
 	cost->work = SL_WORK_LINEAR;
-	sl__count_macs(cost, sl__times(rows, sl__in_elements(call, 1)));
+	sl__cost_add_macs(cost, sl__saturating_mul(rows, sl__in_elements(call, 1)));
 	if (sl__has_in(call, at.bias))
-		sl__count(cost, sl__times(rows, sl__in_dim(call, 1, 1)),
-			  SL__PER(.add = 1));
+		sl__cost_add_operations(cost, sl__saturating_mul(rows, sl__in_dim(call, 1, 1)),
+			  SL__OPERATIONS_EACH(.add = 1));
 }
 
 /*
@@ -319,13 +319,13 @@ read_multi_head(struct sl__head_sizes *h, struct sl__rule_context *call)
 						     q->dims[4])
 				      : q->dims[2],
 			 h->n_heads);
-	h->value_width = sl__dim_or(call, 2, 4, 3, h->width);
+	h->value_width = sl__in_dim_or_default(call, 2, 4, 3, h->width);
 	if (sl__in_rank(call, 2) == 3)
 		h->value_width =
 			share(call, sl__in_type(call, 2)->dims[2], h->n_heads);
 	if (k)
 		h->fresh = k->dims[k->rank == 4 ? 2 : 1];
-	return end_heads(h, call, sl__dim_or(call, 6, 4, 2, 0));
+	return end_heads(h, call, sl__in_dim_or_default(call, 6, 4, 2, 0));
 }
 
 enum sl_status
@@ -348,11 +348,11 @@ sl__cost_multi_head(struct sl__rule_context *call, struct sl_cost *cost)
 	}
 	count_heads(call, &h, sl__has_in(call, 4) || sl__has_in(call, 5), cost);
 	if (sl__has_in(call, 3)) /* added to Q, K and V */
-		sl__count(cost,
-			  sl__times(sl__in_elements(call, 3),
-				    sl__times((uint64_t)h.batch,
+		sl__cost_add_operations(cost,
+			  sl__saturating_mul(sl__in_elements(call, 3),
+				    sl__saturating_mul((uint64_t)h.batch,
 					      (uint64_t)h.queries)),
-			  SL__PER(.add = 1));
+			  SL__OPERATIONS_EACH(.add = 1));
 }
 
 enum { GROUP_PAST = 3, GROUP_TOTAL = 6, GROUP_COS = 7 };
@@ -386,8 +386,8 @@ read_group(struct sl__head_sizes *h, struct sl__rule_context *call)
 		share(call, q->dims[2],
 		      sl__has_in(call, 1) ? h->n_heads
 					  : h->n_heads + 2 * h->n_kv_heads);
-	h->fresh = sl__dim_or(call, 1, 3, 1, h->queries);
-	end_heads(h, call, sl__dim_or(call, GROUP_PAST, 4, 2, 0));
+	h->fresh = sl__in_dim_or_default(call, 1, 3, 1, h->queries);
+	end_heads(h, call, sl__in_dim_or_default(call, GROUP_PAST, 4, 2, 0));
 	if (sl__in_integers(call, GROUP_TOTAL, &total, &n) && n == 1 &&
 	    total[0] > 0)
 		h->total = total[0];
@@ -421,15 +421,15 @@ sl__cost_group_query(struct sl__rule_context *call, struct sl_cost *cost)
 	}
 	count_heads(call, &h, 0, cost);
 	if (sl__attribute_int(call->node, "do_rotary", 0) && sl__has_in(call, GROUP_COS))
-		sl__count(cost,
-			  sl__times(sl__times((uint64_t)h.batch,
+		sl__cost_add_operations(cost,
+			  sl__saturating_mul(sl__saturating_mul((uint64_t)h.batch,
 					      (uint64_t)h.queries),
-				    sl__times((uint64_t)(h.n_heads +
+				    sl__saturating_mul((uint64_t)(h.n_heads +
 							 h.n_kv_heads),
 					      (uint64_t)h.width)),
-			  SL__PER(.mul = 1, .fma = 1));
+			  SL__OPERATIONS_EACH(.mul = 1, .fma = 1));
 	if (h.is_cache_estimated)
-		sl__cost_estimate(cost, "as if the whole cache were in use");
+		sl__cost_mark_estimated(cost, "as if the whole cache were in use");
 }
 
 /* Q, K, V packed [batch][tokens][heads * width]; the state is a matrix a
@@ -479,18 +479,18 @@ sl__cost_linear_attention(struct sl__rule_context *call, struct sl_cost *cost)
 		sl__cost_unknown(call, cost);
 		return;
 	}
-	states = sl__times(
-		sl__times((uint64_t)h.batch, (uint64_t)h.queries),
-		sl__times((uint64_t)h.width, (uint64_t)h.value_width));
+	states = sl__saturating_mul(
+		sl__saturating_mul((uint64_t)h.batch, (uint64_t)h.queries),
+		sl__saturating_mul((uint64_t)h.width, (uint64_t)h.value_width));
 	cost->work = SL_WORK_PRODUCT;
-	sl__count_macs(
+	sl__cost_add_macs(
 		cost,
-		sl__times(states,
-			  sl__plus(sl__times(n_renewed, (uint64_t)h.n_kv_heads),
+		sl__saturating_mul(states,
+			  sl__saturating_add(sl__saturating_mul(n_renewed, (uint64_t)h.n_kv_heads),
 				   (uint64_t)h.n_heads)));
 	if (strstr(rule, "gated"))
-		cost->mul = sl__times(states, (uint64_t)h.n_kv_heads);
-	sl__count(cost, cost->out_elements, SL__PER(.mul = 1));
+		cost->mul = sl__saturating_mul(states, (uint64_t)h.n_kv_heads);
+	sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.mul = 1));
 	cost->exp = sl__in_elements(call, 4);
 }
 
@@ -501,7 +501,7 @@ sl__cost_rotary(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	const struct sl__type *x = sl__in_type(call, 0);
 	size_t cache = sl__is_op(call->node, SL__OP_MS_RotaryEmbedding) ? 2 : 1;
-	uint64_t turned = sl__times(2, sl__in_dim(call, cache, -1));
+	uint64_t turned = sl__saturating_mul(2, sl__in_dim(call, cache, -1));
 	uint64_t width = sl__in_dim(call, 0, -1);
 	int64_t n_heads = sl__attribute_int(call->node, "num_heads", 0);
 
@@ -509,7 +509,7 @@ sl__cost_rotary(struct sl__rule_context *call, struct sl_cost *cost)
 		width = n_heads > 0 ? width / (uint64_t)n_heads : turned;
 	if (width == 0 || turned > width)
 		turned = width;
-	cost->mul = width ? sl__times(cost->in_elements / width, turned) : 0;
+	cost->mul = width ? sl__saturating_mul(cost->in_elements / width, turned) : 0;
 	cost->fma = cost->mul;
 }
 
@@ -526,14 +526,14 @@ static const struct {
 };
 
 enum sl_status
-sl__heads_read(struct sl__heads *h, struct sl__eval *ev)
+sl__head_attention_read(struct sl__head_attention *h, struct sl__kernel_call *ev)
 {
 	struct sl__head_sizes s = {0};
 	struct sl__view v;
 
-	if (sl__view_begin(&v, ev))
+	if (sl__ref_rules_begin(&v, ev))
 		return ev->failure;
-	if (!SL__ROW_OF(ev->node, readers)->read(&s, &v.call))
+	if (!SL__OP_ROW_OF(ev->node, readers)->read(&s, &v.call))
 		sl__rule_reject(&v.call, "it lacks queries, keys or values");
 	h->batch = s.batch;
 	h->n_heads = s.n_heads;
@@ -544,29 +544,29 @@ sl__heads_read(struct sl__heads *h, struct sl__eval *ev)
 	h->width = s.width;
 	h->value_width = s.value_width;
 	h->is_flat = s.is_flat;
-	return sl__view_end(&v, ev);
+	return sl__ref_rules_end(&v, ev);
 }
 
 /* What inference has not compared is compared here. */
 static enum sl_status
-read_sizes(struct sl__heads *h, struct sl__eval *ev)
+read_sizes(struct sl__head_attention *h, struct sl__kernel_call *ev)
 {
 	int64_t n, fresh;
 
-	if (sl__heads_read(h, ev))
+	if (sl__head_attention_read(h, ev))
 		return ev->failure;
 	n = h->n_kv_heads;
 	fresh = h->total - h->past;
 	for (size_t i = 1; i < 3; i++) {
 		int64_t width = i == 1 ? h->width : h->value_width;
 
-		if (h->is_flat ? !sl__ref_is_sized(ev, i, 3,
+		if (h->is_flat ? !sl__ref_input_has_dims(ev, i, 3,
 						   (int64_t[]){h->batch, fresh,
 							       n * width})
-			       : !sl__ref_is_sized(ev, i, 4,
+			       : !sl__ref_input_has_dims(ev, i, 4,
 						   (int64_t[]){h->batch, n,
 							       fresh, width}))
-			return sl__ref_refuse(
+			return sl__ref_reject(
 				ev, "keys and values do not fit the queries");
 	}
 	return SL_OK;
@@ -575,39 +575,39 @@ read_sizes(struct sl__heads *h, struct sl__eval *ev)
 /* Input i as [batch][n_heads][n->n_rows][width], rows of input 'past' before
  * it. */
 static const double *
-join_past(struct sl__eval *ev, size_t i, size_t past, struct sl__row_counts n)
+join_past(struct sl__kernel_call *ev, size_t i, size_t past, struct sl__head_row_counts n)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, past);
-	struct sl__row_place to = {.start = t ? t->dims[2] : 0};
-	struct sl__rows rows = sl__rows_of(sl__ref_doubles(ev, i), &n,
-					   sl__ref_rank(ev, i) == 3);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, past);
+	struct sl__head_row_target to = {.start = t ? t->dims[2] : 0};
+	struct sl__head_rows rows = sl__head_rows_of_tensor(sl__ref_input_doubles(ev, i), &n,
+					   sl__ref_input_rank(ev, i) == 3);
 
 	to.room = to.start + n.n_rows;
-	return sl__rows_join(ev, &to, sl__ref_given_doubles(ev, past), &rows,
+	return sl__head_rows_concat(ev, &to, sl__ref_optional_doubles(ev, past), &rows,
 			     &n, NULL);
 }
 
 /* Checks that a past is [batch][n_kv_heads][past][width]. */
 static enum sl_status
-check_past(const struct sl__heads *h, struct sl__eval *ev, size_t i,
+check_past(const struct sl__head_attention *h, struct sl__kernel_call *ev, size_t i,
 	   int64_t width)
 {
-	if (sl__ref_in(ev, i)
-		    ? sl__ref_is_sized(ev, i, 4,
+	if (sl__ref_input(ev, i)
+		    ? sl__ref_input_has_dims(ev, i, 4,
 				       (int64_t[]){h->batch, h->n_kv_heads,
 						   h->past, width})
 		    : h->past == 0)
 		return SL_OK;
-	return sl__ref_refuse(ev, "input %zu does not fit the keys", i);
+	return sl__ref_reject(ev, "input %zu does not fit the keys", i);
 }
 
 static enum sl_status
-read_operands(struct sl__heads *h, struct sl__eval *ev)
+read_operands(struct sl__head_attention *h, struct sl__kernel_call *ev)
 {
 	int64_t fresh = h->total - h->past;
-	struct sl__row_counts q = {h->batch, h->n_heads, h->queries, h->width};
-	struct sl__row_counts k = {h->batch, h->n_kv_heads, fresh, h->width};
-	struct sl__row_counts v = {h->batch, h->n_kv_heads, fresh,
+	struct sl__head_row_counts q = {h->batch, h->n_heads, h->queries, h->width};
+	struct sl__head_row_counts k = {h->batch, h->n_kv_heads, fresh, h->width};
+	struct sl__head_row_counts v = {h->batch, h->n_kv_heads, fresh,
 				   h->value_width};
 
 	if (check_past(h, ev, PAST_KEY, h->width) ||
@@ -622,11 +622,11 @@ read_operands(struct sl__heads *h, struct sl__eval *ev)
 /* The mask as something to add: of booleans 0 or no end below it.  It is
  * broadcast to [batch][heads][queries][total], and may have fewer keys. */
 static enum sl_status
-read_mask(struct sl__heads *h, struct sl__eval *ev)
+read_mask(struct sl__head_attention *h, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, MASK);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, MASK);
 	int64_t whole[4] = {h->batch, h->n_heads, h->queries, h->total};
-	const double *x = sl__ref_given_doubles(ev, MASK);
+	const double *x = sl__ref_optional_doubles(ev, MASK);
 	int64_t steps[4];
 	double *made;
 
@@ -639,19 +639,19 @@ read_mask(struct sl__heads *h, struct sl__eval *ev)
 
 		if (t->dims[d] != 1 && t->dims[d] != size &&
 		    !(is_last && t->dims[d] < size))
-			return sl__ref_refuse(
+			return sl__ref_reject(
 				ev, "the mask does not fit the scores");
 		if (is_last && t->dims[d] < size && t->dims[d] != 1)
 			h->bias_keys = t->dims[d];
 	}
 	if (t->rank > 4)
-		return sl__ref_refuse(ev, "a mask of rank %zu", t->rank);
-	sl__ref_broadcast(steps, 4, t->rank, t->dims);
+		return sl__ref_reject(ev, "a mask of rank %zu", t->rank);
+	sl__broadcast_strides(steps, 4, t->rank, t->dims);
 	h->bias[0] = (struct sl__score_bias){x, steps[0], steps[1], steps[2],
 					     steps[3]};
 	if (t->dtype != SL_DTYPE_BOOL)
 		return SL_OK;
-	made = sl__ref_new_doubles(ev, (int64_t)t->n_elements);
+	made = sl__ref_scratch_doubles(ev, (int64_t)t->n_elements);
 	for (uint64_t i = 0; made && i < t->n_elements; i++)
 		made[i] = x[i] > 0 ? 0 : -HUGE_VAL;
 	h->bias[0].at = made;
@@ -661,14 +661,14 @@ read_mask(struct sl__heads *h, struct sl__eval *ev)
 /* Where the first query stands: after the past, or, where the keys are a
  * cache of given lengths, at the end of what it holds. */
 static enum sl_status
-read_offsets(struct sl__heads *h, struct sl__eval *ev)
+read_offsets(struct sl__head_attention *h, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, LENGTHS);
-	const int64_t *lengths = sl__ref_given_integers(ev, LENGTHS);
-	int64_t *offsets = sl__ref_new_integers(ev, h->batch);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, LENGTHS);
+	const int64_t *lengths = sl__ref_optional_integers(ev, LENGTHS);
+	int64_t *offsets = sl__ref_scratch_integers(ev, h->batch);
 
 	if (t && t->n_elements != (uint64_t)h->batch)
-		return sl__ref_refuse(ev,
+		return sl__ref_reject(ev,
 				      "nonpad_kv_seqlen has %llu numbers for "
 				      "%lld texts",
 				      (unsigned long long)t->n_elements,
@@ -681,17 +681,17 @@ read_offsets(struct sl__heads *h, struct sl__eval *ev)
 }
 
 enum sl_status
-sl__ref_attention(struct sl__eval *ev)
+sl__ref_attention(struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
 	int64_t mode = sl__attribute_int(node, "qk_matmul_output_mode", 0);
-	struct sl__heads h = {.has_scores = sl__ref_result(ev, 3) != NULL};
+	struct sl__head_attention h = {.has_scores = sl__ref_output(ev, 3) != NULL};
 
 	if (read_sizes(&h, ev) || read_operands(&h, ev) || read_mask(&h, ev) ||
 	    read_offsets(&h, ev))
 		return ev->failure;
 	if (h.has_scores && (mode < 0 || mode > 3))
-		return sl__ref_refuse(ev, "qk_matmul_output_mode is %lld",
+		return sl__ref_reject(ev, "qk_matmul_output_mode is %lld",
 				      (long long)mode);
 	h.stage = (enum sl__score_stage)(h.has_scores ? mode : 0);
 	h.scale = sl__attribute_float(node, "scale", 1 / sqrt((double)h.width));
@@ -699,12 +699,12 @@ sl__ref_attention(struct sl__eval *ev)
 	h.is_causal = sl__attribute_int(node, "is_causal", 0) != 0;
 	h.left = sl__attribute_int(node, "left_window_size", -1);
 	h.right = sl__attribute_int(node, "right_window_size", -1);
-	return sl__heads_run(ev, &h) ? ev->failure : sl__heads_store(ev, &h);
+	return sl__head_attention_run(ev, &h) ? ev->failure : sl__head_attention_store(ev, &h);
 }
 
 /* x [batch][n_heads][n_rows][width] or flat; angles [positions][n_pairs]. */
 struct rotary {
-	struct sl__row_counts n;
+	struct sl__head_row_counts n;
 	int is_flat;
 	int64_t n_pairs, n_angles; /* n_angles: rows of the tables */
 	const double *cosines, *sines;
@@ -713,16 +713,16 @@ struct rotary {
 };
 
 static enum sl_status
-read_rotary(struct rotary *r, struct sl__eval *ev)
+read_rotary(struct rotary *r, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
 	int64_t n_heads = sl__attribute_int(ev->node, "num_heads", 0);
 	int64_t turned = sl__attribute_int(ev->node, "rotary_embedding_dim", 0);
-	int64_t columns = sl__ref_dim(
+	int64_t columns = sl__ref_input_dim(
 		ev, sl__is_op(ev->node, SL__OP_MS_RotaryEmbedding) ? 2 : 1, -1);
 
 	if (!x || (x->rank != 3 && x->rank != 4))
-		return sl__ref_refuse(ev, "it lacks tokens");
+		return sl__ref_reject(ev, "it lacks tokens");
 	r->is_flat = x->rank == 3;
 	if (r->is_flat && n_heads < 1 && columns > 0)
 		/* The tables are as wide as half a head. */
@@ -731,41 +731,41 @@ read_rotary(struct rotary *r, struct sl__eval *ev)
 	r->n.n_heads = r->is_flat ? n_heads : x->dims[1];
 	r->n.n_rows = x->dims[r->is_flat ? 1 : 2];
 	if (r->is_flat && (n_heads < 1 || x->dims[2] % n_heads))
-		return sl__ref_refuse(ev, "%lld heads of a width of %lld",
+		return sl__ref_reject(ev, "%lld heads of a width of %lld",
 				      (long long)n_heads,
 				      (long long)x->dims[2]);
 	r->n.width = r->is_flat ? x->dims[2] / n_heads : x->dims[3];
 	turned = turned > 0 ? turned : r->n.width;
 	r->n_pairs = turned / 2;
 	if (turned > r->n.width || turned % 2 || columns != r->n_pairs)
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "angles for %lld of %lld pairs of elements",
 			(long long)columns, (long long)r->n_pairs);
 	return SL_OK;
 }
 
 static enum sl_status
-read_angles(struct rotary *r, struct sl__eval *ev, size_t cosines,
+read_angles(struct rotary *r, struct sl__kernel_call *ev, size_t cosines,
 	    size_t places)
 {
-	const struct sl__tensor *c = sl__ref_tensor(ev, cosines);
-	const struct sl__tensor *s = sl__ref_tensor(ev, cosines + 1);
-	const struct sl__tensor *p = sl__ref_tensor(ev, places);
+	const struct sl__tensor *c = sl__ref_input_tensor(ev, cosines);
+	const struct sl__tensor *s = sl__ref_input_tensor(ev, cosines + 1);
+	const struct sl__tensor *p = sl__ref_input_tensor(ev, places);
 	int64_t tokens = r->n.batch * r->n.n_rows;
 
-	r->cosines = sl__ref_doubles(ev, cosines);
-	r->sines = sl__ref_doubles(ev, cosines + 1);
-	r->places = sl__ref_given_integers(ev, places);
+	r->cosines = sl__ref_input_doubles(ev, cosines);
+	r->sines = sl__ref_input_doubles(ev, cosines + 1);
+	r->places = sl__ref_optional_integers(ev, places);
 	if (ev->failure)
 		return ev->failure;
 	if (!c || !s || c->n_elements != s->n_elements)
-		return sl__ref_refuse(ev, "sines and cosines are not as "
+		return sl__ref_reject(ev, "sines and cosines are not as "
 					  "many");
 	r->n_angles = r->n_pairs ? (int64_t)c->n_elements / r->n_pairs : tokens;
 	r->n_places = p ? (int64_t)p->n_elements : 0;
 	if ((p && r->n_places != 1 && r->n_places != tokens) ||
 	    (!p && r->n_angles != tokens))
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "places or angles for other than %lld tokens",
 			(long long)tokens);
 	return SL_OK;
@@ -785,10 +785,10 @@ angle_of(const struct rotary *r, int64_t i)
 }
 
 static enum sl_status
-turn_all(struct sl__eval *ev, const struct rotary *r, double *y,
+turn_all(struct sl__kernel_call *ev, const struct rotary *r, double *y,
 	 int is_interleaved)
 {
-	struct sl__rows rows = sl__rows_of(NULL, &r->n, r->is_flat);
+	struct sl__head_rows rows = sl__head_rows_of_tensor(NULL, &r->n, r->is_flat);
 
 	for (int64_t i = 0; i < r->n.batch * r->n.n_rows; i++) {
 		int64_t at = angle_of(r, i);
@@ -796,10 +796,10 @@ turn_all(struct sl__eval *ev, const struct rotary *r, double *y,
 				i % r->n.n_rows * rows.row;
 
 		if (at < 0)
-			return sl__ref_refuse(ev, "no angles for token %lld",
+			return sl__ref_reject(ev, "no angles for token %lld",
 					      (long long)i);
 		for (int64_t head = 0; head < r->n.n_heads; head++)
-			sl__rotary_turn(y + first + head * rows.head,
+			sl__rotary_rotate_row(y + first + head * rows.head,
 					r->cosines + at * r->n_pairs,
 					r->sines + at * r->n_pairs, r->n_pairs,
 					is_interleaved);
@@ -809,13 +809,13 @@ turn_all(struct sl__eval *ev, const struct rotary *r, double *y,
 
 /* ONNX has the places last, the other one second. */
 enum sl_status
-sl__ref_rotary(struct sl__eval *ev)
+sl__ref_rotary(struct sl__kernel_call *ev)
 {
 	int is_other = sl__is_op(ev->node, SL__OP_MS_RotaryEmbedding);
-	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, 0);
 	struct rotary r = {0};
-	const double *x = sl__ref_doubles(ev, 0);
-	double *y = sl__ref_new_output(ev, 0);
+	const double *x = sl__ref_input_doubles(ev, 0);
+	double *y = sl__ref_scratch_output(ev, 0);
 
 	if (ev->failure || read_rotary(&r, ev) ||
 	    read_angles(&r, ev, is_other ? 2 : 1, is_other ? 1 : 3))
@@ -823,5 +823,5 @@ sl__ref_rotary(struct sl__eval *ev)
 	memcpy(y, x, (size_t)t->n_elements * sizeof(*y));
 	if (turn_all(ev, &r, y, sl__attribute_int(ev->node, "interleaved", 0) != 0))
 		return ev->failure;
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }

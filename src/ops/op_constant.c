@@ -67,19 +67,19 @@ sl__constant_tensor(const struct sl__tensor **out, const struct sl__node *node,
 }
 
 enum sl_status
-sl__ref_constant(struct sl__eval *ev)
+sl__ref_constant(struct sl__kernel_call *ev)
 {
 	const struct sl__tensor *tensor;
 	struct sl__runtime_value held = {0};
 
-	if (sl__ref_keep(ev, sl__constant_tensor(&tensor, ev->node, ev->scratch,
+	if (sl__ref_keep_status(ev, sl__constant_tensor(&tensor, ev->node, ev->scratch,
 						 ev->err)))
 		return ev->failure;
 	if (!tensor)
-		return sl__ref_refuse(ev, "it holds no number");
-	if (!sl__ref_keep(ev, sl__runtime_value_load(&held, tensor,
+		return sl__ref_reject(ev, "it holds no number");
+	if (!sl__ref_keep_status(ev, sl__runtime_value_load(&held, tensor,
 						     ev->allocator, ev->err)))
-		sl__ref_out_copy(ev, 0, &held);
+		sl__ref_output_copy(ev, 0, &held);
 	sl__runtime_value_clear(&held, ev->allocator);
 	return ev->failure;
 }

@@ -34,7 +34,7 @@ static void
 set_known(struct sl__rule_context *call, size_t k, const struct sl__known_contents *known)
 {
 	if (known)
-		sl__out_same(call, k, known);
+		sl__out_set_same_contents(call, k, known);
 }
 
 /* 1, 0, or -1 where the condition depends on data. */
@@ -417,12 +417,12 @@ sl__infer_loop(struct sl__rule_context *call)
 struct scan {
 	int has_batch;
 	size_t first_state, n_states, n_scans;
-	struct sl__list in_axes, out_axes;
+	struct sl__integer_list in_axes, out_axes;
 	int64_t batch, length;
 };
 
 static int64_t
-axis_at(const struct sl__list *axes, size_t i)
+axis_at(const struct sl__integer_list *axes, size_t i)
 {
 	return axes->is_given && (int64_t)i < axes->n ? axes->values[i] : 0;
 }
@@ -444,8 +444,8 @@ scan_of(struct sl__rule_context *call, struct scan *s)
 	s->n_states = node->n_inputs - s->first_state - s->n_scans;
 	if (node->n_outputs < s->n_states)
 		return sl__rule_reject(call, "it gives fewer values than it keeps");
-	s->in_axes = sl__list_of(call, SIZE_MAX, "scan_input_axes");
-	s->out_axes = sl__list_of(call, SIZE_MAX, "scan_output_axes");
+	s->in_axes = sl__integer_list_read(call, SIZE_MAX, "scan_input_axes");
+	s->out_axes = sl__integer_list_read(call, SIZE_MAX, "scan_output_axes");
 	s->batch = s->length = sl__size_new_unknown(call->shapes);
 	return SL_OK;
 }
@@ -512,7 +512,7 @@ enter_scan(struct sl__rule_context *call, struct scan *s, struct sl__loop_carrie
 static enum sl_status
 leave_batch(struct sl__rule_context *call, const struct scan *s, size_t k)
 {
-	const struct sl__type *type = sl__out_type_of(call, k);
+	const struct sl__type *type = sl__out_inferred_type(call, k);
 
 	if (!s->has_batch || !type || type->rank < 0)
 		return SL_OK;

@@ -58,7 +58,7 @@ struct conv {
 static const struct form *
 form_of(const struct sl__rule_context *call)
 {
-	return SL__ROW_OF(call->node, forms);
+	return SL__OP_ROW_OF(call->node, forms);
 }
 
 /* Dimension of the image that axis d of the window slides along. */
@@ -165,7 +165,7 @@ sl__infer_conv(struct sl__rule_context *call)
 		int at = image_dim(&c, d);
 
 		dims[at] =
-			sl__window_positions(call, &c.window, d, c.x->dims[at]);
+			sl__window_output_size(call, &c.window, d, c.x->dims[at]);
 	}
 	dims[0] = c.x->dims[0];
 	dims[c.channel] = out_channels;
@@ -284,18 +284,18 @@ count_ending(struct sl__rule_context *call, struct sl_cost *cost)
 
 	cost->work = SL_WORK_CONVOLUTION;
 	if (sl__has_in(call, form_of(call)->bias))
-		sl__count(cost, cost->out_elements, SL__PER(.add = 1));
+		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.add = 1));
 	if ((sl__is_op(node, SL__OP_MS_FusedConv) ||
 	     sl__is_op(node, SL__OP_MS_NhwcFusedConv)) &&
 	    sl__has_in(call, 3))
-		sl__count(cost, cost->out_elements, SL__PER(.add = 1));
+		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.add = 1));
 	if (!strcmp(word, "Relu") || !strcmp(word, "LeakyRelu") ||
 	    !strcmp(word, "Clip"))
-		sl__count(cost, cost->out_elements, SL__PER(.cmp = 1));
+		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.cmp = 1));
 	else if (*word && strcmp(word, "none"))
-		sl__count(cost, cost->out_elements, SL__PER(.exp = 1));
+		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.exp = 1));
 	if (form_of(call)->weight == 3) /* back to small integers */
-		sl__count(cost, cost->out_elements, SL__PER(.mul = 1));
+		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.mul = 1));
 }
 
 /* Elements of the weight behind one of its first dimension's. */
@@ -306,23 +306,23 @@ taps_per_first(struct sl__rule_context *call)
 	uint64_t taps = 1;
 
 	for (int d = 1; w && d < w->rank; d++)
-		taps = sl__times(taps, (uint64_t)w->dims[d]);
+		taps = sl__saturating_mul(taps, (uint64_t)w->dims[d]);
 	return taps;
 }
 
 void
 sl__cost_conv(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	sl__count_macs(cost,
-		       sl__times(cost->out_elements, taps_per_first(call)));
+	sl__cost_add_macs(cost,
+		       sl__saturating_mul(cost->out_elements, taps_per_first(call)));
 	count_ending(call, cost);
 }
 
 void
 sl__cost_conv_transpose(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	sl__count_macs(cost,
-		       sl__times(cost->in_elements, taps_per_first(call)));
+	sl__cost_add_macs(cost,
+		       sl__saturating_mul(cost->in_elements, taps_per_first(call)));
 	count_ending(call, cost);
 }
 
@@ -338,14 +338,14 @@ sl__cost_deform_conv(struct sl__rule_context *call, struct sl_cost *cost)
 
 	sl__cost_conv(call, cost);
 	for (int d = 2; w && d < w->rank; d++) {
-		taps = sl__times(taps, (uint64_t)w->dims[d]);
-		taps = sl__times(taps, sl__out_dim(call, 0, d));
+		taps = sl__saturating_mul(taps, (uint64_t)w->dims[d]);
+		taps = sl__saturating_mul(taps, sl__out_dim(call, 0, d));
 	}
-	taps = sl__times(taps, sl__out_dim(call, 0, 0));
+	taps = sl__saturating_mul(taps, sl__out_dim(call, 0, 0));
 	if (w && w->rank < 32)
-		sl__count(cost, taps,
-			  SL__PER(.fma = UINT64_C(1) << (w->rank - 2)));
-	sl__count(cost, taps, SL__PER(.mul = (uint64_t)sl__has_in(call, 4)));
+		sl__cost_add_operations(cost, taps,
+			  SL__OPERATIONS_EACH(.fma = UINT64_C(1) << (w->rank - 2)));
+	sl__cost_add_operations(cost, taps, SL__OPERATIONS_EACH(.mul = (uint64_t)sl__has_in(call, 4)));
 }
 
 enum { MOST = SL__WINDOW_MOST };
@@ -450,17 +450,17 @@ run_taps(const struct job *c, const double *kernel, const double *x, double *y)
 				scatter_row(&row, y, x, *kernel);
 			else
 				gather_row(&row, x, y, *kernel);
-		} while (sl__ref_next(at, n - 1, n_small, NULL, NULL, 0));
+		} while (sl__strided_position_next(at, n - 1, n_small, NULL, NULL, 0));
 		kernel++;
-	} while (sl__ref_next(tap, n, c->w.kernel, NULL, NULL, 0));
+	} while (sl__strided_position_next(tap, n, c->w.kernel, NULL, NULL, 0));
 }
 
 /* A copy of [batch][a][b] as [batch][b][a]; NULL: out of memory. */
 static double *
-swapped(struct sl__eval *ev, const double *x, int64_t batch, int64_t a,
+swapped(struct sl__kernel_call *ev, const double *x, int64_t batch, int64_t a,
 	int64_t b)
 {
-	double *made = sl__ref_new_doubles(ev, batch * a * b);
+	double *made = sl__ref_scratch_doubles(ev, batch * a * b);
 
 	for (int64_t i = 0; !ev->failure && i < batch * a * b; i++)
 		made[(i / (a * b) * b + i % b) * a + i / b % a] = x[i];
@@ -469,16 +469,16 @@ swapped(struct sl__eval *ev, const double *x, int64_t batch, int64_t a,
 
 /* Inference has compared channels, groups and bias with each other. */
 static enum sl_status
-read_sizes(struct job *c, struct sl__eval *ev, size_t weight)
+read_sizes(struct job *c, struct sl__kernel_call *ev, size_t weight)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *w = sl__ref_tensor(ev, weight);
-	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
+	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
+	const struct sl__tensor *w = sl__ref_input_tensor(ev, weight);
+	const struct sl__tensor *y = &sl__ref_output(ev, 0)->tensor;
 	size_t first = c->is_channels_last ? 1 : 2;
 
 	if (!x || !w || x->rank < 3 || x->rank != w->rank || x->rank != y->rank)
-		return sl__ref_refuse(ev, "it lacks an image or weight");
-	if (sl__ref_window(&c->w, ev, (int)x->rank - 2, w->dims + 2))
+		return sl__ref_reject(ev, "it lacks an image or weight");
+	if (sl__window_read_for_kernel(&c->w, ev, (int)x->rank - 2, w->dims + 2))
 		return ev->failure;
 	c->batch = x->dims[0];
 	c->n_groups = sl__attribute_int(ev->node, "group", 1);
@@ -486,9 +486,9 @@ read_sizes(struct job *c, struct sl__eval *ev, size_t weight)
 		c->in[d] = x->dims[first + d];
 		c->out[d] = y->dims[first + d];
 	}
-	c->in_size = sl__ref_product(c->in, 0, x->rank - 2);
-	c->out_size = sl__ref_product(c->out, 0, x->rank - 2);
-	c->taps = sl__ref_product(c->w.kernel, 0, x->rank - 2);
+	c->in_size = sl__dims_product(c->in, 0, x->rank - 2);
+	c->out_size = sl__dims_product(c->out, 0, x->rank - 2);
+	c->taps = sl__dims_product(c->w.kernel, 0, x->rank - 2);
 	c->channels = w->dims[1];
 	c->results = w->dims[0] / c->n_groups;
 	return SL_OK;
@@ -496,14 +496,14 @@ read_sizes(struct job *c, struct sl__eval *ev, size_t weight)
 
 /* The result is the bias so far, which is that input. */
 static enum sl_status
-read_operands(struct job *c, struct sl__eval *ev, size_t bias)
+read_operands(struct job *c, struct sl__kernel_call *ev, size_t bias)
 {
 	int64_t results = c->n_groups * c->results;
 
-	c->x = sl__ref_doubles(ev, 0);
-	c->weight = sl__ref_doubles(ev, 1);
-	c->bias = sl__ref_given_doubles(ev, bias);
-	c->y = sl__ref_new_output(ev, 0);
+	c->x = sl__ref_input_doubles(ev, 0);
+	c->weight = sl__ref_input_doubles(ev, 1);
+	c->bias = sl__ref_optional_doubles(ev, bias);
+	c->y = sl__ref_scratch_output(ev, 0);
 	for (int64_t i = 0;
 	     !ev->failure && c->bias && i < c->batch * results * c->out_size;
 	     i++)
@@ -527,7 +527,7 @@ flatten_points(struct job *c)
 
 /* Each pair of a channel and a result of its group. */
 static void
-convolve(struct job *c, struct sl__eval *ev)
+convolve(struct job *c, struct sl__kernel_call *ev)
 {
 	int64_t pairs = c->channels * c->results;
 
@@ -555,13 +555,13 @@ convolve(struct job *c, struct sl__eval *ev)
 /* Conv, and FusedConv, which adds a second operand and ends in an activation,
  * also with the channels last. */
 enum sl_status
-sl__ref_conv(struct sl__eval *ev)
+sl__ref_conv(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
+	const struct sl__tensor *y = &sl__ref_output(ev, 0)->tensor;
 	int is_nhwc = sl__is_op(ev->node, SL__OP_MS_NhwcFusedConv);
 	int is_fused = sl__is_op(ev->node, SL__OP_MS_FusedConv) || is_nhwc;
-	const struct sl__tensor *z = is_fused ? sl__ref_tensor(ev, 3) : NULL;
-	const double *more = z ? sl__ref_doubles(ev, 3) : NULL;
+	const struct sl__tensor *z = is_fused ? sl__ref_input_tensor(ev, 3) : NULL;
+	const double *more = z ? sl__ref_input_doubles(ev, 3) : NULL;
 	struct sl__fused_activation ending = {0};
 	struct job c = {.is_channels_last =
 				sl__is_op(ev->node, SL__OP_MS_NhwcConv) ||
@@ -571,11 +571,11 @@ sl__ref_conv(struct sl__eval *ev)
 		return ev->failure;
 	if (z && (z->rank != y->rank ||
 		  memcmp(z->dims, y->dims, z->rank * sizeof(*z->dims)) != 0))
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "what is added has other sizes than the result");
 	if (read_sizes(&c, ev, 1))
 		return ev->failure;
-	sl__window_settle(&c.w, c.in, c.out);
+	sl__window_fill_same_pads(&c.w, c.in, c.out);
 	flatten_points(&c);
 	if (read_operands(&c, ev, 2))
 		return ev->failure;
@@ -584,7 +584,7 @@ sl__ref_conv(struct sl__eval *ev)
 		c.y[i] += more[i];
 	if (!ev->failure)
 		sl__fused_activation_apply(&ending, (size_t)y->n_elements, c.y);
-	return sl__ref_store_doubles(ev, 0, c.y);
+	return sl__ref_output_store_doubles(ev, 0, c.y);
 }
 
 /*
@@ -594,17 +594,17 @@ sl__ref_conv(struct sl__eval *ev)
  * and more than half a million taps they would not be.
  */
 static double *
-centred(struct sl__eval *ev, size_t i, size_t zero_at, int64_t n_lines)
+centred(struct sl__kernel_call *ev, size_t i, size_t zero_at, int64_t n_lines)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-	const double *given = sl__ref_doubles(ev, i);
-	const int64_t *zeros = sl__ref_per_channel(ev, zero_at, n_lines);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
+	const double *given = sl__ref_input_doubles(ev, i);
+	const int64_t *zeros = sl__ref_channel_zero_points(ev, zero_at, n_lines);
 	int64_t n = t ? (int64_t)t->n_elements : 0;
 	int64_t length = n_lines && n >= n_lines ? n / n_lines : 1;
-	double *made = sl__ref_new_doubles(ev, n);
+	double *made = sl__ref_scratch_doubles(ev, n);
 
-	sl__ref_check_small(ev, i);
-	sl__ref_check_small(ev, zero_at);
+	sl__ref_check_narrow_integers(ev, i);
+	sl__ref_check_narrow_integers(ev, zero_at);
 	for (int64_t k = 0; !ev->failure && k < n; k++)
 		made[k] = given[k] - (double)zeros[k / length];
 	return made;
@@ -612,44 +612,44 @@ centred(struct sl__eval *ev, size_t i, size_t zero_at, int64_t n_lines)
 
 /* All sums, of the result's sizes; 'weight' is which input. */
 static void
-sum_up(struct sl__eval *ev, struct job *c, size_t weight)
+sum_up(struct sl__kernel_call *ev, struct job *c, size_t weight)
 {
-	const struct sl__tensor *zero = sl__ref_tensor(ev, 2);
+	const struct sl__tensor *zero = sl__ref_input_tensor(ev, 2);
 
 	c->is_channels_last = sl__is_op(ev->node, SL__OP_MS_QLinearConv) &&
 			      sl__attribute_int(ev->node, "channels_last", 0);
-	if (sl__ref_result(ev, 0)->kind != SL__TYPE_TENSOR)
-		sl__ref_refuse(ev, "its result has no sizes");
+	if (sl__ref_output(ev, 0)->kind != SL__TYPE_TENSOR)
+		sl__ref_reject(ev, "its result has no sizes");
 	if (ev->failure || read_sizes(c, ev, weight))
 		return;
-	sl__window_settle(&c->w, c->in, c->out);
+	sl__window_fill_same_pads(&c->w, c->in, c->out);
 	if (zero && zero->n_elements != 1)
-		sl__ref_refuse(ev, "an image has one zero point, not %llu",
+		sl__ref_reject(ev, "an image has one zero point, not %llu",
 			       (unsigned long long)zero->n_elements);
 	c->x = centred(ev, 0, 2, 1);
 	c->weight = centred(ev, weight, weight == 1 ? 3 : 5,
 			    c->n_groups * c->results);
-	c->y = sl__ref_new_output(ev, 0);
+	c->y = sl__ref_scratch_output(ev, 0);
 	convolve(c, ev);
 }
 
 enum sl_status
-sl__ref_conv_integer(struct sl__eval *ev)
+sl__ref_conv_integer(struct sl__kernel_call *ev)
 {
 	struct job c = {0};
 
 	sum_up(ev, &c, 1);
-	return sl__ref_store_doubles(ev, 0, c.y);
+	return sl__ref_output_store_doubles(ev, 0, c.y);
 }
 
 /* One factor takes a sum, with the bias of its channel, to the result's scale,
  * in f32 as runtimes do; then come its zero point and limits. */
 enum sl_status
-sl__ref_qlinear_conv(struct sl__eval *ev)
+sl__ref_qlinear_conv(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
-	struct sl__ref_scale y = sl__ref_scale(ev, 6);
-	const double *x_scale = sl__ref_scales(ev, 1, 1), *w_scales;
+	const struct sl__tensor *out = &sl__ref_output(ev, 0)->tensor;
+	struct sl__ref_scale_zero_point y = sl__ref_scale_zero_point(ev, 6);
+	const double *x_scale = sl__ref_channel_scales(ev, 1, 1), *w_scales;
 	struct job c = {0};
 	int64_t n, inner, *made;
 	const int64_t *bias;
@@ -658,9 +658,9 @@ sl__ref_qlinear_conv(struct sl__eval *ev)
 	if (ev->failure)
 		return ev->failure;
 	n = c.n_groups * c.results;
-	w_scales = sl__ref_scales(ev, 4, n);
-	bias = sl__ref_per_channel(ev, 8, n);
-	made = sl__ref_new_integers(ev, (int64_t)out->n_elements);
+	w_scales = sl__ref_channel_scales(ev, 4, n);
+	bias = sl__ref_channel_zero_points(ev, 8, n);
+	made = sl__ref_scratch_integers(ev, (int64_t)out->n_elements);
 	inner = c.is_channels_last ? 1 : c.out_size;
 	for (int64_t i = 0; !ev->failure && i < (int64_t)out->n_elements; i++) {
 		int64_t m = i / inner % n;
@@ -669,10 +669,10 @@ sl__ref_qlinear_conv(struct sl__eval *ev)
 		float sum = (float)(c.y[i] + (double)bias[m]);
 		float scaled = (float)((double)sum * factor);
 
-		made[i] = sl__ref_saturated(out->dtype,
+		made[i] = sl__ref_saturate_value(out->dtype,
 					    nearbyint((double)scaled), y.zero);
 	}
-	return sl__ref_store_integers(ev, 0, made);
+	return sl__ref_output_store_integers(ev, 0, made);
 }
 
 /*
@@ -690,7 +690,7 @@ settle_transposed(struct job *c, const struct sl__node *node)
 	    c->w.padding != SL__PADDING_SAME)
 		return;
 	for (int d = 0; d < c->w.n; d++)
-		sl__window_share_pads(
+		sl__window_split_pads(
 			&c->w, d,
 			(c->in[d] - 1) * c->w.strides[d] +
 				(n_more == (size_t)c->w.n ? more[d] : 0) +
@@ -698,24 +698,24 @@ settle_transposed(struct job *c, const struct sl__node *node)
 }
 
 enum sl_status
-sl__ref_conv_transpose(struct sl__eval *ev)
+sl__ref_conv_transpose(struct sl__kernel_call *ev)
 {
 	struct job c = {.is_transposed = 1};
-	int64_t channels = sl__ref_dim(ev, 1, 0);
+	int64_t channels = sl__ref_input_dim(ev, 1, 0);
 
 	if (read_sizes(&c, ev, 1))
 		return ev->failure;
 	if (channels % c.n_groups)
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "%lld channels in %lld groups do not come out even",
 			(long long)channels, (long long)c.n_groups);
 	c.channels = channels / c.n_groups;
-	c.results = sl__ref_dim(ev, 1, 1);
+	c.results = sl__ref_input_dim(ev, 1, 1);
 	settle_transposed(&c, ev->node);
 	if (read_operands(&c, ev, 2))
 		return ev->failure;
 	convolve(&c, ev);
-	return sl__ref_store_doubles(ev, 0, c.y);
+	return sl__ref_output_store_doubles(ev, 0, c.y);
 }
 
 /* Offsets [batch][n_parts][taps][n][out], mask [batch][n_parts][taps][out]:
@@ -727,16 +727,16 @@ struct bend {
 
 /* Checks that input i is [batch][channels][out]. */
 static enum sl_status
-check_field(const struct job *c, struct sl__eval *ev, size_t i,
+check_field(const struct job *c, struct sl__kernel_call *ev, size_t i,
 	    int64_t channels)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 
 	if (t && t->rank == (size_t)c->w.n + 2 && t->dims[0] == c->batch &&
 	    t->dims[1] == channels &&
 	    !memcmp(t->dims + 2, c->out, (size_t)c->w.n * sizeof(c->out[0])))
 		return SL_OK;
-	return sl__ref_refuse(
+	return sl__ref_reject(
 		ev,
 		"input %zu does not have %lld numbers for each place "
 		"of the output",
@@ -744,20 +744,20 @@ check_field(const struct job *c, struct sl__eval *ev, size_t i,
 }
 
 static enum sl_status
-read_bend(struct bend *b, const struct job *c, struct sl__eval *ev)
+read_bend(struct bend *b, const struct job *c, struct sl__kernel_call *ev)
 {
 	int64_t per_part;
 
 	b->n_parts = sl__attribute_int(ev->node, "offset_group", 1);
 	if (b->n_parts < 1 || c->n_groups * c->channels % b->n_parts)
-		return sl__ref_refuse(ev, "offset_group is %lld",
+		return sl__ref_reject(ev, "offset_group is %lld",
 				      (long long)b->n_parts);
 	per_part = b->n_parts * c->taps;
 	if (check_field(c, ev, 2, per_part * c->w.n) ||
-	    (sl__ref_in(ev, 4) && check_field(c, ev, 4, per_part)))
+	    (sl__ref_input(ev, 4) && check_field(c, ev, 4, per_part)))
 		return ev->failure;
-	b->offsets = sl__ref_doubles(ev, 2);
-	b->mask = sl__ref_given_doubles(ev, 4);
+	b->offsets = sl__ref_input_doubles(ev, 2);
+	b->mask = sl__ref_optional_doubles(ev, 4);
 	return ev->failure;
 }
 
@@ -804,7 +804,7 @@ sample_tap(const struct job *c, const double *image, const int64_t *tap,
 					    c->w.pads_before[d]) +
 				   offsets[d * c->out_size + i];
 		seen[i] = sample(c, image, place);
-		sl__ref_next(at, (size_t)c->w.n, c->out, NULL, NULL, 0);
+		sl__strided_position_next(at, (size_t)c->w.n, c->out, NULL, NULL, 0);
 	}
 }
 
@@ -836,12 +836,12 @@ bend_channel(const struct job *c, const struct bend *b, int64_t n, int64_t k,
 			for (int64_t i = 0; i < size; i++)
 				y[i] += weight * seen[i];
 		}
-		sl__ref_next(tap, (size_t)c->w.n, c->w.kernel, NULL, NULL, 0);
+		sl__strided_position_next(tap, (size_t)c->w.n, c->w.kernel, NULL, NULL, 0);
 	}
 }
 
 enum sl_status
-sl__ref_deform_conv(struct sl__eval *ev)
+sl__ref_deform_conv(struct sl__kernel_call *ev)
 {
 	struct job c = {0};
 	struct bend b = {0};
@@ -851,9 +851,9 @@ sl__ref_deform_conv(struct sl__eval *ev)
 		return ev->failure;
 	if (read_operands(&c, ev, 3) || read_bend(&b, &c, ev))
 		return ev->failure;
-	seen = sl__ref_new_doubles(ev, c.out_size);
+	seen = sl__ref_scratch_doubles(ev, c.out_size);
 	for (int64_t i = 0; seen && i < c.batch * c.n_groups * c.channels; i++)
 		bend_channel(&c, &b, i / (c.n_groups * c.channels),
 			     i % (c.n_groups * c.channels), seen);
-	return sl__ref_store_doubles(ev, 0, c.y);
+	return sl__ref_output_store_doubles(ev, 0, c.y);
 }

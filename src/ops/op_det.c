@@ -35,10 +35,10 @@ sl__cost_det(struct sl__rule_context *call, struct sl_cost *cost)
 
 	if (n == 0)
 		return;
-	pairs = sl__times(n, n - 1);
-	sl__count(cost, n_matrices,
-		  SL__PER(.div = pairs / 2, .mul = n - 1,
-			  .fma = sl__times(pairs, sl__times(2, n) - 1) / 6));
+	pairs = sl__saturating_mul(n, n - 1);
+	sl__cost_add_operations(cost, n_matrices,
+		  SL__OPERATIONS_EACH(.div = pairs / 2, .mul = n - 1,
+			  .fma = sl__saturating_mul(pairs, sl__saturating_mul(2, n) - 1) / 6));
 }
 
 static void
@@ -83,21 +83,21 @@ determinant(double *a, size_t n)
 }
 
 enum sl_status
-sl__ref_det(struct sl__eval *ev)
+sl__ref_det(struct sl__kernel_call *ev)
 {
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
-	int64_t n = sl__ref_dim(ev, 0, -1);
-	const double *x = sl__ref_doubles(ev, 0);
-	double *a = sl__ref_new_doubles(ev, n * n);
-	double *results = sl__ref_new_output(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
+	int64_t n = sl__ref_input_dim(ev, 0, -1);
+	const double *x = sl__ref_input_doubles(ev, 0);
+	double *a = sl__ref_scratch_doubles(ev, n * n);
+	double *results = sl__ref_scratch_output(ev, 0);
 
-	if (sl__ref_dim(ev, 0, -2) != n)
-		return sl__ref_refuse(ev, "a matrix of %lldx%lld",
-				      (long long)sl__ref_dim(ev, 0, -2),
+	if (sl__ref_input_dim(ev, 0, -2) != n)
+		return sl__ref_reject(ev, "a matrix of %lldx%lld",
+				      (long long)sl__ref_input_dim(ev, 0, -2),
 				      (long long)n);
 	for (uint64_t i = 0; !ev->failure && i < out->tensor.n_elements; i++) {
 		memcpy(a, x + (int64_t)i * n * n, (size_t)(n * n) * sizeof(*a));
 		results[i] = determinant(a, (size_t)n);
 	}
-	return sl__ref_store_doubles(ev, 0, results);
+	return sl__ref_output_store_doubles(ev, 0, results);
 }

@@ -115,10 +115,10 @@ gather(struct choice *c, const double *scores)
 
 /* Room for as many rows again. */
 static enum sl_status
-grow(struct choice *c, struct sl__eval *ev)
+grow(struct choice *c, struct sl__kernel_call *ev)
 {
 	size_t cap = c->cap_rows ? 2 * c->cap_rows : 64;
-	int64_t *rows = sl__ref_new(ev, 3 * cap, sizeof(*rows));
+	int64_t *rows = sl__ref_scratch(ev, 3 * cap, sizeof(*rows));
 
 	if (!rows)
 		return ev->failure;
@@ -130,7 +130,7 @@ grow(struct choice *c, struct sl__eval *ev)
 }
 
 static enum sl_status
-choose(struct choice *c, struct sl__eval *ev, int64_t image, int64_t class)
+choose(struct choice *c, struct sl__kernel_call *ev, int64_t image, int64_t class)
 {
 	const double *corners = c->corners + image * c->boxes * 4;
 	size_t first = c->n_rows;
@@ -156,34 +156,34 @@ choose(struct choice *c, struct sl__eval *ev, int64_t image, int64_t class)
 }
 
 static enum sl_status
-read_choice(struct choice *c, struct sl__eval *ev)
+read_choice(struct choice *c, struct sl__kernel_call *ev)
 {
-	double most = sl__ref_number(ev, MOST, 0);
+	double most = sl__ref_input_scalar(ev, MOST, 0);
 
-	if (sl__ref_rank(ev, BOXES) != 3 || sl__ref_rank(ev, SCORES) != 3 ||
-	    sl__ref_dim(ev, BOXES, 2) != 4 ||
-	    sl__ref_dim(ev, BOXES, 0) != sl__ref_dim(ev, SCORES, 0) ||
-	    sl__ref_dim(ev, BOXES, 1) != sl__ref_dim(ev, SCORES, 2))
-		return sl__ref_refuse(ev, "the scores do not fit the boxes");
-	c->images = sl__ref_dim(ev, SCORES, 0);
-	c->classes = sl__ref_dim(ev, SCORES, 1);
-	c->boxes = sl__ref_dim(ev, SCORES, 2);
+	if (sl__ref_input_rank(ev, BOXES) != 3 || sl__ref_input_rank(ev, SCORES) != 3 ||
+	    sl__ref_input_dim(ev, BOXES, 2) != 4 ||
+	    sl__ref_input_dim(ev, BOXES, 0) != sl__ref_input_dim(ev, SCORES, 0) ||
+	    sl__ref_input_dim(ev, BOXES, 1) != sl__ref_input_dim(ev, SCORES, 2))
+		return sl__ref_reject(ev, "the scores do not fit the boxes");
+	c->images = sl__ref_input_dim(ev, SCORES, 0);
+	c->classes = sl__ref_input_dim(ev, SCORES, 1);
+	c->boxes = sl__ref_input_dim(ev, SCORES, 2);
 	c->most = most >= (double)c->boxes ? c->boxes
 		  : most > 0               ? (int64_t)most
 					   : 0;
-	c->overlap = sl__ref_number(ev, OVERLAP, 0);
-	c->has_score = sl__ref_tensor(ev, SCORE) != NULL;
-	c->score = sl__ref_number(ev, SCORE, 0);
+	c->overlap = sl__ref_input_scalar(ev, OVERLAP, 0);
+	c->has_score = sl__ref_input_tensor(ev, SCORE) != NULL;
+	c->score = sl__ref_input_scalar(ev, SCORE, 0);
 	c->is_centered = sl__attribute_int(ev->node, "center_point_box", 0) != 0;
-	c->corners = sl__ref_doubles(ev, BOXES);
-	c->scores = sl__ref_doubles(ev, SCORES);
+	c->corners = sl__ref_input_doubles(ev, BOXES);
+	c->scores = sl__ref_input_doubles(ev, SCORES);
 	c->candidates =
-		sl__ref_new(ev, (size_t)c->boxes, sizeof(*c->candidates));
+		sl__ref_scratch(ev, (size_t)c->boxes, sizeof(*c->candidates));
 	return ev->failure;
 }
 
 enum sl_status
-sl__ref_non_max_suppression(struct sl__eval *ev)
+sl__ref_non_max_suppression(struct sl__kernel_call *ev)
 {
 	struct choice c = {0};
 	int64_t dims[2] = {0, 3};
@@ -194,7 +194,7 @@ sl__ref_non_max_suppression(struct sl__eval *ev)
 			choose(&c, ev, i, k);
 	}
 	dims[0] = (int64_t)c.n_rows;
-	if (ev->failure || sl__ref_out(ev, 0, SL_DTYPE_I64, 2, dims))
+	if (ev->failure || sl__ref_output_alloc(ev, 0, SL_DTYPE_I64, 2, dims))
 		return ev->failure;
-	return sl__ref_store_integers(ev, 0, c.rows);
+	return sl__ref_output_store_integers(ev, 0, c.rows);
 }

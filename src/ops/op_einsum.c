@@ -216,22 +216,22 @@ sl__cost_einsum(struct sl__rule_context *call, struct sl_cost *cost)
 	}
 	for (int label = 0; label < LABEL_MOST; label++) {
 		if (e.counts[label])
-			n = sl__times(n, (uint64_t)e.sizes[label]);
+			n = sl__saturating_mul(n, (uint64_t)e.sizes[label]);
 	}
 	if (n_operands == 1) { /* a transpose, a diagonal or a sum */
 		cost->add = n > cost->out_elements ? n - cost->out_elements : 0;
 		cost->work = cost->add ? SL_WORK_REDUCTION : SL_WORK_MOVEMENT;
 		return;
 	}
-	sl__count_macs(cost, n);
-	cost->mul = sl__times(n, n_operands - 2);
+	sl__cost_add_macs(cost, n);
+	cost->mul = sl__saturating_mul(n, n_operands - 2);
 	cost->work = SL_WORK_PRODUCT;
 	for (size_t i = 0; i < n_operands; i++) {
 		if (sl__in_is_parameter(call, i))
 			cost->work = SL_WORK_LINEAR;
 	}
 	if (n_operands > 2)
-		sl__cost_estimate(cost, "all operands at once; in pairs it "
+		sl__cost_mark_estimated(cost, "all operands at once; in pairs it "
 					"takes less");
 }
 
@@ -245,11 +245,11 @@ struct space {
 
 /* A label's size is that of the operands in which it is not 1. */
 static enum sl_status
-meet_sizes(struct sl__eval *ev, int64_t *sizes, unsigned *counts,
+meet_sizes(struct sl__kernel_call *ev, int64_t *sizes, unsigned *counts,
 	   const struct term *t, const struct sl__tensor *x)
 {
 	if (t->n != x->rank)
-		return sl__ref_refuse(ev,
+		return sl__ref_reject(ev,
 				      "a term of %zu labels for an operand of "
 				      "%zu dimensions",
 				      t->n, x->rank);
@@ -259,7 +259,7 @@ meet_sizes(struct sl__eval *ev, int64_t *sizes, unsigned *counts,
 		if (!counts[t->labels[d]]++ || *size == 1)
 			*size = x->dims[d];
 		if (x->dims[d] != 1 && x->dims[d] != *size)
-			return sl__ref_refuse(ev, "a label is %lld and %lld",
+			return sl__ref_reject(ev, "a label is %lld and %lld",
 					      (long long)*size,
 					      (long long)x->dims[d]);
 	}
@@ -281,7 +281,7 @@ take_strides(const struct space *s, int64_t *strides, const struct term *t,
 }
 
 static enum sl_status
-read_terms(struct space *s, struct term *terms, struct sl__eval *ev)
+read_terms(struct space *s, struct term *terms, struct sl__kernel_call *ev)
 {
 	const char *text = sl__attribute_string(ev->node, "equation", "");
 	int64_t sizes[LABEL_MOST] = {0};
@@ -289,11 +289,11 @@ read_terms(struct space *s, struct term *terms, struct sl__eval *ev)
 	size_t n_dots = 0;
 
 	for (size_t i = 0; i < s->n_operands; i++) {
-		const struct sl__tensor *x = sl__ref_tensor(ev, i);
+		const struct sl__tensor *x = sl__ref_input_tensor(ev, i);
 
 		text = x ? read_operand(&terms[i], text, x->rank) : NULL;
 		if (!text)
-			return sl__ref_refuse(
+			return sl__ref_reject(
 				ev, "operand %zu does not fit its term", i);
 		text += *text == ',';
 		if (meet_sizes(ev, sizes, counts, &terms[i], x))
@@ -304,7 +304,7 @@ read_terms(struct space *s, struct term *terms, struct sl__eval *ev)
 	if (!*text)
 		usual_result(&terms[s->n_operands], counts);
 	else if (!read_term(&terms[s->n_operands], text + 2, n_dots))
-		return sl__ref_refuse(ev, "the result makes no sense");
+		return sl__ref_reject(ev, "the result makes no sense");
 	for (size_t i = s->n_operands + 1; i-- > 0;) {
 		for (size_t d = 0; d < terms[i].n; d++) {
 			int label = terms[i].labels[d];
@@ -321,9 +321,9 @@ read_terms(struct space *s, struct term *terms, struct sl__eval *ev)
 /* Dimensions that the result names and no operand has stay of size 0; those
  * inference has refused. */
 static enum sl_status
-read_space(struct space *s, struct sl__eval *ev)
+read_space(struct space *s, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
+	const struct sl__tensor *out = &sl__ref_output(ev, 0)->tensor;
 	struct term terms[OPERAND_MOST + 1];
 	size_t n = ev->node->n_inputs;
 
@@ -336,12 +336,12 @@ read_space(struct space *s, struct sl__eval *ev)
 	if (read_terms(s, terms, ev))
 		return ev->failure;
 	if (terms[n].n != out->rank)
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "the result has %zu labels for %zu dimensions",
 			terms[n].n, out->rank);
 	for (size_t i = 0; i <= n; i++)
 		take_strides(s, s->strides[i], &terms[i],
-			     i < n ? sl__ref_tensor(ev, i)->dims : out->dims);
+			     i < n ? sl__ref_input_tensor(ev, i)->dims : out->dims);
 	return SL_OK;
 }
 
@@ -383,10 +383,10 @@ add_row(const struct space *s, const struct sums *x, const int64_t *at)
 }
 
 enum sl_status
-sl__ref_einsum(struct sl__eval *ev)
+sl__ref_einsum(struct sl__kernel_call *ev)
 {
-	int64_t n_out = (int64_t)sl__ref_result(ev, 0)->tensor.n_elements;
-	int is_whole = sl__ref_is_whole(sl__ref_dtype(ev, 0)), is_empty = 0;
+	int64_t n_out = (int64_t)sl__ref_output(ev, 0)->tensor.n_elements;
+	int is_whole = sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, 0)), is_empty = 0;
 	int64_t at[LABEL_MOST] = {0}, offsets[OPERAND_MOST + 1] = {0};
 	const int64_t *strides[OPERAND_MOST + 1];
 	struct space s;
@@ -396,14 +396,14 @@ sl__ref_einsum(struct sl__eval *ev)
 		return ev->failure;
 	for (size_t i = 0; i < s.n_operands; i++) {
 		if (is_whole)
-			x.whole[i] = sl__ref_integers(ev, i);
+			x.whole[i] = sl__ref_input_integers(ev, i);
 		else
-			x.real[i] = sl__ref_doubles(ev, i);
+			x.real[i] = sl__ref_input_doubles(ev, i);
 	}
 	if (is_whole)
-		x.whole_y = sl__ref_new_integers(ev, n_out);
+		x.whole_y = sl__ref_scratch_integers(ev, n_out);
 	else
-		x.real_y = sl__ref_new_doubles(ev, n_out);
+		x.real_y = sl__ref_scratch_doubles(ev, n_out);
 	for (size_t i = 0; i <= s.n_operands; i++)
 		strides[i] = s.strides[i];
 	for (size_t d = 0; d < s.n; d++)
@@ -411,9 +411,9 @@ sl__ref_einsum(struct sl__eval *ev)
 	if (!ev->failure && !is_empty) {
 		do {
 			add_row(&s, &x, offsets);
-		} while (sl__ref_next(at, s.n ? s.n - 1 : 0, s.dims, offsets,
+		} while (sl__strided_position_next(at, s.n ? s.n - 1 : 0, s.dims, offsets,
 				      strides, s.n_operands + 1));
 	}
-	return is_whole ? sl__ref_store_integers(ev, 0, x.whole_y)
-			: sl__ref_store_doubles(ev, 0, x.real_y);
+	return is_whole ? sl__ref_output_store_integers(ev, 0, x.whole_y)
+			: sl__ref_output_store_doubles(ev, 0, x.real_y);
 }

@@ -192,7 +192,7 @@ sl__infer_dropout(struct sl__rule_context *call)
 /* Operations on one element of the output. */
 struct per_element {
 	enum sl_work work;
-	struct sl__per each;
+	struct sl__operations_each each;
 };
 
 /*
@@ -281,7 +281,7 @@ static void
 set_costs(struct sl_cost *cost, const struct per_element *per)
 {
 	cost->work = per->work;
-	sl__count(cost, cost->out_elements, per->each);
+	sl__cost_add_operations(cost, cost->out_elements, per->each);
 }
 
 void
@@ -315,7 +315,7 @@ sl__cost_gelu(struct sl__rule_context *call, struct sl_cost *cost)
 	set_costs(cost, &costs[is_tanh ? SL__OP_MS_FastGelu
 				       : call->node->op - sl__ops]);
 	if (sl__is_op(call->node, SL__OP_MS_FastGelu) && sl__has_in(call, 1))
-		sl__count(cost, cost->out_elements, SL__PER(.add = 1));
+		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.add = 1));
 }
 
 /* Max, Min, Sum and Mean of n inputs join them n - 1 times. */
@@ -323,7 +323,7 @@ void
 sl__cost_variadic(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	const struct sl__node *node = call->node;
-	uint64_t n = sl__times(cost->out_elements,
+	uint64_t n = sl__saturating_mul(cost->out_elements,
 			       node->n_inputs ? node->n_inputs - 1 : 0);
 
 	if (sl__is_op(node, SL__OP_ONNX_Max) ||
@@ -343,7 +343,7 @@ sl__cost_clip(struct sl__rule_context *call, struct sl_cost *cost)
 	int has_high = sl__attribute_find(call->node, "max") || sl__has_in(call, 2);
 
 	cost->work = SL_WORK_ACTIVATION;
-	cost->cmp = sl__times(cost->out_elements,
+	cost->cmp = sl__saturating_mul(cost->out_elements,
 			      (uint64_t)has_low + (uint64_t)has_high);
 }
 
@@ -384,7 +384,7 @@ sl__cost_dropout(struct sl__rule_context *call, struct sl_cost *cost)
 	if (sl__has_in(call, 2) && (!training || !training->ints ||
 				    !training->n || training->ints[0])) {
 		cost->mul = cost->cmp = cost->out_elements;
-		sl__cost_estimate(cost,
+		sl__cost_mark_estimated(cost,
 				  "drawing random numbers is not counted");
 	} else if (call->node->n_outputs > 1 &&
 		   call->node->outputs[1] != SL__NONE) {
@@ -514,7 +514,7 @@ static const struct form {
 
 /* With a_usual and b_usual as the node has them. */
 static struct form
-form_of(const struct sl__eval *ev)
+form_of(const struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
 	struct form form = forms[node->op - sl__ops];
@@ -539,111 +539,111 @@ form_of(const struct sl__eval *ev)
 }
 
 static int64_t
-n_elements(const struct sl__eval *ev)
+n_elements(const struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, 0);
 
 	return t ? (int64_t)t->n_elements : 0;
 }
 
 static enum sl_status
-on_integers(struct sl__eval *ev, whole_function *function)
+on_integers(struct sl__kernel_call *ev, whole_function *function)
 {
-	int is_signed = sl__dtype_is_signed(sl__ref_dtype(ev, 0));
-	const int64_t *x = sl__ref_integers(ev, 0);
-	int64_t *y = sl__ref_new_integers(ev, n_elements(ev));
+	int is_signed = sl__dtype_is_signed(sl__ref_input_dtype(ev, 0));
+	const int64_t *x = sl__ref_input_integers(ev, 0);
+	int64_t *y = sl__ref_scratch_integers(ev, n_elements(ev));
 
 	for (int64_t i = 0; !ev->failure && i < n_elements(ev); i++)
 		y[i] = function(x[i], x[i] < 0 && is_signed);
-	return sl__ref_store_integers(ev, 0, y);
+	return sl__ref_output_store_integers(ev, 0, y);
 }
 
 /* 'bias' is repeated along the input; NULL: none. */
 static enum sl_status
-on_reals(struct sl__eval *ev, const struct form *form, const double *bias,
+on_reals(struct sl__kernel_call *ev, const struct form *form, const double *bias,
 	 int64_t n_bias)
 {
-	const double *x = sl__ref_doubles(ev, 0);
-	double *y = sl__ref_new_doubles(ev, n_elements(ev));
+	const double *x = sl__ref_input_doubles(ev, 0);
+	double *y = sl__ref_scratch_doubles(ev, n_elements(ev));
 
 	for (int64_t i = 0; !ev->failure && i < n_elements(ev); i++)
 		y[i] = form->real(bias ? x[i] + bias[i % n_bias] : x[i],
 				  form->a_usual, form->b_usual);
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }
 
 /* Also IsNaN and IsInf, whose numbers are truth values. */
 enum sl_status
-sl__ref_unary(struct sl__eval *ev)
+sl__ref_unary(struct sl__kernel_call *ev)
 {
 	struct form form = form_of(ev);
 
 	if (form.whole &&
-	    (!form.real || sl__ref_is_whole(sl__ref_dtype(ev, 0))))
+	    (!form.real || sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, 0))))
 		return on_integers(ev, form.whole);
 	return on_reals(ev, &form, NULL, 1);
 }
 
 /* Gelu of x + bias, where the bias goes along the last dimension. */
 enum sl_status
-sl__ref_bias_gelu(struct sl__eval *ev)
+sl__ref_bias_gelu(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *bias = sl__ref_tensor(ev, 1);
-	const double *values = sl__ref_given_doubles(ev, 1);
+	const struct sl__tensor *bias = sl__ref_input_tensor(ev, 1);
+	const double *values = sl__ref_optional_doubles(ev, 1);
 	int64_t n = bias ? (int64_t)bias->n_elements : 1;
 	struct form form = form_of(ev);
 
-	if (bias && (n == 0 || (n_elements(ev) && n != sl__ref_dim(ev, 0, -1))))
-		return sl__ref_refuse(
+	if (bias && (n == 0 || (n_elements(ev) && n != sl__ref_input_dim(ev, 0, -1))))
+		return sl__ref_reject(
 			ev, "a bias of %lld for a last dimension of %lld",
-			(long long)n, (long long)sl__ref_dim(ev, 0, -1));
+			(long long)n, (long long)sl__ref_input_dim(ev, 0, -1));
 	return on_reals(ev, &form, values, n);
 }
 
 /* b swish(a) */
 enum sl_status
-sl__ref_swiglu(struct sl__eval *ev)
+sl__ref_swiglu(struct sl__kernel_call *ev)
 {
 	double alpha = sl__attribute_float(ev->node, "alpha", 1);
-	const double *a = sl__ref_doubles(ev, 0), *b = sl__ref_doubles(ev, 1);
-	double *y = sl__ref_new_doubles(ev, n_elements(ev));
+	const double *a = sl__ref_input_doubles(ev, 0), *b = sl__ref_input_doubles(ev, 1);
+	double *y = sl__ref_scratch_doubles(ev, n_elements(ev));
 
-	if (!ev->failure && sl__ref_tensor(ev, 0)->n_elements !=
-				    sl__ref_tensor(ev, 1)->n_elements)
-		return sl__ref_refuse(ev,
+	if (!ev->failure && sl__ref_input_tensor(ev, 0)->n_elements !=
+				    sl__ref_input_tensor(ev, 1)->n_elements)
+		return sl__ref_reject(ev,
 				      "its inputs are not of the same sizes");
 	for (int64_t i = 0; !ev->failure && i < n_elements(ev); i++)
 		y[i] = sl__act_swish(a[i], alpha, 0) * b[i];
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }
 
 /* One bound as an integer: 0 where there is none. */
 static int
-whole_bound(struct sl__eval *ev, size_t i, int64_t *bound)
+whole_bound(struct sl__kernel_call *ev, size_t i, int64_t *bound)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 
 	return t && t->n_elements && sl__tensor_integer_bits(t, 0, 1, bound);
 }
 
 static enum sl_status
-clip_integers(struct sl__eval *ev)
+clip_integers(struct sl__kernel_call *ev)
 {
-	int is_unsigned = !sl__dtype_is_signed(sl__ref_dtype(ev, 0));
+	int is_unsigned = !sl__dtype_is_signed(sl__ref_input_dtype(ev, 0));
 	int64_t low = 0, high = 0;
 	int has_low = whole_bound(ev, 1, &low);
 	int has_high = whole_bound(ev, 2, &high);
-	const int64_t *x = sl__ref_integers(ev, 0);
-	int64_t *y = sl__ref_new_integers(ev, n_elements(ev));
+	const int64_t *x = sl__ref_input_integers(ev, 0);
+	int64_t *y = sl__ref_scratch_integers(ev, n_elements(ev));
 
 	for (int64_t i = 0; !ev->failure && i < n_elements(ev); i++) {
 		y[i] = x[i];
-		if (has_low && sl__ref_is_less(y[i], low, is_unsigned))
+		if (has_low && sl__ref_integer_is_less(y[i], low, is_unsigned))
 			y[i] = low;
-		if (has_high && sl__ref_is_less(high, y[i], is_unsigned))
+		if (has_high && sl__ref_integer_is_less(high, y[i], is_unsigned))
 			y[i] = high;
 	}
-	return sl__ref_store_integers(ev, 0, y);
+	return sl__ref_output_store_integers(ev, 0, y);
 }
 
 /* The largest finite number of a type. */
@@ -660,17 +660,17 @@ largest_of(enum sl_dtype dtype)
  * inputs.  One that is not there is the largest or the lowest number, so that
  * infinities become finite. */
 enum sl_status
-sl__ref_clip(struct sl__eval *ev)
+sl__ref_clip(struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
 	double most = largest_of(node->version < 11 ? SL_DTYPE_F32
-						    : sl__ref_dtype(ev, 0));
+						    : sl__ref_input_dtype(ev, 0));
 	struct form form = {
 		.real = sl__act_clip,
-		.a_usual = sl__ref_number(ev, 1, sl__attribute_float(node, "min", -most)),
-		.b_usual = sl__ref_number(ev, 2, sl__attribute_float(node, "max", most))};
+		.a_usual = sl__ref_input_scalar(ev, 1, sl__attribute_float(node, "min", -most)),
+		.b_usual = sl__ref_input_scalar(ev, 2, sl__attribute_float(node, "max", most))};
 
-	return sl__ref_is_whole(sl__ref_dtype(ev, 0))
+	return sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, 0))
 		       ? clip_integers(ev)
 		       : on_reals(ev, &form, NULL, 1);
 }

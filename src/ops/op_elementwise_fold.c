@@ -23,130 +23,130 @@ enum {
 };
 
 /* One element from those of the inputs; the array goes on with absent ones. */
-typedef enum sl__follows element_rule(struct sl__rule_context *call,
-				      const struct sl__element *in,
-				      struct sl__element *out);
+typedef enum sl__fold_outcome element_rule(struct sl__rule_context *call,
+				      const struct sl__known_element *in,
+				      struct sl__known_element *out);
 
 /* The sign is the divisor's, or with fmod the dividend's. */
-static enum sl__follows
-modulo(struct sl__rule_context *call, const struct sl__element *in,
-       struct sl__element *out)
+static enum sl__fold_outcome
+modulo(struct sl__rule_context *call, const struct sl__known_element *in,
+       struct sl__known_element *out)
 {
 	int is_fmod = sl__attribute_int(call->node, "fmod", 0) != 0;
 	int64_t a = in[0].whole, b = in[1].whole;
 
 	if (in[0].kind != in[1].kind)
-		return SL__FOLLOWS_NOT;
+		return SL__FOLD_OUTCOME_UNKNOWN;
 	if (in[0].kind == SL__ELEMENT_REAL) {
-		*out = sl__element_real(fmod(in[0].real, in[1].real));
-		return is_fmod ? SL__FOLLOWS : SL__FOLLOWS_NOT;
+		*out = sl__element_from_real(fmod(in[0].real, in[1].real));
+		return is_fmod ? SL__FOLD_OUTCOME_KNOWN : SL__FOLD_OUTCOME_UNKNOWN;
 	}
 	if (sl__is_symbol(a) || sl__is_symbol(b))
-		return sl__element_some(call->shapes, out);
+		return sl__element_new_symbol(call->shapes, out);
 	if (b == 0)
-		return SL__FOLLOWS_NOT;
+		return SL__FOLD_OUTCOME_UNKNOWN;
 	a %= b;
 	if (!is_fmod && a != 0 && (a < 0) != (b < 0))
 		a += b;
-	*out = sl__element_whole(a);
-	return SL__FOLLOWS;
+	*out = sl__element_from_integer(a);
+	return SL__FOLD_OUTCOME_KNOWN;
 }
 
 static double
-real_of(const struct sl__element *e)
+real_of(const struct sl__known_element *e)
 {
 	return e->kind == SL__ELEMENT_REAL ? e->real : (double)e->whole;
 }
 
 /* The exponent may be of another type of number than the base. */
-static enum sl__follows
-power(struct sl__rule_context *call, const struct sl__element *in,
-      struct sl__element *out)
+static enum sl__fold_outcome
+power(struct sl__rule_context *call, const struct sl__known_element *in,
+      struct sl__known_element *out)
 {
-	enum sl__follows follows = SL__FOLLOWS;
+	enum sl__fold_outcome follows = SL__FOLD_OUTCOME_KNOWN;
 	int64_t exponent = in[1].whole;
 
 	for (int i = 0; i < 2; i++) {
 		if (in[i].kind == SL__ELEMENT_WHOLE &&
 		    sl__is_symbol(in[i].whole))
 			return in[0].kind == SL__ELEMENT_WHOLE
-				       ? sl__element_some(call->shapes, out)
-				       : SL__FOLLOWS_NOT;
+				       ? sl__element_new_symbol(call->shapes, out)
+				       : SL__FOLD_OUTCOME_UNKNOWN;
 	}
 	if (in[0].kind == SL__ELEMENT_REAL || in[1].kind == SL__ELEMENT_REAL) {
-		*out = sl__element_real(pow(real_of(&in[0]), real_of(&in[1])));
-		return SL__FOLLOWS;
+		*out = sl__element_from_real(pow(real_of(&in[0]), real_of(&in[1])));
+		return SL__FOLD_OUTCOME_KNOWN;
 	}
 	/* Beyond 63 only 0, 1 and -1 have a power that fits. */
 	if (exponent < 0 || exponent > 63)
-		return SL__FOLLOWS_NOT;
-	*out = sl__element_whole(1);
-	while (follows == SL__FOLLOWS && exponent-- > 0) {
-		struct sl__element so_far = *out;
+		return SL__FOLD_OUTCOME_UNKNOWN;
+	*out = sl__element_from_integer(1);
+	while (follows == SL__FOLD_OUTCOME_KNOWN && exponent-- > 0) {
+		struct sl__known_element so_far = *out;
 
 		follows = sl__element_mul(call->shapes, &so_far, &in[0], out);
 	}
 	return follows;
 }
 
-static struct sl__element
-zero_like(const struct sl__element *e)
+static struct sl__known_element
+zero_like(const struct sl__known_element *e)
 {
-	return e->kind == SL__ELEMENT_REAL ? sl__element_real(0)
-					   : sl__element_whole(0);
+	return e->kind == SL__ELEMENT_REAL ? sl__element_from_real(0)
+					   : sl__element_from_integer(0);
 }
 
-static enum sl__follows
-negate(struct sl__rule_context *call, const struct sl__element *in,
-       struct sl__element *out)
+static enum sl__fold_outcome
+negate(struct sl__rule_context *call, const struct sl__known_element *in,
+       struct sl__known_element *out)
 {
-	struct sl__element zero = zero_like(in);
+	struct sl__known_element zero = zero_like(in);
 
 	return sl__element_sub(call->shapes, &zero, in, out);
 }
 
-static enum sl__follows
-rectify(struct sl__rule_context *call, const struct sl__element *in,
-	struct sl__element *out)
+static enum sl__fold_outcome
+rectify(struct sl__rule_context *call, const struct sl__known_element *in,
+	struct sl__known_element *out)
 {
-	struct sl__element zero = zero_like(in);
+	struct sl__known_element zero = zero_like(in);
 
 	return sl__element_max(call->shapes, in, &zero, out);
 }
 
-static enum sl__follows
-magnitude(struct sl__rule_context *call, const struct sl__element *in,
-	  struct sl__element *out)
+static enum sl__fold_outcome
+magnitude(struct sl__rule_context *call, const struct sl__known_element *in,
+	  struct sl__known_element *out)
 {
-	struct sl__element zero = zero_like(in);
+	struct sl__known_element zero = zero_like(in);
 	int is_below = sl__element_is_less(call->shapes, in, &zero);
 
 	if (is_below < 0)
-		return sl__element_some(call->shapes, out);
+		return sl__element_new_symbol(call->shapes, out);
 	*out = *in;
 	if (in->kind == SL__ELEMENT_REAL)
 		out->real = fabs(in->real);
 	else if (is_below)
 		out->whole = -in->whole;
-	return SL__FOLLOWS;
+	return SL__FOLD_OUTCOME_KNOWN;
 }
 
-static enum sl__follows
-sign(struct sl__rule_context *call, const struct sl__element *in,
-     struct sl__element *out)
+static enum sl__fold_outcome
+sign(struct sl__rule_context *call, const struct sl__known_element *in,
+     struct sl__known_element *out)
 {
-	struct sl__element zero = zero_like(in);
+	struct sl__known_element zero = zero_like(in);
 	int is_below = sl__element_is_less(call->shapes, in, &zero);
 	int is_above = sl__element_is_less(call->shapes, &zero, in);
 
 	if (in->kind == SL__ELEMENT_REAL && isnan(in->real))
-		return SL__FOLLOWS_NOT;
+		return SL__FOLD_OUTCOME_UNKNOWN;
 	if (is_below < 0 || is_above < 0)
-		return sl__element_some(call->shapes, out);
+		return sl__element_new_symbol(call->shapes, out);
 	*out = zero;
 	out->whole = is_above - is_below;
 	out->real = is_above - is_below;
-	return SL__FOLLOWS;
+	return SL__FOLD_OUTCOME_KNOWN;
 }
 
 static double
@@ -156,49 +156,49 @@ reciprocal(double x)
 }
 
 /* Bounds are attributes before version 11; a bound left out is none. */
-static enum sl__follows
-clip(struct sl__rule_context *call, const struct sl__element *in,
-     struct sl__element *out)
+static enum sl__fold_outcome
+clip(struct sl__rule_context *call, const struct sl__known_element *in,
+     struct sl__known_element *out)
 {
-	struct sl__element low = {0}, high = {0}, raised = in[0];
-	enum sl__follows follows = SL__FOLLOWS;
+	struct sl__known_element low = {0}, high = {0}, raised = in[0];
+	enum sl__fold_outcome follows = SL__FOLD_OUTCOME_KNOWN;
 
 	if (sl__attribute_find(call->node, "min"))
-		low = sl__element_real(sl__attribute_float(call->node, "min", 0));
+		low = sl__element_from_real(sl__attribute_float(call->node, "min", 0));
 	if (sl__attribute_find(call->node, "max"))
-		high = sl__element_real(sl__attribute_float(call->node, "max", 0));
+		high = sl__element_from_real(sl__attribute_float(call->node, "max", 0));
 	if (in[1].kind)
 		low = in[1];
 	if (in[2].kind)
 		high = in[2];
 	if ((low.kind && low.kind != in->kind) ||
 	    (high.kind && high.kind != in->kind))
-		return SL__FOLLOWS_NOT;
+		return SL__FOLD_OUTCOME_UNKNOWN;
 	if (low.kind)
 		follows = sl__element_max(call->shapes, in, &low, &raised);
 	*out = raised;
-	if (follows == SL__FOLLOWS && high.kind)
+	if (follows == SL__FOLD_OUTCOME_KNOWN && high.kind)
 		follows = sl__element_min(call->shapes, &raised, &high, out);
 	return follows;
 }
 
-static enum sl__follows
-take_truth(int truth, struct sl__element *out)
+static enum sl__fold_outcome
+take_truth(int truth, struct sl__known_element *out)
 {
-	*out = sl__element_whole(truth != 0);
-	return truth < 0 ? SL__FOLLOWS_NOT : SL__FOLLOWS;
+	*out = sl__element_from_integer(truth != 0);
+	return truth < 0 ? SL__FOLD_OUTCOME_UNKNOWN : SL__FOLD_OUTCOME_KNOWN;
 }
 
 static int
-is_nan(const struct sl__element *e)
+is_nan(const struct sl__known_element *e)
 {
 	return e->kind == SL__ELEMENT_REAL && isnan(e->real);
 }
 
 /* a <= b is not b < a, but for NaN. */
-static enum sl__follows
-compare(struct sl__rule_context *call, const struct sl__element *in,
-	struct sl__element *out)
+static enum sl__fold_outcome
+compare(struct sl__rule_context *call, const struct sl__known_element *in,
+	struct sl__known_element *out)
 {
 	const struct sl__node *node = call->node;
 	int is_at_most = sl__is_op(node, SL__OP_ONNX_LessOrEqual);
@@ -207,7 +207,7 @@ compare(struct sl__rule_context *call, const struct sl__element *in,
 	int truth;
 
 	if (in[0].kind != in[1].kind)
-		return SL__FOLLOWS_NOT;
+		return SL__FOLD_OUTCOME_UNKNOWN;
 	if (sl__is_op(node, SL__OP_ONNX_Equal))
 		truth = sl__element_is_equal(call->shapes, &in[0], &in[1]);
 	else
@@ -220,16 +220,16 @@ compare(struct sl__rule_context *call, const struct sl__element *in,
 
 /* 0, 1, or -1 where it is not known. */
 static int
-truth_of(const struct sl__element *e)
+truth_of(const struct sl__known_element *e)
 {
 	if (e->kind != SL__ELEMENT_WHOLE || sl__is_symbol(e->whole))
 		return -1;
 	return e->whole != 0;
 }
 
-static enum sl__follows
-negation(struct sl__rule_context *call, const struct sl__element *in,
-	 struct sl__element *out)
+static enum sl__fold_outcome
+negation(struct sl__rule_context *call, const struct sl__known_element *in,
+	 struct sl__known_element *out)
 {
 	int truth = truth_of(in);
 
@@ -237,39 +237,39 @@ negation(struct sl__rule_context *call, const struct sl__element *in,
 	return take_truth(truth < 0 ? -1 : !truth, out);
 }
 
-static enum sl__follows
-logic(struct sl__rule_context *call, const struct sl__element *in,
-      struct sl__element *out)
+static enum sl__fold_outcome
+logic(struct sl__rule_context *call, const struct sl__known_element *in,
+      struct sl__known_element *out)
 {
 	int a = truth_of(&in[0]), b = truth_of(&in[1]);
 
 	if (a < 0 || b < 0)
-		return SL__FOLLOWS_NOT;
+		return SL__FOLD_OUTCOME_UNKNOWN;
 	return take_truth(sl__is_op(call->node, SL__OP_ONNX_And)  ? a && b
 			  : sl__is_op(call->node, SL__OP_ONNX_Or) ? a || b
 								  : a != b,
 			  out);
 }
 
-static enum sl__follows
-choose(struct sl__rule_context *call, const struct sl__element *in,
-       struct sl__element *out)
+static enum sl__fold_outcome
+choose(struct sl__rule_context *call, const struct sl__known_element *in,
+       struct sl__known_element *out)
 {
 	int truth = truth_of(in);
 
 	(void)call;
 	*out = truth ? in[1] : in[2];
-	return truth < 0 ? SL__FOLLOWS_NOT : SL__FOLLOWS;
+	return truth < 0 ? SL__FOLD_OUTCOME_UNKNOWN : SL__FOLD_OUTCOME_KNOWN;
 }
 
 /* The driver converts to the type of the output. */
-static enum sl__follows
-same(struct sl__rule_context *call, const struct sl__element *in,
-     struct sl__element *out)
+static enum sl__fold_outcome
+same(struct sl__rule_context *call, const struct sl__known_element *in,
+     struct sl__known_element *out)
 {
 	(void)call;
 	*out = in[0];
-	return SL__FOLLOWS;
+	return SL__FOLD_OUTCOME_KNOWN;
 }
 
 /* Elements are joined two by two, or it is a function of one real, or a rule
@@ -316,25 +316,25 @@ static const struct rule rules[SL__N_OPS] = {
 	[SL__OP_ONNX_Xor] = {.own = logic},
 };
 
-static enum sl__follows
+static enum sl__fold_outcome
 follow(struct sl__rule_context *call, const struct rule *rule,
-       const struct sl__element *in, size_t n, struct sl__element *out)
+       const struct sl__known_element *in, size_t n, struct sl__known_element *out)
 {
-	enum sl__follows follows = SL__FOLLOWS;
+	enum sl__fold_outcome follows = SL__FOLD_OUTCOME_KNOWN;
 
 	if (rule->own)
 		return rule->own(call, in, out);
 	*out = in[0];
 	if (rule->real) {
-		*out = sl__element_real(rule->real(in->real));
-		return in->kind == SL__ELEMENT_REAL ? SL__FOLLOWS
-						    : SL__FOLLOWS_NOT;
+		*out = sl__element_from_real(rule->real(in->real));
+		return in->kind == SL__ELEMENT_REAL ? SL__FOLD_OUTCOME_KNOWN
+						    : SL__FOLD_OUTCOME_UNKNOWN;
 	}
-	for (size_t i = 1; follows == SL__FOLLOWS && i < n; i++) {
-		struct sl__element so_far = *out;
+	for (size_t i = 1; follows == SL__FOLD_OUTCOME_KNOWN && i < n; i++) {
+		struct sl__known_element so_far = *out;
 
 		if (in[i].kind != so_far.kind)
-			return SL__FOLLOWS_NOT;
+			return SL__FOLD_OUTCOME_UNKNOWN;
 		follows = rule->join(call->shapes, &so_far, &in[i], out);
 	}
 	return follows;
@@ -405,16 +405,16 @@ set_walk(struct walk *w, struct sl__rule_context *call, size_t n_inputs)
 	return 1;
 }
 
-static enum sl__follows
+static enum sl__fold_outcome
 take_element(const struct walk *w, size_t operand, size_t element,
-	     struct sl__element *out)
+	     struct sl__known_element *out)
 {
 	const struct operand *o = &w->operands[operand];
 	size_t at = 0;
 
 	if (!o->known) {
 		out->kind = SL__ELEMENT_ABSENT;
-		return SL__FOLLOWS;
+		return SL__FOLD_OUTCOME_KNOWN;
 	}
 	for (int d = w->type->rank - 1; d >= 0; d--) {
 		size_t size = (size_t)w->type->dims[d];
@@ -422,26 +422,26 @@ take_element(const struct walk *w, size_t operand, size_t element,
 		at += element % size * o->strides[d];
 		element /= size;
 	}
-	*out = sl__element_at(o->known, at);
+	*out = sl__known_element_at(o->known, at);
 	/* Unsigned numbers of 64 bits that are kept as if they had a sign. */
 	if (o->known->dtype == SL_DTYPE_U64 && out->whole < 0 &&
 	    !sl__is_symbol(out->whole))
-		return SL__FOLLOWS_NOT;
-	return SL__FOLLOWS;
+		return SL__FOLD_OUTCOME_UNKNOWN;
+	return SL__FOLD_OUTCOME_KNOWN;
 }
 
-static enum sl__follows
+static enum sl__fold_outcome
 fold_element(struct sl__rule_context *call, const struct walk *w,
-	     const struct rule *rule, size_t i, struct sl__element *out)
+	     const struct rule *rule, size_t i, struct sl__known_element *out)
 {
-	struct sl__element in[INPUTS_MOST] = {0};
-	enum sl__follows follows = SL__FOLLOWS;
+	struct sl__known_element in[INPUTS_MOST] = {0};
+	enum sl__fold_outcome follows = SL__FOLD_OUTCOME_KNOWN;
 
-	for (size_t k = 0; follows == SL__FOLLOWS && k < w->n_operands; k++)
+	for (size_t k = 0; follows == SL__FOLD_OUTCOME_KNOWN && k < w->n_operands; k++)
 		follows = take_element(w, k, i, &in[k]);
-	if (follows == SL__FOLLOWS)
+	if (follows == SL__FOLD_OUTCOME_KNOWN)
 		follows = follow(call, rule, in, w->n_operands, out);
-	if (follows == SL__FOLLOWS)
+	if (follows == SL__FOLD_OUTCOME_KNOWN)
 		follows =
 			sl__element_convert(call->shapes, out, w->type->dtype);
 	return follows;
@@ -459,12 +459,12 @@ fold_elements(struct sl__rule_context *call, const struct walk *w,
 	if (!ints || !reals)
 		return sl__rule_nomem(call);
 	for (size_t i = 0; i < w->n_elements; i++) {
-		struct sl__element e = {0};
-		enum sl__follows follows = fold_element(call, w, rule, i, &e);
+		struct sl__known_element e = {0};
+		enum sl__fold_outcome follows = fold_element(call, w, rule, i, &e);
 
-		if (follows == SL__FOLLOWS_NO_MEMORY)
+		if (follows == SL__FOLD_OUTCOME_NO_MEMORY)
 			return sl__rule_nomem(call);
-		if (follows == SL__FOLLOWS_NOT)
+		if (follows == SL__FOLD_OUTCOME_UNKNOWN)
 			return SL_OK;
 		ints[i] = e.whole;
 		reals[i] = e.real;

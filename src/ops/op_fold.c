@@ -35,7 +35,7 @@ static const struct row rows[] = {
 };
 
 int
-sl__known_is_plain(const struct sl__known_contents *known)
+sl__known_has_no_symbols(const struct sl__known_contents *known)
 {
 	for (size_t i = 0; known->ints && i < known->n; i++) {
 		if (sl__is_symbol(known->ints[i]))
@@ -81,7 +81,7 @@ seen(struct sl__rule_context *call, const struct row *row, size_t i)
 		known = some_integers(call, i);
 	if (!known || !sl__type_elements(sl__in_type(call, i), &n) ||
 	    n != known->n ||
-	    (i < 32 && row->places >> i & 1 && !sl__known_is_plain(known)))
+	    (i < 32 && row->places >> i & 1 && !sl__known_has_no_symbols(known)))
 		return NULL;
 	return known;
 }
@@ -101,7 +101,7 @@ set_words(struct sl__runtime_value *content, const struct sl__type *type,
 }
 
 static int
-set_inputs(struct sl__rule_context *call, const struct row *row, struct sl__eval *ev,
+set_inputs(struct sl__rule_context *call, const struct row *row, struct sl__kernel_call *ev,
 	   const struct sl__runtime_value **inputs)
 {
 	for (uint32_t i = 0; i < call->node->n_inputs; i++) {
@@ -112,7 +112,7 @@ set_inputs(struct sl__rule_context *call, const struct row *row, struct sl__eval
 		    !(i >= 32 || (row->moved | row->places) >> i & 1))
 			continue;
 		known = seen(call, row, i);
-		content = known ? sl__ref_new(ev, 1, sizeof(*content)) : NULL;
+		content = known ? sl__ref_scratch(ev, 1, sizeof(*content)) : NULL;
 		if (!content)
 			return 0;
 		set_words(content, sl__in_type(call, i),
@@ -127,18 +127,18 @@ set_inputs(struct sl__rule_context *call, const struct row *row, struct sl__eval
 
 /* Storage for output k, whose sizes inference has found. */
 static int
-set_output(struct sl__rule_context *call, struct sl__eval *ev, size_t k)
+set_output(struct sl__rule_context *call, struct sl__kernel_call *ev, size_t k)
 {
-	const struct sl__type *type = sl__out_type_of(call, k);
+	const struct sl__type *type = sl__out_inferred_type(call, k);
 	uint64_t n;
 
 	if (!sl__type_elements(type, &n) || n > SL__KNOWN_MOST)
 		return 0;
-	ev->outputs[k]->bytes = sl__ref_new(ev, (size_t)n, 8);
+	ev->outputs[k]->bytes = sl__ref_scratch(ev, (size_t)n, 8);
 	if (!ev->outputs[k]->bytes)
 		return 0;
 	set_words(ev->outputs[k], type,
-		  sl__ref_is_whole(type->dtype) ? SL_DTYPE_I64 : SL_DTYPE_F64,
+		  sl__ref_dtype_is_integer(type->dtype) ? SL_DTYPE_I64 : SL_DTYPE_F64,
 		  ev->outputs[k]->bytes, (size_t)n);
 	return 1;
 }
@@ -169,29 +169,29 @@ free_scratch(void *block, void *scratch)
 }
 
 struct sl__runtime_value **
-sl__follow(struct sl__rule_context *call, struct sl__arena *scratch, int is_sized)
+sl__fold_known_by_kernel(struct sl__rule_context *call, struct sl__arena *scratch, int is_sized)
 {
-	const struct row *row = SL__ROW_OF(call->node, rows);
+	const struct row *row = SL__OP_ROW_OF(call->node, rows);
 	const struct sl_allocator allocator = {alloc_scratch, free_scratch,
 					       scratch};
-	struct sl__eval ev = {.node = call->node,
+	struct sl__kernel_call ev = {.node = call->node,
 			      .scratch = scratch,
 			      .allocator = &allocator};
 	const struct sl__runtime_value **inputs =
-		sl__ref_new(&ev, call->node->n_inputs, sizeof(*inputs));
+		sl__ref_scratch(&ev, call->node->n_inputs, sizeof(*inputs));
 	struct sl__runtime_value **outputs =
-		sl__ref_new(&ev, call->node->n_outputs, sizeof(*outputs));
+		sl__ref_scratch(&ev, call->node->n_outputs, sizeof(*outputs));
 	int follows = !ev.failure && set_inputs(call, row, &ev, inputs);
 
 	ev.inputs = inputs;
 	ev.outputs = outputs;
 	for (uint32_t k = 0; follows && k < call->node->n_outputs; k++) {
-		if (!sl__out_type_of(call, k))
+		if (!sl__out_inferred_type(call, k))
 			continue;
-		outputs[k] = sl__ref_new(&ev, 1, sizeof(**outputs));
+		outputs[k] = sl__ref_scratch(&ev, 1, sizeof(**outputs));
 		follows = outputs[k] && (!is_sized || set_output(call, &ev, k));
 	}
-	if (follows && sl__ref_call(&ev, NULL))
+	if (follows && sl__ref_run_kernel(&ev, NULL))
 		follows = 0;
 	if (ev.failure == SL_E_NOMEM)
 		sl__rule_nomem(call);
@@ -207,7 +207,7 @@ sl__fold_moved(struct sl__rule_context *call)
 	if (!is_any_known(call))
 		return SL_OK;
 	sl__arena_init(&scratch, &call->shapes->arena.allocator);
-	outputs = sl__follow(call, &scratch, 1);
+	outputs = sl__fold_known_by_kernel(call, &scratch, 1);
 	for (uint32_t k = 0; outputs && k < call->node->n_outputs; k++) {
 		const struct sl__runtime_value *out = outputs[k];
 		int is_whole = out && out->tensor.dtype == SL_DTYPE_I64;

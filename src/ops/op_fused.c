@@ -20,7 +20,7 @@
 static const struct {
 	const char *word;
 	sl__activation_function *apply;
-	struct sl__per per;
+	struct sl__operations_each per;
 } kinds[SL__N_POST_OPS] = {
 	[SL__POST_OP_ADD] = {"add", NULL, {.add = 1}},
 	[SL__POST_OP_MUL] = {"mul", NULL, {.mul = 1}},
@@ -55,7 +55,7 @@ static const struct {
 };
 
 const char *
-sl__post_op_word(enum sl__post_op_kind kind)
+sl__post_op_name(enum sl__post_op_kind kind)
 {
 	return kinds[kind].word;
 }
@@ -120,51 +120,51 @@ sl__post_op_apply(const struct sl__post_op *post_op, double x, double operand)
 
 /* All elements of y through one operation; the second operand is broadcast. */
 static enum sl_status
-apply(struct sl__eval *ev, const struct sl__post_op *post_op, double *y)
+apply(struct sl__kernel_call *ev, const struct sl__post_op *post_op, double *y)
 {
 	int has_operand = !kinds[post_op->kind].apply;
-	const double *x = has_operand ? sl__ref_doubles(ev, post_op->input)
+	const double *x = has_operand ? sl__ref_input_doubles(ev, post_op->input)
 				      : NULL;
-	struct sl__walk w;
+	struct sl__strided_iterator w;
 
-	if (ev->failure || sl__walk_result(ev, &w) ||
-	    (x && sl__walk_input(ev, &w, post_op->input, SIZE_MAX)))
+	if (ev->failure || sl__strided_iterator_over_output(ev, &w) ||
+	    (x && sl__strided_iterator_add_input(ev, &w, post_op->input, SIZE_MAX)))
 		return ev->failure;
 	do {
 		*y = sl__post_op_apply(post_op, *y, x ? x[w.offsets[0]] : 0);
 		y++;
-	} while (sl__walk_on(&w));
+	} while (sl__strided_iterator_next(&w));
 	return SL_OK;
 }
 
 /* What stands in output 0, with n operations done to it. */
 static enum sl_status
-finish(struct sl__eval *ev, const struct sl__post_op *post_ops, int n)
+finish(struct sl__kernel_call *ev, const struct sl__post_op *post_ops, int n)
 {
-	const struct sl__tensor *t = &sl__ref_result(ev, 0)->tensor;
-	double *y = sl__ref_new_output(ev, 0);
+	const struct sl__tensor *t = &sl__ref_output(ev, 0)->tensor;
+	double *y = sl__ref_scratch_output(ev, 0);
 
 	if (!y || n == 0)
 		return ev->failure;
 	if (!sl__tensor_doubles(t, 0, (size_t)t->n_elements, y))
-		return sl__ref_refuse(ev, "its result is no number");
+		return sl__ref_reject(ev, "its result is no number");
 	for (int i = 0; !ev->failure && i < n; i++)
 		apply(ev, &post_ops[i], y);
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }
 
 static int
-read_post_ops(struct sl__eval *ev, struct sl__post_op *post_ops)
+read_post_ops(struct sl__kernel_call *ev, struct sl__post_op *post_ops)
 {
 	int n = sl__post_ops_read(ev->node, post_ops);
 
 	if (n < 0)
-		sl__ref_refuse(ev, "the operations at its end make no sense");
+		sl__ref_reject(ev, "the operations at its end make no sense");
 	return n;
 }
 
 enum sl_status
-sl__ref_post_conv(struct sl__eval *ev)
+sl__ref_post_conv(struct sl__kernel_call *ev)
 {
 	struct sl__post_op post_ops[SL__POST_OPS_MAX];
 	int n = read_post_ops(ev, post_ops);
@@ -175,13 +175,13 @@ sl__ref_post_conv(struct sl__eval *ev)
 
 /* The bias is the first operand that is added. */
 enum sl_status
-sl__ref_post_matmul(struct sl__eval *ev)
+sl__ref_post_matmul(struct sl__kernel_call *ev)
 {
 	struct sl__post_op post_ops[SL__POST_OPS_MAX + 1] = {
 		{.kind = SL__POST_OP_ADD,
 		 .input = SL__POST_OP_FIRST_INPUT - 1}};
 	int n = read_post_ops(ev, post_ops + 1);
-	int has_bias = sl__ref_in(ev, SL__POST_OP_FIRST_INPUT - 1) != NULL;
+	int has_bias = sl__ref_input(ev, SL__POST_OP_FIRST_INPUT - 1) != NULL;
 
 	if (n < 0 || sl__ref_matmul(ev))
 		return ev->failure;
@@ -197,7 +197,7 @@ count_post_ops(struct sl__rule_context *call, struct sl_cost *cost)
 	if (n < 0)
 		sl__cost_unknown(call, cost);
 	for (int i = 0; i < n; i++)
-		sl__count(cost, cost->out_elements,
+		sl__cost_add_operations(cost, cost->out_elements,
 			  kinds[post_ops[i].kind].per);
 }
 
@@ -213,6 +213,6 @@ sl__cost_post_matmul(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	sl__cost_matmul(call, cost);
 	if (sl__has_in(call, SL__POST_OP_FIRST_INPUT - 1))
-		sl__count(cost, cost->out_elements, SL__PER(.add = 1));
+		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.add = 1));
 	count_post_ops(call, cost);
 }

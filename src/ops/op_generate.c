@@ -41,12 +41,12 @@ fill_of(struct sl__rule_context *call)
 enum sl_status
 sl__infer_constant_of_shape(struct sl__rule_context *call)
 {
-	struct sl__list want = sl__list_of(call, 0, NULL);
+	struct sl__integer_list want = sl__integer_list_read(call, 0, NULL);
 	const struct sl__tensor *fill = fill_of(call);
 	enum sl_dtype dtype = fill ? fill->dtype : SL_DTYPE_F32;
 
 	if (!want.values || want.n > SL__RANK_MOST)
-		return sl__out_rank(call, 0, dtype, want.n,
+		return sl__out_set_rank_only(call, 0, dtype, want.n,
 				    "the shape it asks for depends on data");
 	return sl__out_set_shape(call, 0, dtype, (int)want.n, want.values);
 }
@@ -54,7 +54,7 @@ sl__infer_constant_of_shape(struct sl__rule_context *call)
 enum sl_status
 sl__fold_constant_of_shape(struct sl__rule_context *call)
 {
-	const struct sl__type *out = sl__out_type_of(call, 0);
+	const struct sl__type *out = sl__out_inferred_type(call, 0);
 	const struct sl__tensor *fill = fill_of(call);
 	static const double zero = 0;
 	struct sl__known_contents one = {SL_DTYPE_F32, 1, NULL, &zero};
@@ -80,7 +80,7 @@ sl__fold_constant_of_shape(struct sl__rule_context *call)
 }
 
 enum sl_status
-sl__ref_constant_of_shape(struct sl__eval *ev)
+sl__ref_constant_of_shape(struct sl__kernel_call *ev)
 {
 	static const float zero = 0;
 	struct sl__tensor with = {
@@ -88,14 +88,14 @@ sl__ref_constant_of_shape(struct sl__eval *ev)
 		.n_elements = 1,
 		.bytes = (const unsigned char *)(const void *)&zero};
 	const struct sl__attribute *a = sl__attribute_find(ev->node, "value");
-	struct sl__mover m;
+	struct sl__element_mover m;
 
 	if (a && a->kind == SL__ATTRIBUTE_TENSOR)
 		with = *a->tensor;
 	if (with.n_elements != 1 || (!with.bytes && !with.strings))
-		return sl__ref_refuse(ev, "its value is not one number");
-	sl__move_fill(ev, &m, &with);
-	return sl__move_end(ev, 0);
+		return sl__ref_reject(ev, "its value is not one number");
+	sl__move_fill_output(ev, &m, &with);
+	return sl__move_own_strings(ev, 0);
 }
 
 /* The three inputs as numbers of one family. */
@@ -165,42 +165,42 @@ sl__infer_range(struct sl__rule_context *call)
 }
 
 static enum sl_status
-range_of_integers(struct sl__eval *ev, int64_t n)
+range_of_integers(struct sl__kernel_call *ev, int64_t n)
 {
-	const int64_t *start = sl__ref_integers(ev, 0);
-	const int64_t *delta = sl__ref_integers(ev, 2);
-	int64_t *made = sl__ref_new_integers(ev, n);
+	const int64_t *start = sl__ref_input_integers(ev, 0);
+	const int64_t *delta = sl__ref_input_integers(ev, 2);
+	int64_t *made = sl__ref_scratch_integers(ev, n);
 
 	if (ev->failure)
 		return ev->failure;
-	if (!sl__ref_tensor(ev, 0)->n_elements ||
-	    !sl__ref_tensor(ev, 2)->n_elements)
-		return sl__ref_refuse(ev, "its first number or step is empty");
+	if (!sl__ref_input_tensor(ev, 0)->n_elements ||
+	    !sl__ref_input_tensor(ev, 2)->n_elements)
+		return sl__ref_reject(ev, "its first number or step is empty");
 	for (int64_t i = 0; i < n; i++)
 		made[i] = (int64_t)((uint64_t)*start +
 				    (uint64_t)i * (uint64_t)*delta);
-	return sl__ref_store_integers(ev, 0, made);
+	return sl__ref_output_store_integers(ev, 0, made);
 }
 
 enum sl_status
-sl__ref_range(struct sl__eval *ev)
+sl__ref_range(struct sl__kernel_call *ev)
 {
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
-	double start = sl__ref_number(ev, 0, 0);
-	double delta = sl__ref_number(ev, 2, 1);
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
+	double start = sl__ref_input_scalar(ev, 0, 0);
+	double delta = sl__ref_input_scalar(ev, 2, 1);
 	double *made;
 	int64_t n;
 
 	if (out->kind != SL__TYPE_TENSOR)
-		return sl__ref_refuse(ev, "its first number, limit and step "
+		return sl__ref_reject(ev, "its first number, limit and step "
 					  "do not say how many there are");
 	n = (int64_t)out->tensor.n_elements;
-	if (sl__ref_is_whole(out->tensor.dtype))
+	if (sl__ref_dtype_is_integer(out->tensor.dtype))
 		return range_of_integers(ev, n);
-	made = sl__ref_new_doubles(ev, n);
+	made = sl__ref_scratch_doubles(ev, n);
 	for (int64_t i = 0; made && i < n; i++)
 		made[i] = start + (double)i * delta;
-	return sl__ref_store_doubles(ev, 0, made);
+	return sl__ref_output_store_doubles(ev, 0, made);
 }
 
 /* EyeLike, RandomNormalLike, RandomUniformLike, Bernoulli. */
@@ -211,21 +211,21 @@ sl__infer_like(struct sl__rule_context *call)
 }
 
 enum sl_status
-sl__ref_eye_like(struct sl__eval *ev)
+sl__ref_eye_like(struct sl__kernel_call *ev)
 {
 	int64_t shift = sl__attribute_int(ev->node, "k", 0), column;
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	double *made;
 
 	if (out->kind != SL__TYPE_TENSOR || out->tensor.rank != 2)
-		return sl__ref_refuse(ev, "its input is no matrix");
-	made = sl__ref_new_output(ev, 0);
+		return sl__ref_reject(ev, "its input is no matrix");
+	made = sl__ref_scratch_output(ev, 0);
 	for (int64_t row = 0; made && row < out->tensor.dims[0]; row++) {
 		if (!__builtin_add_overflow(row, shift, &column) &&
 		    column >= 0 && column < out->tensor.dims[1])
 			made[row * out->tensor.dims[1] + column] = 1;
 	}
-	return sl__ref_store_doubles(ev, 0, made);
+	return sl__ref_output_store_doubles(ev, 0, made);
 }
 
 /* Only the shape of the input matters, or its contents are the shape; so it is
@@ -241,7 +241,7 @@ sl__cost_like(struct sl__rule_context *call, struct sl_cost *cost)
 enum sl_status
 sl__infer_random(struct sl__rule_context *call)
 {
-	struct sl__list want = sl__list_of(call, 0, "shape");
+	struct sl__integer_list want = sl__integer_list_read(call, 0, "shape");
 
 	if (!want.values || want.n > SL__RANK_MOST)
 		return sl__rule_reject(call, "no shape is given");
@@ -257,9 +257,9 @@ sl__cost_random(struct sl__rule_context *call, struct sl_cost *cost)
 			sl__is_op(call->node, SL__OP_ONNX_RandomNormalLike);
 
 	cost->weight_bytes = cost->read_bytes = 0;
-	sl__count(cost, cost->out_elements,
-		  SL__PER(.fma = 1, .exp = (uint64_t)is_normal));
-	sl__cost_estimate(cost, "scaling and shaping of random numbers, not "
+	sl__cost_add_operations(cost, cost->out_elements,
+		  SL__OPERATIONS_EACH(.fma = 1, .exp = (uint64_t)is_normal));
+	sl__cost_mark_estimated(cost, "scaling and shaping of random numbers, not "
 				"drawing them");
 }
 
@@ -269,7 +269,7 @@ sl__cost_bernoulli(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->cmp = cost->out_elements;
-	sl__cost_estimate(cost, "comparisons with random numbers, not drawing "
+	sl__cost_mark_estimated(cost, "comparisons with random numbers, not drawing "
 				"them");
 }
 
@@ -290,8 +290,8 @@ void
 sl__cost_multinomial(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->exp = cost->add = cost->in_elements;
-	cost->cmp = sl__times(cost->out_elements, sl__in_dim(call, 0, -1));
-	sl__cost_estimate(cost, "at most one comparison with each class for a "
+	cost->cmp = sl__saturating_mul(cost->out_elements, sl__in_dim(call, 0, -1));
+	sl__cost_mark_estimated(cost, "at most one comparison with each class for a "
 				"sample");
 }
 
@@ -315,9 +315,9 @@ start(struct sl__rng *rng, const struct sl__node *node)
 }
 
 static int64_t
-n_results(const struct sl__eval *ev)
+n_results(const struct sl__kernel_call *ev)
 {
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
 
 	return out && out->kind == SL__TYPE_TENSOR
 		       ? (int64_t)out->tensor.n_elements
@@ -326,7 +326,7 @@ n_results(const struct sl__eval *ev)
 
 /* RandomNormal, RandomUniform, and the same like an input. */
 enum sl_status
-sl__ref_random(struct sl__eval *ev)
+sl__ref_random(struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
 	int is_normal = sl__is_op(node, SL__OP_ONNX_RandomNormal) ||
@@ -334,28 +334,28 @@ sl__ref_random(struct sl__eval *ev)
 	double low = sl__attribute_float(node, is_normal ? "mean" : "low", 0);
 	double scale = is_normal ? sl__attribute_float(node, "scale", 1)
 				 : sl__attribute_float(node, "high", 1) - low;
-	double *y = sl__ref_new_doubles(ev, n_results(ev));
+	double *y = sl__ref_scratch_doubles(ev, n_results(ev));
 	struct sl__rng rng;
 
 	start(&rng, node);
 	for (int64_t i = 0; y && i < n_results(ev); i++)
 		y[i] = low + scale * (is_normal ? sl__rng_normal(&rng)
 						: sl__rng_uniform(&rng));
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }
 
 /* 1 with the probability that the input says. */
 enum sl_status
-sl__ref_bernoulli(struct sl__eval *ev)
+sl__ref_bernoulli(struct sl__kernel_call *ev)
 {
-	const double *p = sl__ref_doubles(ev, 0);
-	double *y = sl__ref_new_doubles(ev, n_results(ev));
+	const double *p = sl__ref_input_doubles(ev, 0);
+	double *y = sl__ref_scratch_doubles(ev, n_results(ev));
 	struct sl__rng rng;
 
 	start(&rng, ev->node);
 	for (int64_t i = 0; !ev->failure && i < n_results(ev); i++)
 		y[i] = sl__rng_uniform(&rng) < p[i];
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }
 
 /* A class, by the sums of the weights up to each. */
@@ -391,19 +391,19 @@ sum_weights(double *sums, const double *logs, int64_t n)
 }
 
 enum sl_status
-sl__ref_multinomial(struct sl__eval *ev)
+sl__ref_multinomial(struct sl__kernel_call *ev)
 {
-	const double *logs = sl__ref_doubles(ev, 0);
-	int64_t n_classes = sl__ref_dim(ev, 0, 1), n = n_results(ev);
-	int64_t n_rows = sl__ref_dim(ev, 0, 0);
-	double *sums = sl__ref_new_doubles(ev, n_classes);
-	int64_t *y = sl__ref_new_integers(ev, n);
+	const double *logs = sl__ref_input_doubles(ev, 0);
+	int64_t n_classes = sl__ref_input_dim(ev, 0, 1), n = n_results(ev);
+	int64_t n_rows = sl__ref_input_dim(ev, 0, 0);
+	double *sums = sl__ref_scratch_doubles(ev, n_classes);
+	int64_t *y = sl__ref_scratch_integers(ev, n);
 	struct sl__rng rng;
 
 	if (ev->failure || n == 0)
 		return ev->failure;
-	if (sl__ref_rank(ev, 0) != 2 || n_classes == 0)
-		return sl__ref_refuse(ev, "there are no classes to draw from");
+	if (sl__ref_input_rank(ev, 0) != 2 || n_classes == 0)
+		return sl__ref_reject(ev, "there are no classes to draw from");
 	start(&rng, ev->node);
 	for (int64_t i = 0; i < n; i++) {
 		if (i % (n / n_rows) == 0)
@@ -411,26 +411,26 @@ sl__ref_multinomial(struct sl__eval *ev)
 				    n_classes);
 		y[i] = draw(&rng, sums, n_classes);
 	}
-	return sl__ref_store_integers(ev, 0, y);
+	return sl__ref_output_store_integers(ev, 0, y);
 }
 
 /* Before version 7 "is_test" says so, from 12 on an input; between them
  * nothing is ever dropped. */
 static int
-is_training(const struct sl__eval *ev)
+is_training(const struct sl__kernel_call *ev)
 {
 	if (ev->node->version < 7)
 		return !sl__attribute_int(ev->node, "is_test", 0);
-	return ev->node->version >= 12 && sl__ref_number(ev, 2, 0) != 0;
+	return ev->node->version >= 12 && sl__ref_input_scalar(ev, 2, 0) != 0;
 }
 
 static enum sl_status
-drop(struct sl__eval *ev, double ratio)
+drop(struct sl__kernel_call *ev, double ratio)
 {
-	const double *x = sl__ref_doubles(ev, 0);
+	const double *x = sl__ref_input_doubles(ev, 0);
 	int64_t n = n_results(ev);
-	double *y = sl__ref_new_doubles(ev, n);
-	int64_t *mask = sl__ref_new_integers(ev, n);
+	double *y = sl__ref_scratch_doubles(ev, n);
+	int64_t *mask = sl__ref_scratch_integers(ev, n);
 	struct sl__rng rng;
 
 	start(&rng, ev->node);
@@ -438,30 +438,30 @@ drop(struct sl__eval *ev, double ratio)
 		mask[i] = sl__rng_uniform(&rng) >= ratio;
 		y[i] = mask[i] ? x[i] / (1 - ratio) : 0;
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return sl__ref_store_integers(ev, 1, mask);
+	sl__ref_output_store_doubles(ev, 0, y);
+	return sl__ref_output_store_integers(ev, 1, mask);
 }
 
 /* Everything is kept. */
 static enum sl_status
-keep(struct sl__eval *ev)
+keep(struct sl__kernel_call *ev)
 {
-	struct sl__runtime_value *mask = sl__ref_result(ev, 1);
+	struct sl__runtime_value *mask = sl__ref_output(ev, 1);
 	int64_t one = 1;
 
 	for (uint64_t i = 0; mask && i < mask->tensor.n_elements; i++)
 		sl__store_integers(mask->bytes, mask->tensor.dtype, i, 1, &one);
-	return sl__ref_out_copy(ev, 0, sl__ref_in(ev, 0));
+	return sl__ref_output_copy(ev, 0, sl__ref_input(ev, 0));
 }
 
 enum sl_status
-sl__ref_dropout(struct sl__eval *ev)
+sl__ref_dropout(struct sl__kernel_call *ev)
 {
-	double ratio = sl__ref_number(ev, 1, sl__attribute_float(ev->node, "ratio", 0.5));
+	double ratio = sl__ref_input_scalar(ev, 1, sl__attribute_float(ev->node, "ratio", 0.5));
 
 	if (!is_training(ev) || ratio == 0)
 		return keep(ev);
 	if (!(ratio > 0 && ratio <= 1))
-		return sl__ref_refuse(ev, "a ratio of %g is dropped", ratio);
+		return sl__ref_reject(ev, "a ratio of %g is dropped", ratio);
 	return drop(ev, ratio);
 }

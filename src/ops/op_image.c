@@ -16,7 +16,7 @@
 #include "base/banned.h"
 
 uint64_t
-sl__neighbours_of(struct sl__rule_context *call, const char *otherwise)
+sl__interpolation_taps(struct sl__rule_context *call, const char *otherwise)
 {
 	const char *mode = sl__attribute_string(call->node, "mode", otherwise);
 
@@ -51,15 +51,15 @@ sl__infer_grid_sample(struct sl__rule_context *call)
 void
 sl__cost_grid_sample(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	uint64_t each = sl__neighbours_of(call, "linear"), taps = 1;
+	uint64_t each = sl__interpolation_taps(call, "linear"), taps = 1;
 
 	cost->work = each == 1 ? SL_WORK_MOVEMENT : SL_WORK_OTHER;
 	for (int d = 2; each > 1 && d < sl__in_rank(call, 0); d++)
-		taps = sl__times(taps, each);
+		taps = sl__saturating_mul(taps, each);
 	if (each > 1)
-		sl__count(cost, cost->out_elements, SL__PER(.fma = taps));
+		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.fma = taps));
 	/* Each point of the grid is brought to the image's coordinates. */
-	sl__count(cost, sl__in_elements(call, 1), SL__PER(.fma = 1));
+	sl__cost_add_operations(cost, sl__in_elements(call, 1), SL__OPERATIONS_EACH(.fma = 1));
 }
 
 /* theta [n][2][3] or [n][3][4], size [n][c][d][h][w]. */
@@ -91,8 +91,8 @@ sl__infer_affine_grid(struct sl__rule_context *call)
 void
 sl__cost_affine_grid(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	sl__count(cost, cost->out_elements,
-		  SL__PER(.fma = sl__in_dim(call, 0, 2)));
+	sl__cost_add_operations(cost, cost->out_elements,
+		  SL__OPERATIONS_EACH(.fma = sl__in_dim(call, 0, 2)));
 }
 
 /* Blocks of b by b elements become b * b channels, or the other way round. */
@@ -131,26 +131,26 @@ sl__infer_blocks(struct sl__rule_context *call)
 /* DepthToSpace and SpaceToDepth take an image [n][c][h][w] apart into six
  * dimensions of the output, each with a stride in the input. */
 enum sl_status
-sl__ref_blocks(struct sl__eval *ev)
+sl__ref_blocks(struct sl__kernel_call *ev)
 {
 	int is_crd = !strcmp(sl__attribute_string(ev->node, "mode", "DCR"), "CRD");
 	int is_spread = sl__is_op(ev->node, SL__OP_ONNX_DepthToSpace);
 	int64_t b = sl__attribute_int(ev->node, "blocksize", 0), c, h, w, n, p;
 	const int64_t *small, *wide;
-	struct sl__mover m;
-	struct sl__path path;
+	struct sl__element_mover m;
+	struct sl__strided_path path;
 
-	if (sl__ref_rank(ev, 0) != 4 || b < 1)
-		return sl__ref_refuse(ev, "an image of 4 dimensions and a "
+	if (sl__ref_input_rank(ev, 0) != 4 || b < 1)
+		return sl__ref_reject(ev, "an image of 4 dimensions and a "
 					  "block of at least 1 are needed");
-	if (sl__move_between(&m, ev, 0, 0))
+	if (sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
 	/* The image of small planes, and the one of wide ones. */
-	small = sl__ref_tensor(ev, 0)->dims;
-	wide = sl__ref_result(ev, 0)->tensor.dims;
+	small = sl__ref_input_tensor(ev, 0)->dims;
+	wide = sl__ref_output(ev, 0)->tensor.dims;
 	if (!is_spread) {
 		wide = small;
-		small = sl__ref_result(ev, 0)->tensor.dims;
+		small = sl__ref_output(ev, 0)->tensor.dims;
 	}
 	n = wide[0];
 	c = wide[1];
@@ -167,12 +167,12 @@ sl__ref_blocks(struct sl__eval *ev)
 			{c * p, w * b, 1, p, b * w * b, b},
 			{c * p, p, w * b, 1, b * w * b, b}};
 
-		sl__path_init(&path, 6, dims[is_spread ? 0 : 1 + is_crd]);
+		sl__strided_path_init(&path, 6, dims[is_spread ? 0 : 1 + is_crd]);
 		memcpy(path.from, from[(is_spread ? 0 : 2) + is_crd],
 		       sizeof(from[0]));
 	}
-	sl__move_path(&m, &path);
-	return sl__move_end(ev, 0);
+	sl__move_strided_path(&m, &path);
+	return sl__move_own_strings(ev, 0);
 }
 
 enum sl_status
@@ -417,7 +417,7 @@ sample_point(const struct sampling *s, const double *picture, size_t n_taps,
 }
 
 static enum sl_status
-read_modes(struct sl__eval *ev, struct sampling *s)
+read_modes(struct sl__kernel_call *ev, struct sampling *s)
 {
 	const struct sl__node *node = ev->node;
 	const char *mode = sl__attribute_string(node, "mode", "linear");
@@ -430,25 +430,25 @@ read_modes(struct sl__eval *ev, struct sampling *s)
 	else if (!strcmp(mode, "cubic") || !strcmp(mode, "bicubic"))
 		s->n_taps = 4;
 	else
-		return sl__ref_refuse(ev, "mode is '%.60s'", mode);
+		return sl__ref_reject(ev, "mode is '%.60s'", mode);
 	if (!strcmp(padding, "border"))
 		s->padding = BORDER;
 	else if (!strcmp(padding, "reflection"))
 		s->padding = REFLECTION;
 	else if (strcmp(padding, "zeros") != 0)
-		return sl__ref_refuse(ev, "padding_mode is '%.60s'", padding);
+		return sl__ref_reject(ev, "padding_mode is '%.60s'", padding);
 	s->is_aligned = sl__attribute_int(node, "align_corners", 0) != 0;
 	return SL_OK;
 }
 
 static enum sl_status
-read_sampling(struct sampling *s, struct sl__eval *ev)
+read_sampling(struct sampling *s, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
 	size_t n = 1;
 
-	if (x->dims[0] != sl__ref_dim(ev, 1, 0))
-		return sl__ref_refuse(ev, "not one grid for each sample");
+	if (x->dims[0] != sl__ref_input_dim(ev, 1, 0))
+		return sl__ref_reject(ev, "not one grid for each sample");
 	if (x->rank > SPATIAL_MOST + 2)
 		return sl__ref_fail(ev, SL_E_ABSENT,
 				    "pictures of more than %d dimensions",
@@ -459,33 +459,33 @@ read_sampling(struct sampling *s, struct sl__eval *ev)
 	for (size_t d = 0; d < s->n_dims; d++) {
 		s->dims[d] = x->dims[2 + d];
 		if (s->dims[d] == 0)
-			return sl__ref_refuse(ev, "a picture without elements");
+			return sl__ref_reject(ev, "a picture without elements");
 		s->picture *= s->dims[d];
-		s->points *= sl__ref_dim(ev, 1, (int)d + 1);
+		s->points *= sl__ref_input_dim(ev, 1, (int)d + 1);
 		n *= s->n_taps;
 	}
-	s->taps = sl__ref_new(ev, n, sizeof(*s->taps));
+	s->taps = sl__ref_scratch(ev, n, sizeof(*s->taps));
 	return ev->failure;
 }
 
 enum sl_status
-sl__ref_grid_sample(struct sl__eval *ev)
+sl__ref_grid_sample(struct sl__kernel_call *ev)
 {
 	struct sampling s = {0};
-	const double *x = sl__ref_doubles(ev, 0),
-		     *grid = sl__ref_doubles(ev, 1);
-	double *y = sl__ref_new_output(ev, 0);
+	const double *x = sl__ref_input_doubles(ev, 0),
+		     *grid = sl__ref_input_doubles(ev, 1);
+	double *y = sl__ref_scratch_output(ev, 0);
 
 	if (ev->failure || read_modes(ev, &s) || read_sampling(&s, ev))
 		return ev->failure;
-	for (int64_t i = 0; i < sl__ref_dim(ev, 0, 0) * s.points; i++) {
+	for (int64_t i = 0; i < sl__ref_input_dim(ev, 0, 0) * s.points; i++) {
 		int64_t sample = i / s.points * s.channels;
 		size_t n = tap_point(&s, grid + i * (int64_t)s.n_dims);
 
 		sample_point(&s, x + sample * s.picture, n,
 			     y + sample * s.points + i % s.points);
 	}
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }
 
 /* Place i of n from -1 to 1: the first and last are the ends, or half a
@@ -501,19 +501,19 @@ place_of(int64_t i, int64_t n, int is_aligned)
 
 /* out [n][d][h][w][3] or [n][h][w][2] = theta [n][3][4] times the place. */
 enum sl_status
-sl__ref_affine_grid(struct sl__eval *ev)
+sl__ref_affine_grid(struct sl__kernel_call *ev)
 {
 	int is_aligned = sl__attribute_int(ev->node, "align_corners", 0) != 0;
-	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
-	const double *theta = sl__ref_doubles(ev, 0);
-	double *y = sl__ref_new_output(ev, 0);
+	const struct sl__tensor *out = &sl__ref_output(ev, 0)->tensor;
+	const double *theta = sl__ref_input_doubles(ev, 0);
+	double *y = sl__ref_scratch_output(ev, 0);
 	int64_t n = (int64_t)out->rank - 2, at[5] = {0};
 
 	if (ev->failure)
 		return ev->failure;
-	if (sl__ref_rank(ev, 0) != 3 || sl__ref_dim(ev, 0, 0) != out->dims[0] ||
-	    sl__ref_dim(ev, 0, 1) != n || sl__ref_dim(ev, 0, 2) != n + 1)
-		return sl__ref_refuse(ev, "theta does not fit the size");
+	if (sl__ref_input_rank(ev, 0) != 3 || sl__ref_input_dim(ev, 0, 0) != out->dims[0] ||
+	    sl__ref_input_dim(ev, 0, 1) != n || sl__ref_input_dim(ev, 0, 2) != n + 1)
+		return sl__ref_reject(ev, "theta does not fit the size");
 	for (uint64_t i = 0; i < out->n_elements; i++) {
 		const double *row = theta + (at[0] * n + at[n + 1]) * (n + 1);
 
@@ -521,9 +521,9 @@ sl__ref_affine_grid(struct sl__eval *ev)
 		for (int64_t d = 0; d < n; d++)
 			y[i] += row[d] * place_of(at[n - d], out->dims[n - d],
 						  is_aligned);
-		(void)sl__ref_next(at, out->rank, out->dims, NULL, NULL, 0);
+		(void)sl__strided_position_next(at, out->rank, out->dims, NULL, NULL, 0);
 	}
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }
 
 /* Samples of a bin: along a side, and all of them. */
@@ -543,7 +543,7 @@ struct region {
 };
 
 static enum sl_status
-read_region(struct sl__eval *ev, struct region *g, const struct regions *r,
+read_region(struct sl__kernel_call *ev, struct region *g, const struct regions *r,
 	    const double *corners)
 {
 	double offset = r->is_half_pixel ? 0.5 : 0;
@@ -558,12 +558,12 @@ read_region(struct sl__eval *ev, struct region *g, const struct regions *r,
 		g->bin[d] = size / (double)(d ? r->out_width : r->out_height);
 		n = r->ratio > 0 ? (double)r->ratio : ceil(g->bin[d]);
 		if (!(n <= SIDE_MOST))
-			return sl__ref_refuse(ev, "a region of %g pixels",
+			return sl__ref_reject(ev, "a region of %g pixels",
 					      size);
 		g->n_samples[d] = n > 0 ? (int64_t)n : 0;
 	}
 	if (g->n_samples[0] * g->n_samples[1] > SAMPLES_MOST)
-		return sl__ref_refuse(ev, "%lldx%lld samples of a bin",
+		return sl__ref_reject(ev, "%lldx%lld samples of a bin",
 				      (long long)g->n_samples[0],
 				      (long long)g->n_samples[1]);
 	return SL_OK;
@@ -636,23 +636,23 @@ pool_bin(const struct regions *r, const struct region *g, const double *picture,
 }
 
 static enum sl_status
-read_regions(struct regions *r, struct sl__eval *ev)
+read_regions(struct regions *r, struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
 	const char *mode = sl__attribute_string(node, "mode", "avg");
 	const char *coordinates =
 		sl__attribute_string(node, "coordinate_transformation_mode", "half_pixel");
 
-	if (sl__ref_rank(ev, 0) != 4 || sl__ref_rank(ev, 1) != 2 ||
-	    sl__ref_dim(ev, 1, 1) != 4 || sl__ref_rank(ev, 2) != 1 ||
-	    sl__ref_dim(ev, 2, 0) != sl__ref_dim(ev, 1, 0))
-		return sl__ref_refuse(ev,
+	if (sl__ref_input_rank(ev, 0) != 4 || sl__ref_input_rank(ev, 1) != 2 ||
+	    sl__ref_input_dim(ev, 1, 1) != 4 || sl__ref_input_rank(ev, 2) != 1 ||
+	    sl__ref_input_dim(ev, 2, 0) != sl__ref_input_dim(ev, 1, 0))
+		return sl__ref_reject(ev,
 				      "regions that do not fit their images");
-	r->images = sl__ref_dim(ev, 0, 0);
-	r->channels = sl__ref_dim(ev, 0, 1);
-	r->height = sl__ref_dim(ev, 0, 2);
-	r->width = sl__ref_dim(ev, 0, 3);
-	r->n = sl__ref_dim(ev, 1, 0);
+	r->images = sl__ref_input_dim(ev, 0, 0);
+	r->channels = sl__ref_input_dim(ev, 0, 1);
+	r->height = sl__ref_input_dim(ev, 0, 2);
+	r->width = sl__ref_input_dim(ev, 0, 3);
+	r->n = sl__ref_input_dim(ev, 1, 0);
 	r->out_height = sl__attribute_int(node, "output_height", 1);
 	r->out_width = sl__attribute_int(node, "output_width", 1);
 	r->ratio = sl__attribute_int(node, "sampling_ratio", 0);
@@ -661,16 +661,16 @@ read_regions(struct regions *r, struct sl__eval *ev)
 	r->is_half_pixel = node->version >= 16 &&
 			   !strcmp(coordinates, "half_pixel");
 	if (r->height == 0 || r->width == 0)
-		return sl__ref_refuse(ev, "images without elements");
+		return sl__ref_reject(ev, "images without elements");
 	return SL_OK;
 }
 
 static enum sl_status
-pool_region(struct sl__eval *ev, const struct regions *r,
+pool_region(struct sl__kernel_call *ev, const struct regions *r,
 	    const struct region *g, int64_t image, const double *x, double **y)
 {
 	if (image < 0 || image >= r->images)
-		return sl__ref_refuse(ev, "image %lld of %lld",
+		return sl__ref_reject(ev, "image %lld of %lld",
 				      (long long)image, (long long)r->images);
 	for (int64_t c = 0; c < r->channels; c++) {
 		const double *picture =
@@ -684,13 +684,13 @@ pool_region(struct sl__eval *ev, const struct regions *r,
 }
 
 enum sl_status
-sl__ref_roi_align(struct sl__eval *ev)
+sl__ref_roi_align(struct sl__kernel_call *ev)
 {
 	struct regions r = {0};
-	const double *x = sl__ref_doubles(ev, 0);
-	const double *corners = sl__ref_doubles(ev, 1);
-	const int64_t *images = sl__ref_integers(ev, 2);
-	double *y = sl__ref_new_output(ev, 0), *to = y;
+	const double *x = sl__ref_input_doubles(ev, 0);
+	const double *corners = sl__ref_input_doubles(ev, 1);
+	const int64_t *images = sl__ref_input_integers(ev, 2);
+	double *y = sl__ref_scratch_output(ev, 0), *to = y;
 
 	if (ev->failure || read_regions(&r, ev))
 		return ev->failure;
@@ -701,7 +701,7 @@ sl__ref_roi_align(struct sl__eval *ev)
 		    pool_region(ev, &r, &g, images[i], x, &to))
 			return ev->failure;
 	}
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }
 
 /* Blocks that slide over an image, n_dims of everything. */
@@ -720,7 +720,7 @@ number(const int64_t *list, size_t d, int64_t otherwise)
 
 /* One list of the node, n numbers from 'least' up, or none. */
 static enum sl_status
-read_list(struct sl__eval *ev, const int64_t **out, const char *name, size_t n,
+read_list(struct sl__kernel_call *ev, const int64_t **out, const char *name, size_t n,
 	  int64_t least)
 {
 	size_t n_given = sl__attribute_ints(ev->node, name, out);
@@ -729,14 +729,14 @@ read_list(struct sl__eval *ev, const int64_t **out, const char *name, size_t n,
 		*out = NULL;
 	for (size_t d = 0; d < n_given; d++) {
 		if (n_given != n || (*out)[d] < least || (*out)[d] > INT32_MAX)
-			return sl__ref_refuse(ev, "%s do not fit", name);
+			return sl__ref_reject(ev, "%s do not fit", name);
 	}
 	return SL_OK;
 }
 
 /* How many places a block has, along each dimension. */
 static enum sl_status
-count_places(struct sl__eval *ev, struct blocks *b, int64_t columns)
+count_places(struct sl__kernel_call *ev, struct blocks *b, int64_t columns)
 {
 	int64_t n_all = 1;
 
@@ -746,7 +746,7 @@ count_places(struct sl__eval *ev, struct blocks *b, int64_t columns)
 		int64_t reach, room;
 
 		if (b->image[d] > INT32_MAX || b->block[d] > INT32_MAX)
-			return sl__ref_refuse(ev, "an image of %lld a side",
+			return sl__ref_reject(ev, "an image of %lld a side",
 					      (long long)b->image[d]);
 		reach = number(b->dilations, d, 1) * (b->block[d] - 1) + 1;
 		room = size - reach;
@@ -757,28 +757,28 @@ count_places(struct sl__eval *ev, struct blocks *b, int64_t columns)
 			break;
 	}
 	if (n_all != columns)
-		return sl__ref_refuse(ev, "%lld columns do not fit the image",
+		return sl__ref_reject(ev, "%lld columns do not fit the image",
 				      (long long)columns);
 	return SL_OK;
 }
 
 static enum sl_status
-read_blocks(struct blocks *b, struct sl__eval *ev)
+read_blocks(struct blocks *b, struct sl__kernel_call *ev)
 {
 	size_t n_block;
 
-	b->image = sl__ref_list(ev, 1, NULL, &b->n_dims);
-	b->block = sl__ref_list(ev, 2, NULL, &n_block);
-	b->n = sl__ref_new(ev, 2 * b->n_dims, sizeof(*b->n));
+	b->image = sl__ref_integer_list(ev, 1, NULL, &b->n_dims);
+	b->block = sl__ref_integer_list(ev, 2, NULL, &n_block);
+	b->n = sl__ref_scratch(ev, 2 * b->n_dims, sizeof(*b->n));
 	if (ev->failure)
 		return ev->failure;
-	if (sl__ref_rank(ev, 0) != 3 || n_block != b->n_dims)
-		return sl__ref_refuse(ev, "columns that do not fit the image");
+	if (sl__ref_input_rank(ev, 0) != 3 || n_block != b->n_dims)
+		return sl__ref_reject(ev, "columns that do not fit the image");
 	if (read_list(ev, &b->strides, "strides", b->n_dims, 1) ||
 	    read_list(ev, &b->dilations, "dilations", b->n_dims, 1) ||
 	    read_list(ev, &b->pads, "pads", 2 * b->n_dims, 0))
 		return ev->failure;
-	return count_places(ev, b, sl__ref_dim(ev, 0, 2));
+	return count_places(ev, b, sl__ref_input_dim(ev, 0, 2));
 }
 
 /* Where element at[0 ..] of the block at place at[n_dims ..] lies in the
@@ -802,22 +802,22 @@ pixel_of(const struct blocks *b, const int64_t *at)
 
 /* [n][channels * block][places] is added up into [n][channels][image]. */
 enum sl_status
-sl__ref_col2im(struct sl__eval *ev)
+sl__ref_col2im(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
+	const struct sl__tensor *out = &sl__ref_output(ev, 0)->tensor;
 	struct blocks b = {0};
-	const double *x = sl__ref_doubles(ev, 0);
-	double *y = sl__ref_new_output(ev, 0);
+	const double *x = sl__ref_input_doubles(ev, 0);
+	double *y = sl__ref_scratch_output(ev, 0);
 	int64_t *at, n_pictures, n_pixels;
 
 	if (ev->failure || read_blocks(&b, ev))
 		return ev->failure;
-	at = sl__ref_new(ev, 2 * b.n_dims, sizeof(*at));
+	at = sl__ref_scratch(ev, 2 * b.n_dims, sizeof(*at));
 	if (!at)
 		return ev->failure;
 	n_pictures = out->dims[0] * out->dims[1];
 	n_pixels = (int64_t)out->n_elements / n_pictures;
-	for (int64_t p = 0; sl__ref_tensor(ev, 0)->n_elements && p < n_pictures;
+	for (int64_t p = 0; sl__ref_input_tensor(ev, 0)->n_elements && p < n_pictures;
 	     p++) {
 		do {
 			int64_t pixel = pixel_of(&b, at);
@@ -825,7 +825,7 @@ sl__ref_col2im(struct sl__eval *ev)
 			if (pixel >= 0)
 				y[p * n_pixels + pixel] += *x;
 			x++;
-		} while (sl__ref_next(at, 2 * b.n_dims, b.n, NULL, NULL, 0));
+		} while (sl__strided_position_next(at, 2 * b.n_dims, b.n, NULL, NULL, 0));
 	}
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }

@@ -141,29 +141,29 @@ sl__infer_gather(struct sl__rule_context *call)
 
 /* Also ArrayFeatureExtractor, along the last axis. */
 enum sl_status
-sl__ref_gather(struct sl__eval *ev)
+sl__ref_gather(struct sl__kernel_call *ev)
 {
 	int64_t axis = sl__attribute_int(ev->node, "axis", 0), n;
-	const int64_t *indices = sl__ref_integers(ev, 1);
-	struct sl__around a;
-	struct sl__mover m;
+	const int64_t *indices = sl__ref_input_integers(ev, 1);
+	struct sl__axis_split a;
+	struct sl__element_mover m;
 
 	if (sl__is_op(ev->node, SL__OP_ML_ArrayFeatureExtractor))
 		axis = -1;
-	if (!indices || sl__move_between(&m, ev, 0, 0) ||
-	    sl__around_axis(ev, &a, sl__ref_tensor(ev, 0), &axis))
+	if (!indices || sl__move_begin_input_to_output(&m, ev, 0, 0) ||
+	    sl__axis_split_tensor(ev, &a, sl__ref_input_tensor(ev, 0), &axis))
 		return ev->failure;
-	n = (int64_t)sl__ref_tensor(ev, 1)->n_elements;
+	n = (int64_t)sl__ref_input_tensor(ev, 1)->n_elements;
 	for (int64_t i = 0; i < n; i++) {
 		int64_t at = indices[i];
 
-		if (sl__ref_place(ev, &at, a.size))
+		if (sl__ref_index_normalize(ev, &at, a.size))
 			return ev->failure;
 		for (int64_t o = 0; o < a.outer; o++)
-			sl__move(&m, (o * n + i) * a.inner,
+			sl__move_elements(&m, (o * n + i) * a.inner,
 				 (o * a.size + at) * a.inner, a.inner);
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }
 
 /* Rows of a parameter taken by number are an embedding. */
@@ -176,7 +176,7 @@ sl__cost_gather(struct sl__rule_context *call, struct sl_cost *cost)
 		sl__dtype_family(sl__in_dtype(call, 1)) == SL__DTYPE_INTEGER;
 
 	cost->work = is_embedding ? SL_WORK_EMBEDDING : SL_WORK_MOVEMENT;
-	sl__cost_part_of(call, cost, 0);
+	sl__cost_limit_bytes_read(call, cost, 0);
 }
 
 /* Along all dimensions but the axis an index stands for the place it has. */
@@ -259,7 +259,7 @@ sl__infer_compress(struct sl__rule_context *call)
 {
 	const struct sl__known_contents *mask = sl__in_known_contents(call, 1);
 	int rank = sl__in_rank(call, 0), axis;
-	int64_t taken = mask && sl__known_is_plain(mask)
+	int64_t taken = mask && sl__known_has_no_symbols(mask)
 				? count_set(mask)
 				: sl__size_new_unknown(call->shapes);
 	int64_t *dims;
@@ -284,7 +284,7 @@ sl__infer_non_zero(struct sl__rule_context *call)
 
 	/* A scalar counts as one element of one dimension. */
 	dims[0] = rank < 0 ? sl__size_new_unknown(call->shapes) : rank ? rank : 1;
-	dims[1] = known && sl__known_is_plain(known)
+	dims[1] = known && sl__known_has_no_symbols(known)
 			  ? count_set(known)
 			  : sl__size_new_unknown(call->shapes);
 	return sl__out_set_shape(call, 0, SL_DTYPE_I64, 2, dims);
@@ -333,7 +333,7 @@ sl__cost_scatter(struct sl__rule_context *call, struct sl_cost *cost)
 	if (!updates || !sl__type_bytes(updates, &bytes) ||
 	    !sl__type_elements(updates, &n))
 		return;
-	cost->written_bytes = sl__plus(cost->written_bytes, bytes);
+	cost->written_bytes = sl__saturating_add(cost->written_bytes, bytes);
 	if (!strcmp(how, "add"))
 		cost->add = n;
 	else if (!strcmp(how, "mul"))
@@ -348,40 +348,40 @@ sl__cost_scatter(struct sl__rule_context *call, struct sl_cost *cost)
  */
 struct element_walk {
 	const int64_t *indices;
-	struct sl__walk w; /* them, and the data, which stays along the axis */
+	struct sl__strided_iterator w; /* them, and the data, which stays along the axis */
 	int64_t along;     /* its stride there */
 	int64_t size;      /* and its size */
 };
 
 static enum sl_status
-element_walk_of(struct sl__eval *ev, struct element_walk *w)
+element_walk_of(struct sl__kernel_call *ev, struct element_walk *w)
 {
-	const struct sl__tensor *data = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *at = sl__ref_tensor(ev, 1);
+	const struct sl__tensor *data = sl__ref_input_tensor(ev, 0);
+	const struct sl__tensor *at = sl__ref_input_tensor(ev, 1);
 	int64_t *strides = w->w.strides[0];
 	int axis;
 
-	w->indices = sl__ref_integers(ev, 1);
+	w->indices = sl__ref_input_integers(ev, 1);
 	if (!w->indices)
 		return ev->failure;
 	axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 0), (int)data->rank);
 	if (axis < 0 || at->rank != data->rank)
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev,
 			"%zu dimensions of indices into %zu, or an "
 			"axis outside",
 			at->rank, data->rank);
 	for (size_t d = 0; d < data->rank; d++) {
 		if ((int)d != axis && at->dims[d] > data->dims[d])
-			return sl__ref_refuse(ev,
+			return sl__ref_reject(ev,
 					      "%lld indices for %lld places of "
 					      "dimension %zu",
 					      (long long)at->dims[d],
 					      (long long)data->dims[d], d);
 	}
-	sl__walk_begin(&w->w, at->rank, at->dims);
+	sl__strided_iterator_begin(&w->w, at->rank, at->dims);
 	w->w.n = 1;
-	(void)sl__ref_strides(strides, data->rank, data->dims);
+	(void)sl__row_major_strides(strides, data->rank, data->dims);
 	w->along = strides[axis];
 	w->size = data->dims[axis];
 	strides[axis] = 0;
@@ -390,32 +390,32 @@ element_walk_of(struct sl__eval *ev, struct element_walk *w)
 
 /* Where in the data element k of the indices points; 0 where it fails. */
 static int64_t
-element_place(struct sl__eval *ev, const struct element_walk *w, int64_t k)
+element_place(struct sl__kernel_call *ev, const struct element_walk *w, int64_t k)
 {
 	int64_t index = w->indices[k];
 
-	if (sl__ref_place(ev, &index, w->size))
+	if (sl__ref_index_normalize(ev, &index, w->size))
 		return 0;
 	return w->w.offsets[0] + index * w->along;
 }
 
 enum sl_status
-sl__ref_gather_elements(struct sl__eval *ev)
+sl__ref_gather_elements(struct sl__kernel_call *ev)
 {
 	struct element_walk w;
-	struct sl__mover m;
+	struct sl__element_mover m;
 	int64_t k = 0;
 
-	if (sl__move_between(&m, ev, 0, 0) || element_walk_of(ev, &w))
+	if (sl__move_begin_input_to_output(&m, ev, 0, 0) || element_walk_of(ev, &w))
 		return ev->failure;
 	do {
 		int64_t from = element_place(ev, &w, k);
 
 		if (ev->failure)
 			return ev->failure;
-		sl__move(&m, k++, from, 1);
-	} while (sl__walk_on(&w.w));
-	return sl__move_end(ev, 0);
+		sl__move_elements(&m, k++, from, 1);
+	} while (sl__strided_iterator_next(&w.w));
+	return sl__move_own_strings(ev, 0);
 }
 
 /*
@@ -432,39 +432,39 @@ struct tuples {
 };
 
 static enum sl_status
-tuples_of(struct sl__eval *ev, int64_t batch_dims, struct tuples *t)
+tuples_of(struct sl__kernel_call *ev, int64_t batch_dims, struct tuples *t)
 {
-	const struct sl__tensor *data = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *at = sl__ref_tensor(ev, 1);
+	const struct sl__tensor *data = sl__ref_input_tensor(ev, 0);
+	const struct sl__tensor *at = sl__ref_input_tensor(ev, 1);
 	int64_t rank = (int64_t)data->rank, n_tuples;
 	size_t shared = (size_t)batch_dims;
 
-	t->indices = sl__ref_integers(ev, 1);
+	t->indices = sl__ref_input_integers(ev, 1);
 	if (!t->indices)
 		return ev->failure;
 	if (at->rank < 1 || batch_dims < 0 || batch_dims > rank ||
 	    batch_dims >= (int64_t)at->rank)
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "%lld shared dimensions of %zu and %zu",
 			(long long)batch_dims, data->rank, at->rank);
 	t->n_index = at->dims[at->rank - 1];
 	if (t->n_index > rank - batch_dims)
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "an index of %lld numbers into %zu dimensions",
 			(long long)t->n_index, data->rank);
-	(void)sl__ref_strides(t->strides, data->rank, data->dims);
+	(void)sl__row_major_strides(t->strides, data->rank, data->dims);
 	memmove(t->strides, t->strides + batch_dims,
 		(data->rank - (size_t)batch_dims) * sizeof(*t->strides));
 	t->dims = data->dims + batch_dims;
 	for (size_t d = 0; d < shared; d++) {
 		if (at->dims[d] != data->dims[d])
-			return sl__ref_refuse(
+			return sl__ref_reject(
 				ev, "shared dimension %zu differs", d);
 	}
-	t->n_batch = sl__ref_product(data->dims, 0, shared);
-	t->n_slice = sl__ref_product(data->dims, shared + (size_t)t->n_index,
+	t->n_batch = sl__dims_product(data->dims, 0, shared);
+	t->n_slice = sl__dims_product(data->dims, shared + (size_t)t->n_index,
 				     data->rank);
-	n_tuples = sl__ref_product(at->dims, 0, at->rank - 1);
+	n_tuples = sl__dims_product(at->dims, 0, at->rank - 1);
 	t->per_batch = t->n_batch ? n_tuples / t->n_batch : 0;
 	t->batch = t->n_batch ? (int64_t)data->n_elements / t->n_batch : 0;
 	return SL_OK;
@@ -472,7 +472,7 @@ tuples_of(struct sl__eval *ev, int64_t batch_dims, struct tuples *t)
 
 /* Where the slice of tuple i of a batch begins. */
 static enum sl_status
-tuple_place(struct sl__eval *ev, const struct tuples *t, int64_t b, int64_t i,
+tuple_place(struct sl__kernel_call *ev, const struct tuples *t, int64_t b, int64_t i,
 	    int64_t *place)
 {
 	const int64_t *numbers =
@@ -482,7 +482,7 @@ tuple_place(struct sl__eval *ev, const struct tuples *t, int64_t b, int64_t i,
 	for (int64_t k = 0; k < t->n_index; k++) {
 		int64_t at = numbers[k];
 
-		if (sl__ref_place(ev, &at, t->dims[k]))
+		if (sl__ref_index_normalize(ev, &at, t->dims[k]))
 			return ev->failure;
 		*place += at * t->strides[k];
 	}
@@ -490,34 +490,34 @@ tuple_place(struct sl__eval *ev, const struct tuples *t, int64_t b, int64_t i,
 }
 
 enum sl_status
-sl__ref_gather_nd(struct sl__eval *ev)
+sl__ref_gather_nd(struct sl__kernel_call *ev)
 {
-	struct sl__mover m;
+	struct sl__element_mover m;
 	struct tuples t;
 	int64_t place;
 
-	if (sl__move_between(&m, ev, 0, 0) ||
+	if (sl__move_begin_input_to_output(&m, ev, 0, 0) ||
 	    tuples_of(ev, sl__attribute_int(ev->node, "batch_dims", 0), &t))
 		return ev->failure;
 	for (int64_t b = 0; b < t.n_batch; b++) {
 		for (int64_t i = 0; i < t.per_batch; i++) {
 			if (tuple_place(ev, &t, b, i, &place))
 				return ev->failure;
-			sl__move(&m, (b * t.per_batch + i) * t.n_slice, place,
+			sl__move_elements(&m, (b * t.per_batch + i) * t.n_slice, place,
 				 t.n_slice);
 		}
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }
 
 enum reduction { REDUCE_NONE, REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN };
 
 static enum sl_status
-reduction_of(struct sl__eval *ev, enum reduction *out)
+reduction_of(struct sl__kernel_call *ev, enum reduction *out)
 {
 	static const char *const names[] = {"none", "add", "mul", "max", "min"};
 	const char *word = sl__attribute_string(ev->node, "reduction", "none");
-	enum sl_dtype dtype = sl__ref_dtype(ev, 0);
+	enum sl_dtype dtype = sl__ref_input_dtype(ev, 0);
 
 	for (int i = 0; i < 5; i++) {
 		*out = (enum reduction)i;
@@ -527,7 +527,7 @@ reduction_of(struct sl__eval *ev, enum reduction *out)
 			break;
 		return SL_OK;
 	}
-	return sl__ref_refuse(ev, "%s cannot be reduced by '%.40s'",
+	return sl__ref_reject(ev, "%s cannot be reduced by '%.40s'",
 			      sl_dtype_text(dtype), word);
 }
 
@@ -560,9 +560,9 @@ joined_whole(int64_t a, int64_t b, enum reduction how, enum sl_dtype dtype)
 	case REDUCE_MUL:
 		return (int64_t)((uint64_t)a * (uint64_t)b);
 	case REDUCE_MAX:
-		return sl__ref_is_less(b, a, is_unsigned) ? a : b;
+		return sl__ref_integer_is_less(b, a, is_unsigned) ? a : b;
 	case REDUCE_MIN:
-		return sl__ref_is_less(a, b, is_unsigned) ? a : b;
+		return sl__ref_integer_is_less(a, b, is_unsigned) ? a : b;
 	case REDUCE_NONE:
 	default:
 		return b;
@@ -571,7 +571,7 @@ joined_whole(int64_t a, int64_t b, enum reduction how, enum sl_dtype dtype)
 
 /* Updates on their way into a copy of the data. */
 struct scatter {
-	struct sl__mover m;
+	struct sl__element_mover m;
 	enum reduction how;
 	const struct sl__tensor *updates;
 	struct sl__runtime_value *out;
@@ -585,8 +585,8 @@ update_one(const struct scatter *s, int64_t to, int64_t from)
 	struct sl__tensor *t = &s->out->tensor;
 
 	if (s->how == REDUCE_NONE) {
-		sl__move(&s->m, to, from, 1);
-	} else if (sl__ref_is_whole(dtype)) {
+		sl__move_elements(&s->m, to, from, 1);
+	} else if (sl__ref_dtype_is_integer(dtype)) {
 		int64_t a = 0, b = 0;
 
 		(void)sl__tensor_integer_bits(t, (uint64_t)to, 1, &a);
@@ -605,22 +605,22 @@ update_one(const struct scatter *s, int64_t to, int64_t from)
 
 /* Output 0 is a copy of input 0 with input 'i' about to go into it. */
 static enum sl_status
-begin_scatter(struct sl__eval *ev, size_t i, struct scatter *s)
+begin_scatter(struct sl__kernel_call *ev, size_t i, struct scatter *s)
 {
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 
-	s->out = sl__ref_result(ev, 0);
-	s->updates = sl__ref_need(ev, i);
+	s->out = sl__ref_output(ev, 0);
+	s->updates = sl__ref_require_tensor(ev, i);
 	if (ev->failure || reduction_of(ev, &s->how) ||
-	    sl__ref_out(ev, 0, in->dtype, in->rank, in->dims) ||
+	    sl__ref_output_alloc(ev, 0, in->dtype, in->rank, in->dims) ||
 	    sl__move_begin(ev, &s->m, s->out, in))
 		return ev->failure;
-	sl__move(&s->m, 0, 0, (int64_t)in->n_elements);
+	sl__move_elements(&s->m, 0, 0, (int64_t)in->n_elements);
 	return sl__move_begin(ev, &s->m, s->out, s->updates);
 }
 
 enum sl_status
-sl__ref_scatter_elements(struct sl__eval *ev)
+sl__ref_scatter_elements(struct sl__kernel_call *ev)
 {
 	struct element_walk w;
 	struct scatter s;
@@ -628,9 +628,9 @@ sl__ref_scatter_elements(struct sl__eval *ev)
 
 	if (begin_scatter(ev, 2, &s) || element_walk_of(ev, &w))
 		return ev->failure;
-	n = (int64_t)sl__ref_tensor(ev, 1)->n_elements;
+	n = (int64_t)sl__ref_input_tensor(ev, 1)->n_elements;
 	if ((int64_t)s.updates->n_elements != n)
-		return sl__ref_refuse(ev, "%llu updates for %lld indices",
+		return sl__ref_reject(ev, "%llu updates for %lld indices",
 				      (unsigned long long)s.updates->n_elements,
 				      (long long)n);
 	for (int64_t k = 0; k < n; k++) {
@@ -639,13 +639,13 @@ sl__ref_scatter_elements(struct sl__eval *ev)
 		if (ev->failure)
 			return ev->failure;
 		update_one(&s, to, k);
-		sl__walk_on(&w.w);
+		sl__strided_iterator_next(&w.w);
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }
 
 enum sl_status
-sl__ref_scatter_nd(struct sl__eval *ev)
+sl__ref_scatter_nd(struct sl__kernel_call *ev)
 {
 	struct scatter s;
 	struct tuples t;
@@ -654,7 +654,7 @@ sl__ref_scatter_nd(struct sl__eval *ev)
 	if (begin_scatter(ev, 2, &s) || tuples_of(ev, 0, &t))
 		return ev->failure;
 	if ((int64_t)s.updates->n_elements != t.per_batch * t.n_slice)
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "%llu updates for %lld slices of %lld",
 			(unsigned long long)s.updates->n_elements,
 			(long long)t.per_batch, (long long)t.n_slice);
@@ -664,7 +664,7 @@ sl__ref_scatter_nd(struct sl__eval *ev)
 		for (int64_t e = 0; e < t.n_slice; e++)
 			update_one(&s, place + e, i * t.n_slice + e);
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }
 
 /* Where update s of a batch goes along the axis; -1: outside. */
@@ -681,23 +681,23 @@ cache_place(int64_t first, int64_t s, int64_t size, int is_circular)
 }
 
 enum sl_status
-sl__ref_tensor_scatter(struct sl__eval *ev)
+sl__ref_tensor_scatter(struct sl__kernel_call *ev)
 {
 	int is_circular =
 		!strcmp(sl__attribute_string(ev->node, "mode", "linear"), "circular");
 	int64_t axis = sl__attribute_int(ev->node, "axis", -2), per_batch;
-	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
-	struct sl__around to, from;
+	const struct sl__tensor *in = sl__ref_input_tensor(ev, 0);
+	struct sl__axis_split to, from;
 	struct scatter s;
 	size_t n;
-	const int64_t *firsts = sl__ref_list(ev, 2, NULL, &n);
+	const int64_t *firsts = sl__ref_integer_list(ev, 2, NULL, &n);
 
-	if (begin_scatter(ev, 1, &s) || sl__around_axis(ev, &to, in, &axis) ||
-	    sl__around_axis(ev, &from, s.updates, &axis))
+	if (begin_scatter(ev, 1, &s) || sl__axis_split_tensor(ev, &to, in, &axis) ||
+	    sl__axis_split_tensor(ev, &from, s.updates, &axis))
 		return ev->failure;
 	if (axis == 0 || from.outer != to.outer || from.inner != to.inner ||
 	    from.size > to.size || (firsts && (int64_t)n != in->dims[0]))
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "the update does not go into what there is");
 	per_batch = to.outer / in->dims[0];
 	for (int64_t o = 0; o < to.outer; o++) {
@@ -708,30 +708,30 @@ sl__ref_tensor_scatter(struct sl__eval *ev)
 				cache_place(first, k, to.size, is_circular);
 
 			if (at < 0)
-				return sl__ref_refuse(
+				return sl__ref_reject(
 					ev,
 					"an update at %lld goes beyond "
 					"%lld places",
 					(long long)first, (long long)to.size);
-			sl__move(&s.m, (o * to.size + at) * to.inner,
+			sl__move_elements(&s.m, (o * to.size + at) * to.inner,
 				 (o * from.size + k) * to.inner, to.inner);
 		}
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }
 
 enum sl_status
-sl__ref_non_zero(struct sl__eval *ev)
+sl__ref_non_zero(struct sl__kernel_call *ev)
 {
 	int64_t strides[SL__RANK_MOST] = {1}, dims[2], n = 0, *places, *made;
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
-	int is_whole = sl__ref_is_whole(sl__ref_dtype(ev, 0));
-	const int64_t *whole = is_whole ? sl__ref_integers(ev, 0) : NULL;
-	const double *real = is_whole ? NULL : sl__ref_doubles(ev, 0);
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
+	int is_whole = sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, 0));
+	const int64_t *whole = is_whole ? sl__ref_input_integers(ev, 0) : NULL;
+	const double *real = is_whole ? NULL : sl__ref_input_doubles(ev, 0);
 
 	if (ev->failure)
 		return ev->failure;
-	places = sl__ref_new_integers(ev, (int64_t)in->n_elements);
+	places = sl__ref_scratch_integers(ev, (int64_t)in->n_elements);
 	for (uint64_t i = 0; places && i < in->n_elements; i++) {
 		if (whole ? whole[i] != 0 : real[i] != 0)
 			places[n++] = (int64_t)i;
@@ -739,10 +739,10 @@ sl__ref_non_zero(struct sl__eval *ev)
 	/* A scalar counts as a vector of one, as ONNX Runtime has it. */
 	dims[0] = in->rank ? (int64_t)in->rank : 1;
 	dims[1] = n;
-	made = sl__ref_new_integers(ev, dims[0] * n);
-	if (sl__ref_out(ev, 0, SL_DTYPE_I64, 2, dims) || ev->failure)
+	made = sl__ref_scratch_integers(ev, dims[0] * n);
+	if (sl__ref_output_alloc(ev, 0, SL_DTYPE_I64, 2, dims) || ev->failure)
 		return ev->failure;
-	(void)sl__ref_strides(strides, in->rank, in->dims);
+	(void)sl__row_major_strides(strides, in->rank, in->dims);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t rest = places[i];
 
@@ -751,59 +751,59 @@ sl__ref_non_zero(struct sl__eval *ev)
 			rest %= strides[d];
 		}
 	}
-	return sl__ref_store_integers(ev, 0, made);
+	return sl__ref_output_store_integers(ev, 0, made);
 }
 
 /* Indices count from either end; one outside sets nothing. */
 enum sl_status
-sl__ref_one_hot(struct sl__eval *ev)
+sl__ref_one_hot(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *values = sl__ref_tensor(ev, 2);
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
-	const int64_t *indices = sl__ref_integers(ev, 0);
+	const struct sl__tensor *values = sl__ref_input_tensor(ev, 2);
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
+	const int64_t *indices = sl__ref_input_integers(ev, 0);
 	int64_t axis = sl__attribute_int(ev->node, "axis", -1);
-	struct sl__around a;
-	struct sl__mover m;
+	struct sl__axis_split a;
+	struct sl__element_mover m;
 
 	if (!indices)
 		return ev->failure;
 	if (!values || values->n_elements != 2)
-		return sl__ref_refuse(ev, "values are not two");
-	if (sl__move_fill(ev, &m, values) ||
-	    sl__around_axis(ev, &a, &out->tensor, &axis))
+		return sl__ref_reject(ev, "values are not two");
+	if (sl__move_fill_output(ev, &m, values) ||
+	    sl__axis_split_tensor(ev, &a, &out->tensor, &axis))
 		return ev->failure;
 	for (int64_t k = 0; k < a.outer * a.inner; k++) {
 		int64_t at = indices[k] + (indices[k] < 0 ? a.size : 0);
 
 		if (at >= 0 && at < a.size)
-			sl__move(&m,
+			sl__move_elements(&m,
 				 (k / a.inner * a.size + at) * a.inner +
 					 k % a.inner,
 				 1, 1);
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }
 
 enum sl_status
-sl__ref_trilu(struct sl__eval *ev)
+sl__ref_trilu(struct sl__kernel_call *ev)
 {
 	int is_upper = sl__attribute_int(ev->node, "upper", 1) != 0;
-	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *in = sl__ref_input_tensor(ev, 0);
 	int64_t rows, columns, shift;
-	struct sl__mover m;
+	struct sl__element_mover m;
 	size_t n;
-	const int64_t *shifts = sl__ref_list(ev, 1, NULL, &n);
+	const int64_t *shifts = sl__ref_integer_list(ev, 1, NULL, &n);
 
-	if (ev->failure || sl__move_between(&m, ev, 0, 0))
+	if (ev->failure || sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
 	if (in->rank < 2)
-		return sl__ref_refuse(ev, "its input is no matrix");
+		return sl__ref_reject(ev, "its input is no matrix");
 	rows = in->dims[in->rank - 2];
 	columns = in->dims[in->rank - 1];
 	/* Beyond these nothing changes any more. */
 	shift = n ? shifts[0] : 0;
 	shift = shift < -rows ? -rows : shift > columns ? columns : shift;
-	sl__move_blank(&m, (int64_t)in->n_elements);
+	sl__move_zero_fill(&m, (int64_t)in->n_elements);
 	for (int64_t i = 0; i < (int64_t)in->n_elements / columns; i++) {
 		int64_t middle = i % rows + shift + (is_upper ? 0 : 1);
 		int64_t first, end;
@@ -811,8 +811,8 @@ sl__ref_trilu(struct sl__eval *ev)
 		middle = middle < 0 ? 0 : middle > columns ? columns : middle;
 		first = is_upper ? middle : 0;
 		end = is_upper ? columns : middle;
-		sl__move(&m, i * columns + first, i * columns + first,
+		sl__move_elements(&m, i * columns + first, i * columns + first,
 			 end - first);
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }

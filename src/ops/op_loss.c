@@ -46,12 +46,12 @@ sl__cost_loss(struct sl__rule_context *call, struct sl_cost *cost)
 		!strcmp(sl__attribute_string(call->node, "reduction", "mean"), "mean");
 
 	cost->work = SL_WORK_REDUCTION;
-	sl__count(cost, n, SL__PER(.mul = is_weighted ? 1 : 0, .add = 1));
+	sl__cost_add_operations(cost, n, SL__OPERATIONS_EACH(.mul = is_weighted ? 1 : 0, .add = 1));
 	if (!is_kept_apart(call->node))
-		sl__count(cost, n_joins, SL__PER(.add = 1));
+		sl__cost_add_operations(cost, n_joins, SL__OPERATIONS_EACH(.add = 1));
 	if (is_mean) {
 		cost->div = 1;
-		sl__count(cost, n_joins, SL__PER(.add = is_weighted ? 1 : 0));
+		sl__cost_add_operations(cost, n_joins, SL__OPERATIONS_EACH(.add = is_weighted ? 1 : 0));
 	}
 }
 
@@ -63,8 +63,8 @@ sl__cost_softmax_loss(struct sl__rule_context *call, struct sl_cost *cost)
 
 	sl__cost_loss(call, cost);
 	cost->work = SL_WORK_SOFTMAX;
-	sl__count(cost, n, SL__PER(.cmp = 1, .exp = 1, .add = 3));
-	sl__count(cost, n_classes ? n / n_classes : 0, SL__PER(.exp = 1));
+	sl__cost_add_operations(cost, n, SL__OPERATIONS_EACH(.cmp = 1, .exp = 1, .add = 3));
+	sl__cost_add_operations(cost, n_classes ? n / n_classes : 0, SL__OPERATIONS_EACH(.exp = 1));
 }
 
 struct loss {
@@ -79,34 +79,34 @@ struct loss {
 };
 
 static enum sl_status
-read_loss(struct loss *l, struct sl__eval *ev)
+read_loss(struct loss *l, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *t = sl__ref_tensor(ev, 1);
-	const struct sl__tensor *w = sl__ref_tensor(ev, 2);
+	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, 1);
+	const struct sl__tensor *w = sl__ref_input_tensor(ev, 2);
 	int is_fit = x && t && x->rank >= 2 && t->rank + 1 == x->rank &&
 		     t->dims[0] == x->dims[0];
 
 	for (size_t d = 2; is_fit && d < x->rank; d++)
 		is_fit = t->dims[d - 1] == x->dims[d];
 	if (!is_fit)
-		return sl__ref_refuse(ev, "the targets do not fit the scores");
+		return sl__ref_reject(ev, "the targets do not fit the scores");
 	l->n = x->dims[0];
 	l->classes = x->dims[1];
 	l->inner = l->n ? (int64_t)t->n_elements / l->n : 0;
 	if (w && (w->rank != 1 || w->dims[0] != l->classes))
-		return sl__ref_refuse(ev, "not one weight for each class");
-	l->scores = sl__ref_doubles(ev, 0);
-	l->targets = sl__ref_integers(ev, 1);
-	l->weights = sl__ref_given_doubles(ev, 2);
-	l->each = sl__ref_new_doubles(ev, l->n * l->inner);
+		return sl__ref_reject(ev, "not one weight for each class");
+	l->scores = sl__ref_input_doubles(ev, 0);
+	l->targets = sl__ref_input_integers(ev, 1);
+	l->weights = sl__ref_optional_doubles(ev, 2);
+	l->each = sl__ref_scratch_doubles(ev, l->n * l->inner);
 	l->has_ignored = sl__attribute_find(ev->node, "ignore_index") != NULL;
 	l->ignored = sl__attribute_int(ev->node, "ignore_index", 0);
 	return ev->failure;
 }
 
 static enum sl_status
-add_up(struct sl__eval *ev, struct loss *l)
+add_up(struct sl__kernel_call *ev, struct loss *l)
 {
 	for (int64_t i = 0; i < l->n * l->inner; i++) {
 		int64_t class = l->targets[i], row = i / l->inner;
@@ -115,7 +115,7 @@ add_up(struct sl__eval *ev, struct loss *l)
 		if (l->has_ignored && class == l->ignored)
 			continue;
 		if (class < 0 || class >= l->classes)
-			return sl__ref_refuse(ev, "class %lld of %lld",
+			return sl__ref_reject(ev, "class %lld of %lld",
 					      (long long)class,
 					      (long long)l->classes);
 		weight = l->weights ? l->weights[class] : 1;
@@ -129,9 +129,9 @@ add_up(struct sl__eval *ev, struct loss *l)
 }
 
 static enum sl_status
-store_loss(struct loss *l, struct sl__eval *ev)
+store_loss(struct loss *l, struct sl__kernel_call *ev)
 {
-	int how = sl__ref_choice(
+	int how = sl__ref_attribute_choice(
 		ev, "reduction",
 		(const char *const[]){"mean", "none", "sum", NULL});
 
@@ -139,11 +139,11 @@ store_loss(struct loss *l, struct sl__eval *ev)
 		return ev->failure;
 	if (how == 0)
 		l->total /= l->weight;
-	return sl__ref_store_doubles(ev, 0, how == 1 ? l->each : &l->total);
+	return sl__ref_output_store_doubles(ev, 0, how == 1 ? l->each : &l->total);
 }
 
 enum sl_status
-sl__ref_nll_loss(struct sl__eval *ev)
+sl__ref_nll_loss(struct sl__kernel_call *ev)
 {
 	struct loss l = {0};
 
@@ -151,15 +151,15 @@ sl__ref_nll_loss(struct sl__eval *ev)
 }
 
 enum sl_status
-sl__ref_softmax_loss(struct sl__eval *ev)
+sl__ref_softmax_loss(struct sl__kernel_call *ev)
 {
 	struct loss l = {0};
 	double *logs;
 
 	if (read_loss(&l, ev))
 		return ev->failure;
-	logs = sl__ref_new_doubles(ev,
-				   (int64_t)sl__ref_tensor(ev, 0)->n_elements);
+	logs = sl__ref_scratch_doubles(ev,
+				   (int64_t)sl__ref_input_tensor(ev, 0)->n_elements);
 	for (int64_t i = 0; logs && i < l.n * l.inner; i++) {
 		int64_t at = i / l.inner * l.classes * l.inner + i % l.inner;
 
@@ -167,7 +167,7 @@ sl__ref_softmax_loss(struct sl__eval *ev)
 				     l.inner);
 	}
 	l.scores = logs;
-	if (sl__ref_store_doubles(ev, 1, logs))
+	if (sl__ref_output_store_doubles(ev, 1, logs))
 		return ev->failure;
 	return store_loss(&l, ev);
 }

@@ -17,7 +17,7 @@
 #include "ops/op_row.h"
 #include "ops/ref_matmul.h"
 #include "ops/ref_move.h"
-#include "ops/ref_view.h"
+#include "ops/ref_rules.h"
 
 #include <string.h>
 
@@ -56,7 +56,7 @@ static const struct form forms[] = {
 static const struct form *
 form_of(const struct sl__rule_context *call)
 {
-	return SL__ROW_OF(call->node, forms);
+	return SL__OP_ROW_OF(call->node, forms);
 }
 
 static enum sl_dtype
@@ -263,9 +263,9 @@ static void
 count_products(struct sl__rule_context *call, const struct form *form, uint64_t inner,
 	       struct sl_cost *cost)
 {
-	sl__count_macs(cost, sl__times(cost->out_elements, inner));
+	sl__cost_add_macs(cost, sl__saturating_mul(cost->out_elements, inner));
 	if (sl__has_in(call, form->bias))
-		sl__count(cost, cost->out_elements, SL__PER(.add = 1));
+		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.add = 1));
 	cost->work = sl__in_is_parameter(call, form->a) ||
 				     sl__in_is_parameter(call, form->b)
 			     ? SL_WORK_LINEAR
@@ -291,7 +291,7 @@ sl__cost_matmul(struct sl__rule_context *call, struct sl_cost *cost)
 	struct operand a = {0}, b = {0};
 	const char *word = sl__attribute_string(node, "activation", "");
 	double alpha = has_options(node) ? sl__attribute_float(node, "alpha", 1) : 1;
-	struct sl__per end = {.mul = (uint64_t)is_rescaled(node)};
+	struct sl__operations_each end = {.mul = (uint64_t)is_rescaled(node)};
 
 	if (!read_operands(call, form, &a, &b)) {
 		sl__cost_unknown(call, cost);
@@ -300,11 +300,11 @@ sl__cost_matmul(struct sl__rule_context *call, struct sl_cost *cost)
 	count_products(call, form, (uint64_t)a.columns, cost);
 	/* The range of A, then A in integers. */
 	if (sl__is_op(node, SL__OP_MS_DynamicQuantizeMatMul))
-		sl__count(cost, cost->in_elements, SL__PER(.cmp = 2, .mul = 1));
+		sl__cost_add_operations(cost, cost->in_elements, SL__OPERATIONS_EACH(.cmp = 2, .mul = 1));
 	end.mul += alpha < 1 || alpha > 1;
 	end.cmp = !strcmp(word, "Relu") || !strcmp(word, "LeakyRelu");
 	end.exp = *word && !end.cmp;
-	sl__count(cost, cost->out_elements, end);
+	sl__cost_add_operations(cost, cost->out_elements, end);
 }
 
 void
@@ -315,8 +315,8 @@ sl__cost_gemm(struct sl__rule_context *call, struct sl_cost *cost)
 
 	sl__cost_matmul(call, cost);
 	if (sl__has_in(call, form->bias) && (beta < 1 || beta > 1))
-		sl__count(cost, sl__in_elements(call, form->bias),
-			  SL__PER(.mul = 1));
+		sl__cost_add_operations(cost, sl__in_elements(call, form->bias),
+			  SL__OPERATIONS_EACH(.mul = 1));
 }
 
 /* Each weight is also made from its few bits: a scale and a zero point. */
@@ -326,8 +326,8 @@ sl__cost_matmul_nbits(struct sl__rule_context *call, struct sl_cost *cost)
 	uint64_t k = sl__in_dim(call, 0, -1);
 
 	count_products(call, form_of(call), k, cost);
-	sl__count(cost, sl__times(k, sl__out_dim(call, 0, -1)),
-		  SL__PER(.fma = 1));
+	sl__cost_add_operations(cost, sl__saturating_mul(k, sl__out_dim(call, 0, -1)),
+		  SL__OPERATIONS_EACH(.fma = 1));
 }
 
 /* An operand as its elements lie, and its steps through the batch. */
@@ -341,7 +341,7 @@ lay_out(const struct operand *o, struct sl__matmul *p, int is_right)
 					  .column_stride = 1,
 					  .n_matrices = 1};
 
-	sl__ref_strides(all, (size_t)o->type->rank, o->type->dims);
+	sl__row_major_strides(all, (size_t)o->type->rank, o->type->dims);
 	if (o->row >= 0)
 		made.row_stride = all[o->row];
 	if (o->column >= 0)
@@ -359,15 +359,15 @@ lay_out(const struct operand *o, struct sl__matmul *p, int is_right)
 
 /* Inference has compared the sizes; the rank is what it could not know. */
 enum sl_status
-sl__matmul_read(struct sl__matmul *p, struct sl__eval *ev)
+sl__matmul_read(struct sl__matmul *p, struct sl__kernel_call *ev)
 {
-	const struct form *form = SL__ROW_OF(ev->node, forms);
+	const struct form *form = SL__OP_ROW_OF(ev->node, forms);
 	struct operand a = {0}, b = {0};
 	struct sl__view v;
 	int n_batch;
 
-	if (!sl__ref_need(ev, form->a) || !sl__ref_need(ev, form->b) ||
-	    sl__view_begin(&v, ev))
+	if (!sl__ref_require_tensor(ev, form->a) || !sl__ref_require_tensor(ev, form->b) ||
+	    sl__ref_rules_begin(&v, ev))
 		return ev->failure;
 	if (!read_operands(&v.call, form, &a, &b))
 		sl__rule_reject(&v.call, "an operand is no matrix");
@@ -385,14 +385,14 @@ sl__matmul_read(struct sl__matmul *p, struct sl__eval *ev)
 				   "together",
 				   (long long)x, (long long)y);
 	}
-	if (sl__view_end(&v, ev))
+	if (sl__ref_rules_end(&v, ev))
 		return ev->failure;
-	sl__walk_begin(&p->w, (size_t)n_batch, p->batch);
+	sl__strided_iterator_begin(&p->w, (size_t)n_batch, p->batch);
 	p->w.n = 2;
 	p->a = lay_out(&a, p, 0);
 	p->b = lay_out(&b, p, 1);
-	p->n = sl__ref_product(
-		(int64_t[]){sl__ref_product(p->batch, 0, p->w.rank), p->a.rows,
+	p->n = sl__dims_product(
+		(int64_t[]){sl__dims_product(p->batch, 0, p->w.rank), p->a.rows,
 			    p->b.columns},
 		0, 3);
 	return SL_OK;
@@ -452,12 +452,12 @@ multiply_whole(const struct sl__matmul *p, const int64_t *a, const int64_t *b,
 }
 
 double *
-sl__matmul_reals(struct sl__eval *ev, struct sl__matmul *p, const double *left,
+sl__matmul_doubles(struct sl__kernel_call *ev, struct sl__matmul *p, const double *left,
 		 const double *right)
 {
-	double *y = sl__ref_new_doubles(ev, p->n), *to = y;
+	double *y = sl__ref_scratch_doubles(ev, p->n), *to = y;
 	double *packed =
-		sl__ref_new_doubles(ev, p->n ? p->b.rows * p->b.columns : 0);
+		sl__ref_scratch_doubles(ev, p->n ? p->b.rows * p->b.columns : 0);
 
 	if (ev->failure || p->n == 0)
 		return y;
@@ -465,15 +465,15 @@ sl__matmul_reals(struct sl__eval *ev, struct sl__matmul *p, const double *left,
 		multiply(p, left + p->w.offsets[0],
 			 pack(&p->b, right + p->w.offsets[1], packed), to);
 		to += p->a.rows * p->b.columns;
-	} while (sl__walk_on(&p->w));
+	} while (sl__strided_iterator_next(&p->w));
 	return y;
 }
 
 int64_t *
-sl__matmul_integers(struct sl__eval *ev, struct sl__matmul *p,
+sl__matmul_integers(struct sl__kernel_call *ev, struct sl__matmul *p,
 		    const int64_t *left, const int64_t *right)
 {
-	int64_t *y = sl__ref_new_integers(ev, p->n), *to = y;
+	int64_t *y = sl__ref_scratch_integers(ev, p->n), *to = y;
 
 	if (ev->failure || p->n == 0)
 		return y;
@@ -481,7 +481,7 @@ sl__matmul_integers(struct sl__eval *ev, struct sl__matmul *p,
 		multiply_whole(p, left + p->w.offsets[0],
 			       right + p->w.offsets[1], to);
 		to += p->a.rows * p->b.columns;
-	} while (sl__walk_on(&p->w));
+	} while (sl__strided_iterator_next(&p->w));
 	return y;
 }
 
@@ -494,9 +494,9 @@ is_one(double x)
 /* alpha A B + beta C, where C, input 2, is broadcast, and an activation; the
  * stacks of MatMul and FusedMatMul have neither. */
 static enum sl_status
-run(struct sl__eval *ev, int is_gemm)
+run(struct sl__kernel_call *ev, int is_gemm)
 {
-	const struct sl__tensor *t = is_gemm ? sl__ref_tensor(ev, 2) : NULL;
+	const struct sl__tensor *t = is_gemm ? sl__ref_input_tensor(ev, 2) : NULL;
 	double alpha = has_options(ev->node) ? sl__attribute_float(ev->node, "alpha", 1)
 					     : 1;
 	double beta = is_gemm ? sl__attribute_float(ev->node, "beta", 1) : 1;
@@ -509,26 +509,26 @@ run(struct sl__eval *ev, int is_gemm)
 	    sl__matmul_read(&p, ev))
 		return ev->failure;
 	if (t && t->rank > 2)
-		return sl__ref_refuse(ev, "a bias of rank %zu", t->rank);
+		return sl__ref_reject(ev, "a bias of rank %zu", t->rank);
 	if (t)
-		sl__ref_broadcast(steps, 2, t->rank, t->dims);
+		sl__broadcast_strides(steps, 2, t->rank, t->dims);
 	n = p.b.columns;
-	if (sl__ref_is_whole(sl__ref_dtype(ev, 0)) &&
+	if (sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, 0)) &&
 	    (!is_gemm || (is_one(alpha) && is_one(beta)))) {
-		const int64_t *c = t ? sl__ref_integers(ev, 2) : NULL;
+		const int64_t *c = t ? sl__ref_input_integers(ev, 2) : NULL;
 
-		whole = sl__matmul_integers(ev, &p, sl__ref_integers(ev, 0),
-					    sl__ref_integers(ev, 1));
+		whole = sl__matmul_integers(ev, &p, sl__ref_input_integers(ev, 0),
+					    sl__ref_input_integers(ev, 1));
 		for (int64_t i = 0; !ev->failure && c && i < p.n; i++)
 			whole[i] = (int64_t)((uint64_t)whole[i] +
 					     (uint64_t)c[i / n * steps[0] +
 							 i % n * steps[1]]);
-		return sl__ref_store_integers(ev, 0, whole);
+		return sl__ref_output_store_integers(ev, 0, whole);
 	} else {
-		const double *c = t ? sl__ref_doubles(ev, 2) : NULL;
+		const double *c = t ? sl__ref_input_doubles(ev, 2) : NULL;
 
-		y = sl__matmul_reals(ev, &p, sl__ref_doubles(ev, 0),
-				     sl__ref_doubles(ev, 1));
+		y = sl__matmul_doubles(ev, &p, sl__ref_input_doubles(ev, 0),
+				     sl__ref_input_doubles(ev, 1));
 		for (int64_t i = 0; !ev->failure && i < p.n; i++) {
 			y[i] *= alpha;
 			if (c)
@@ -537,18 +537,18 @@ run(struct sl__eval *ev, int is_gemm)
 		}
 		if (!ev->failure)
 			sl__fused_activation_apply(&ending, (size_t)p.n, y);
-		return sl__ref_store_doubles(ev, 0, y);
+		return sl__ref_output_store_doubles(ev, 0, y);
 	}
 }
 
 enum sl_status
-sl__ref_matmul(struct sl__eval *ev)
+sl__ref_matmul(struct sl__kernel_call *ev)
 {
 	return run(ev, 0);
 }
 
 enum sl_status
-sl__ref_gemm(struct sl__eval *ev)
+sl__ref_gemm(struct sl__kernel_call *ev)
 {
 	return run(ev, 1);
 }
@@ -583,16 +583,16 @@ few_bits(const unsigned char *bytes, int64_t i, int64_t bits)
 
 /* Whether input i is there with at least n elements of a type (NONE: any). */
 static int
-has_elements(struct sl__eval *ev, size_t i, int64_t n, enum sl_dtype dtype)
+has_elements(struct sl__kernel_call *ev, size_t i, int64_t n, enum sl_dtype dtype)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 
 	return t && t->n_elements >= (uint64_t)n &&
 	       (dtype == SL_DTYPE_NONE || t->dtype == dtype);
 }
 
 static enum sl_status
-read_packed(struct packed *q, struct sl__eval *ev)
+read_packed(struct packed *q, struct sl__kernel_call *ev)
 {
 	const int64_t most = 1 << 30; /* products stay within 64 bits */
 	const struct sl__node *node = ev->node;
@@ -607,13 +607,13 @@ read_packed(struct packed *q, struct sl__eval *ev)
 	if (q->n < 1 || q->n > most || q->k < 1 || q->k > most ||
 	    q->block_size < 1 || q->block_size > most ||
 	    (q->bits != 1 && q->bits != 2 && q->bits != 4 && q->bits != 8))
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "N %lld, K %lld, %lld bits, blocks of %lld",
 			(long long)q->n, (long long)q->k, (long long)q->bits,
 			(long long)q->block_size);
 	q->n_blocks = (q->k + q->block_size - 1) / q->block_size;
-	q->weight = sl__ref_tensor(ev, 1);
-	q->zeros = sl__ref_tensor(ev, 3);
+	q->weight = sl__ref_input_tensor(ev, 1);
+	q->zeros = sl__ref_input_tensor(ev, 3);
 	n_zeros = q->zeros && q->zeros->dtype == SL_DTYPE_U8
 			  ? q->n * bytes_for(q->n_blocks, q->bits)
 			  : q->n * q->n_blocks;
@@ -623,27 +623,27 @@ read_packed(struct packed *q, struct sl__eval *ev)
 				SL_DTYPE_U8) &&
 		   has_elements(ev, 2, q->n * q->n_blocks, SL_DTYPE_NONE) &&
 		   (!q->zeros || has_elements(ev, 3, n_zeros, SL_DTYPE_NONE)) &&
-		   (!sl__ref_in(ev, 4) ||
+		   (!sl__ref_input(ev, 4) ||
 		    has_elements(ev, 4, q->k, SL_DTYPE_NONE)) &&
-		   (!sl__ref_in(ev, 5) ||
+		   (!sl__ref_input(ev, 5) ||
 		    has_elements(ev, 5, q->n, SL_DTYPE_NONE));
 	return is_sound ? SL_OK
-			: sl__ref_refuse(
+			: sl__ref_reject(
 				  ev,
 				  "the packed weight or what belongs to it is "
 				  "too small");
 }
 
 static enum sl_status
-read_scales(struct packed *q, struct sl__eval *ev)
+read_scales(struct packed *q, struct sl__kernel_call *ev)
 {
-	q->scales = sl__ref_doubles(ev, 2);
+	q->scales = sl__ref_input_doubles(ev, 2);
 	if (q->zeros && q->zeros->dtype != SL_DTYPE_U8)
-		q->real_zeros = sl__ref_doubles(ev, 3);
-	q->group = sl__ref_given_integers(ev, 4);
+		q->real_zeros = sl__ref_input_doubles(ev, 3);
+	q->group = sl__ref_optional_integers(ev, 4);
 	for (int64_t k = 0; q->group && k < q->k; k++) {
 		if (q->group[k] < 0 || q->group[k] >= q->n_blocks)
-			return sl__ref_refuse(ev, "no group %lld",
+			return sl__ref_reject(ev, "no group %lld",
 					      (long long)q->group[k]);
 	}
 	return ev->failure;
@@ -663,10 +663,10 @@ zero_point(const struct packed *q, int64_t row, int64_t block)
 
 /* The weight [k][n] in full. */
 static double *
-unpack(const struct packed *q, struct sl__eval *ev)
+unpack(const struct packed *q, struct sl__kernel_call *ev)
 {
 	int64_t block_bytes = bytes_for(q->block_size, q->bits);
-	double *made = sl__ref_new_doubles(ev, q->n * q->k);
+	double *made = sl__ref_scratch_doubles(ev, q->n * q->k);
 
 	for (int64_t i = 0; made && i < q->n * q->k; i++) {
 		int64_t row = i / q->k, k = i % q->k, in = k / q->block_size;
@@ -684,12 +684,12 @@ unpack(const struct packed *q, struct sl__eval *ev)
 }
 
 enum sl_status
-sl__ref_matmul_nbits(struct sl__eval *ev)
+sl__ref_matmul_nbits(struct sl__kernel_call *ev)
 {
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
-	const double *a = sl__ref_doubles(ev, 0), *b;
-	const double *bias = sl__ref_given_doubles(ev, 5);
-	double *y = sl__ref_new_output(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
+	const double *a = sl__ref_input_doubles(ev, 0), *b;
+	const double *bias = sl__ref_optional_doubles(ev, 5);
+	double *y = sl__ref_scratch_output(ev, 0);
 	struct sl__matmul p = {0};
 	struct packed q;
 
@@ -707,5 +707,5 @@ sl__ref_matmul_nbits(struct sl__eval *ev)
 	multiply(&p, a, b, y);
 	for (uint64_t i = 0; bias && i < out->tensor.n_elements; i++)
 		y[i] += bias[i % (uint64_t)q.n];
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }

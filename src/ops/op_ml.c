@@ -102,7 +102,7 @@ sl__infer_one_hot_encoder(struct sl__rule_context *call)
 	size_t n = n_of(call, "cats_int64s");
 
 	n = n ? n : n_of(call, "cats_strings");
-	return sl__out_longer(call, SL_DTYPE_F32, (int64_t)n);
+	return sl__out_set_input_dims_plus(call, SL_DTYPE_F32, (int64_t)n);
 }
 
 enum sl_status
@@ -163,7 +163,7 @@ sl__infer_feature_extractor(struct sl__rule_context *call)
 enum sl_status
 sl__infer_feature_vectorizer(struct sl__rule_context *call)
 {
-	struct sl__list widths = sl__list_of(call, SIZE_MAX, "inputdimensions");
+	struct sl__integer_list widths = sl__integer_list_read(call, SIZE_MAX, "inputdimensions");
 	int64_t dims[2] = {rows_of(call), 0};
 
 	for (int64_t i = 0; widths.values && i < widths.n; i++) {
@@ -232,7 +232,7 @@ static uint64_t
 count_outputs(struct sl__rule_context *call)
 {
 	const struct sl__type *scores =
-		sl__out_type_of(call, call->node->n_outputs - 1);
+		sl__out_inferred_type(call, call->node->n_outputs - 1);
 
 	return scores && scores->rank == 2 && scores->dims[1] > 0
 		       ? (uint64_t)scores->dims[1]
@@ -248,20 +248,20 @@ add_post_transform(struct sl__rule_context *call, struct sl_cost *cost,
 
 	if (!strcmp(how, "NONE"))
 		return;
-	sl__count(cost, n_scores, SL__PER(.exp = 1));
+	sl__cost_add_operations(cost, n_scores, SL__OPERATIONS_EACH(.exp = 1));
 	if (!strncmp(how, "SOFTMAX", 7))
-		sl__count(cost, n_scores, SL__PER(.add = 1, .div = 1));
+		sl__cost_add_operations(cost, n_scores, SL__OPERATIONS_EACH(.add = 1, .div = 1));
 }
 
 void
 sl__cost_linear_model(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	uint64_t n_scores = sl__times(count_rows(call), count_outputs(call));
+	uint64_t n_scores = sl__saturating_mul(count_rows(call), count_outputs(call));
 	size_t n_weights = n_of(call, "coefficients"),
 	       n_bias = n_of(call, "intercepts");
 
 	cost->work = SL_WORK_LINEAR;
-	sl__count_macs(cost, sl__times(n_scores, sl__in_dim(call, 0, -1)));
+	sl__cost_add_macs(cost, sl__saturating_mul(n_scores, sl__in_dim(call, 0, -1)));
 	cost->add = n_bias ? n_scores : 0;
 	cost->weight_bytes = 4 * (n_weights + n_bias); /* floats */
 	add_post_transform(call, cost, n_scores);
@@ -279,21 +279,21 @@ sl__cost_vector_machine(struct sl__rule_context *call, struct sl_cost *cost)
 	uint64_t n_features = sl__in_dim(call, 0, -1);
 	uint64_t n_vectors =
 		n_features ? n_of(call, "support_vectors") / n_features : 0;
-	uint64_t n_pairs = sl__times(count_rows(call), n_vectors);
+	uint64_t n_pairs = sl__saturating_mul(count_rows(call), n_vectors);
 
-	sl__cost_estimate(cost, "its kernel with every support vector, once");
+	sl__cost_mark_estimated(cost, "its kernel with every support vector, once");
 	cost->weight_bytes = 4 * (n_of(call, "support_vectors") +
 				  n_of(call, "coefficients"));
 	if (!n_vectors)
-		n_pairs = sl__times(count_rows(call), count_outputs(call));
-	cost->fma = sl__times(n_pairs, n_features);
+		n_pairs = sl__saturating_mul(count_rows(call), count_outputs(call));
+	cost->fma = sl__saturating_mul(n_pairs, n_features);
 	if (!strcmp(kernel, "RBF"))
 		cost->add = cost->fma; /* differences before squares */
 	if (strcmp(kernel, "LINEAR") != 0)
 		cost->exp = n_pairs;
 	if (n_vectors)
-		sl__count(cost, count_rows(call),
-			  SL__PER(.fma = n_of(call, "coefficients")));
+		sl__cost_add_operations(cost, count_rows(call),
+			  SL__OPERATIONS_EACH(.fma = n_of(call, "coefficients")));
 }
 
 static uint64_t
@@ -317,7 +317,7 @@ sl__cost_trees(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n_trees = count_trees(call);
 	uint64_t n_nodes = n_of(call, "nodes_featureids"), deep = 0;
-	uint64_t n_visits = sl__times(count_rows(call), n_trees);
+	uint64_t n_visits = sl__saturating_mul(count_rows(call), n_trees);
 
 	if (!n_trees || !n_nodes) {
 		cost->basis = SL_BASIS_UNKNOWN;
@@ -326,7 +326,7 @@ sl__cost_trees(struct sl__rule_context *call, struct sl_cost *cost)
 	}
 	while ((n_nodes / n_trees + 1) >> deep > 1)
 		deep++;
-	sl__count(cost, n_visits, SL__PER(.cmp = deep, .add = 1));
-	sl__cost_estimate(cost, "as if its trees were balanced: paths depend "
+	sl__cost_add_operations(cost, n_visits, SL__OPERATIONS_EACH(.cmp = deep, .add = 1));
+	sl__cost_mark_estimated(cost, "as if its trees were balanced: paths depend "
 				"on data");
 }

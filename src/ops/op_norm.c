@@ -146,15 +146,15 @@ cost_rows(struct sl_cost *cost, uint64_t n, uint64_t n_rows)
 {
 	cost->work = SL_WORK_LAYER_NORM;
 	cost->in_elements = n;
-	sl__count(cost, n, SL__PER(.add = 3, .mul = 2));
-	sl__count(cost, n_rows, SL__PER(.add = 1, .div = 3, .exp = 1));
+	sl__cost_add_operations(cost, n, SL__OPERATIONS_EACH(.add = 3, .mul = 2));
+	sl__cost_add_operations(cost, n_rows, SL__OPERATIONS_EACH(.add = 1, .div = 3, .exp = 1));
 }
 
 static void
 cost_scale(struct sl_cost *cost, int has_bias)
 {
-	sl__count(cost, cost->in_elements,
-		  has_bias ? SL__PER(.fma = 1) : SL__PER(.mul = 1));
+	sl__cost_add_operations(cost, cost->in_elements,
+		  has_bias ? SL__OPERATIONS_EACH(.fma = 1) : SL__OPERATIONS_EACH(.mul = 1));
 }
 
 /* Elements of input 0 over those of a row, which starts at 'axis'. */
@@ -164,7 +164,7 @@ rows_before(struct sl__rule_context *call, int axis)
 	uint64_t n = 1;
 
 	for (int d = 0; d < axis; d++)
-		n = sl__times(n, sl__in_dim(call, 0, d));
+		n = sl__saturating_mul(n, sl__in_dim(call, 0, d));
 	return n;
 }
 
@@ -189,9 +189,9 @@ void
 sl__cost_rms_norm(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_LAYER_NORM;
-	sl__count(cost, cost->in_elements, SL__PER(.add = 1, .mul = 3));
-	sl__count(cost, layer_rows(call),
-		  SL__PER(.add = 1, .div = 2, .exp = 1));
+	sl__cost_add_operations(cost, cost->in_elements, SL__OPERATIONS_EACH(.add = 1, .mul = 3));
+	sl__cost_add_operations(cost, layer_rows(call),
+		  SL__OPERATIONS_EACH(.add = 1, .div = 2, .exp = 1));
 }
 
 /* Input and skip are added first, and a bias where there is one. */
@@ -200,16 +200,16 @@ sl__cost_skip_layer_norm(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost_rows(cost, cost->in_elements, layer_rows(call));
 	cost_scale(cost, sl__has_in(call, 3));
-	sl__count(cost, cost->in_elements,
-		  SL__PER(.add = sl__has_in(call, 4) ? 2 : 1));
+	sl__cost_add_operations(cost, cost->in_elements,
+		  SL__OPERATIONS_EACH(.add = sl__has_in(call, 4) ? 2 : 1));
 }
 
 void
 sl__cost_skip_rms_norm(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	sl__cost_rms_norm(call, cost);
-	sl__count(cost, cost->in_elements,
-		  SL__PER(.add = sl__has_in(call, 3) ? 2 : 1));
+	sl__cost_add_operations(cost, cost->in_elements,
+		  SL__OPERATIONS_EACH(.add = sl__has_in(call, 3) ? 2 : 1));
 }
 
 /* Whether input i, of those that are tables, came up before: its bytes stand
@@ -252,8 +252,8 @@ sl__cost_embed_layer_norm(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost_rows(cost, cost->out_elements, sl__in_elements(call, 0));
 	cost_scale(cost, sl__has_in(call, 6));
-	sl__count(cost, cost->out_elements,
-		  SL__PER(.add = sl__has_in(call, 4) ? 2 : 1));
+	sl__cost_add_operations(cost, cost->out_elements,
+		  SL__OPERATIONS_EACH(.add = sl__has_in(call, 4) ? 2 : 1));
 	for (size_t i = 2; i <= 4; i++)
 		read_rows(call, cost, i);
 }
@@ -271,7 +271,7 @@ sl__cost_group_norm(struct sl__rule_context *call, struct sl_cost *cost)
 	int64_t n_groups = sl__attribute_int(call->node, "num_groups", 1);
 
 	cost_rows(cost, cost->in_elements,
-		  sl__times(sl__in_dim(call, 0, 0),
+		  sl__saturating_mul(sl__in_dim(call, 0, 0),
 			    n_groups > 0 ? (uint64_t)n_groups : 1));
 	cost_scale(cost, 1);
 }
@@ -296,7 +296,7 @@ sl__cost_mean_variance_norm(struct sl__rule_context *call, struct sl_cost *cost)
 		for (size_t i = 0; i < n_axes; i++)
 			is_axis |= sl__axis_normalize(axes[i], rank) == d;
 		if (!is_axis)
-			n_rows = sl__times(n_rows, sl__in_dim(call, 0, d));
+			n_rows = sl__saturating_mul(n_rows, sl__in_dim(call, 0, d));
 	}
 	cost_rows(cost, cost->in_elements, n_rows);
 }
@@ -318,12 +318,12 @@ sl__cost_batch_norm(struct sl__rule_context *call, struct sl_cost *cost)
 				  : sl__attribute_int(node, "training_mode", 0) != 0;
 
 	cost->work = SL_WORK_BATCH_NORM;
-	sl__count(cost, n, SL__PER(.fma = 1));
+	sl__cost_add_operations(cost, n, SL__OPERATIONS_EACH(.fma = 1));
 	if (!is_training)
 		return;
-	sl__count(cost, n, SL__PER(.fma = 1, .add = 2));
-	sl__count(cost, n_channels,
-		  SL__PER(.add = 1, .fma = 2, .mul = 2, .div = 3, .exp = 1));
+	sl__cost_add_operations(cost, n, SL__OPERATIONS_EACH(.fma = 1, .add = 2));
+	sl__cost_add_operations(cost, n_channels,
+		  SL__OPERATIONS_EACH(.add = 1, .fma = 2, .mul = 2, .div = 3, .exp = 1));
 }
 
 /* x / sum(|x|), or x / sqrt(sum(x x)), along one axis. */
@@ -353,7 +353,7 @@ sl__cost_lrn(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	int64_t size = sl__attribute_int(call->node, "size", 1);
 
-	sl__count(cost, cost->in_elements,
-		  SL__PER(.mul = 1, .fma = 1, .exp = 1, .div = 1,
+	sl__cost_add_operations(cost, cost->in_elements,
+		  SL__OPERATIONS_EACH(.mul = 1, .fma = 1, .exp = 1, .div = 1,
 			  .add = size > 0 ? (uint64_t)size - 1 : 0));
 }

@@ -96,7 +96,7 @@ sl__infer_unique(struct sl__rule_context *call)
 	sl__arena_init(&scratch, &call->shapes->arena.allocator);
 	/* Of nothing there may be slices without end. */
 	outputs = known && (known->n || !has_axis)
-			  ? sl__follow(call, &scratch, 0)
+			  ? sl__fold_known_by_kernel(call, &scratch, 0)
 			  : NULL;
 	n = outputs && outputs[0] ? outputs[0]->tensor.dims[axis]
 				  : sl__size_new_unknown(call->shapes);
@@ -119,8 +119,8 @@ sl__cost_unique(struct sl__rule_context *call, struct sl_cost *cost)
 
 	while (n >> deep > 1)
 		deep++;
-	cost->cmp = sl__times(n, deep);
-	sl__cost_estimate(cost, "as if sorted: n log n comparisons");
+	cost->cmp = sl__saturating_mul(n, deep);
+	sl__cost_mark_estimated(cost, "as if sorted: n log n comparisons");
 }
 
 void
@@ -147,7 +147,7 @@ sl__cost_running(struct sl__rule_context *call, struct sl_cost *cost)
 	if (sl__in_integers(call, 1, &given, &n_axes) && n_axes == 1)
 		axis = sl__axis_normalize(*given, sl__in_rank(call, 0));
 	else
-		sl__cost_estimate(cost, "the axis depends on data");
+		sl__cost_mark_estimated(cost, "the axis depends on data");
 	if (axis >= 0)
 		length = sl__in_dim(call, 0, axis);
 	n = length ? n - n / length : 0;
@@ -169,8 +169,8 @@ sl__cost_topk(struct sl__rule_context *call, struct sl_cost *cost)
 
 	while (n_levels < 63 && UINT64_C(1) << n_levels < k)
 		n_levels++;
-	cost->cmp = sl__times(cost->in_elements, 1 + n_levels);
-	sl__cost_estimate(cost, "comparisons depend on data: a heap of k at "
+	cost->cmp = sl__saturating_mul(cost->in_elements, 1 + n_levels);
+	sl__cost_mark_estimated(cost, "comparisons depend on data: a heap of k at "
 				"its worst");
 }
 
@@ -183,9 +183,9 @@ struct elements {
 };
 
 static enum sl_status
-elements_of(struct sl__eval *ev, size_t i, struct elements *out)
+elements_of(struct sl__kernel_call *ev, size_t i, struct elements *out)
 {
-	const struct sl__tensor *t = sl__ref_need(ev, i);
+	const struct sl__tensor *t = sl__ref_require_tensor(ev, i);
 
 	memset(out, 0, sizeof(*out));
 	if (!t)
@@ -193,10 +193,10 @@ elements_of(struct sl__eval *ev, size_t i, struct elements *out)
 	out->is_u64 = t->dtype == SL_DTYPE_U64;
 	if (t->dtype == SL_DTYPE_STRING)
 		out->texts = t->strings;
-	else if (sl__ref_is_whole(t->dtype))
-		out->whole = sl__ref_integers(ev, i);
+	else if (sl__ref_dtype_is_integer(t->dtype))
+		out->whole = sl__ref_input_integers(ev, i);
 	else
-		out->real = sl__ref_doubles(ev, i);
+		out->real = sl__ref_input_doubles(ev, i);
 	return ev->failure;
 }
 
@@ -273,16 +273,16 @@ sort(const struct runs *r, int64_t *places, int64_t *room, int64_t n)
 
 /* Both outputs, [outer][k][inner]. */
 static enum sl_status
-give_top(struct sl__eval *ev, const struct sl__around *a, struct runs *r,
+give_top(struct sl__kernel_call *ev, const struct sl__axis_split *a, struct runs *r,
 	 int64_t k)
 {
-	int64_t *places = sl__ref_new_integers(ev, a->size);
-	int64_t *room = sl__ref_new_integers(ev, a->size);
-	int64_t *chosen = sl__ref_new_integers(ev, a->outer * k * a->inner);
-	int has_values = sl__ref_result(ev, 0) != NULL;
-	struct sl__mover m;
+	int64_t *places = sl__ref_scratch_integers(ev, a->size);
+	int64_t *room = sl__ref_scratch_integers(ev, a->size);
+	int64_t *chosen = sl__ref_scratch_integers(ev, a->outer * k * a->inner);
+	int has_values = sl__ref_output(ev, 0) != NULL;
+	struct sl__element_mover m;
 
-	if (ev->failure || (has_values && sl__move_between(&m, ev, 0, 0)))
+	if (ev->failure || (has_values && sl__move_begin_input_to_output(&m, ev, 0, 0)))
 		return ev->failure;
 	for (int64_t o = 0; o < a->outer * a->inner; o++) {
 		int64_t row = o / a->inner, column = o % a->inner;
@@ -296,38 +296,38 @@ give_top(struct sl__eval *ev, const struct sl__around *a, struct runs *r,
 
 			chosen[to] = places[i];
 			if (has_values)
-				sl__move(&m, to,
+				sl__move_elements(&m, to,
 					 r->start + places[i] * a->inner, 1);
 		}
 	}
-	sl__ref_store_integers(ev, 1, chosen);
-	return sl__move_end(ev, 0);
+	sl__ref_output_store_integers(ev, 1, chosen);
+	return sl__move_own_strings(ev, 0);
 }
 
 enum sl_status
-sl__ref_topk(struct sl__eval *ev)
+sl__ref_topk(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	int64_t axis = sl__attribute_int(ev->node, "axis", -1), k;
 	struct runs r = {.n = 1, .inner = 1};
 	int64_t dims[SL__RANK_MOST];
-	struct sl__around a;
+	struct sl__axis_split a;
 	size_t n;
-	const int64_t *given = sl__ref_list(ev, 1, NULL, &n);
+	const int64_t *given = sl__ref_integer_list(ev, 1, NULL, &n);
 
-	if (ev->failure || sl__around_axis(ev, &a, in, &axis) ||
+	if (ev->failure || sl__axis_split_tensor(ev, &a, in, &axis) ||
 	    elements_of(ev, 0, &r.e))
 		return ev->failure;
 	k = n ? given[0] : sl__attribute_int(ev->node, "k", -1);
 	if (k < 0 || k > a.size)
-		return sl__ref_refuse(ev, "the first %lld of %lld",
+		return sl__ref_reject(ev, "the first %lld of %lld",
 				      (long long)k, (long long)a.size);
 	r.step = a.inner;
 	r.is_falling = sl__attribute_int(ev->node, "largest", 1) != 0;
 	memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[axis] = k;
-	if (sl__ref_out(ev, 0, in->dtype, in->rank, dims) ||
-	    sl__ref_out(ev, 1, SL_DTYPE_I64, in->rank, dims) || k == 0 ||
+	if (sl__ref_output_alloc(ev, 0, in->dtype, in->rank, dims) ||
+	    sl__ref_output_alloc(ev, 1, SL_DTYPE_I64, in->rank, dims) || k == 0 ||
 	    in->n_elements == 0)
 		return ev->failure;
 	return give_top(ev, &a, &r, k);
@@ -379,14 +379,14 @@ number_by_place(struct distinct *d, int64_t *room)
 }
 
 static enum sl_status
-find_distinct(struct sl__eval *ev, const struct runs *r, struct distinct *d)
+find_distinct(struct sl__kernel_call *ev, const struct runs *r, struct distinct *d)
 {
-	int64_t *places = sl__ref_new_integers(ev, d->n_all);
-	int64_t *room = sl__ref_new(ev, (size_t)d->n_all, 3 * sizeof(*room));
+	int64_t *places = sl__ref_scratch_integers(ev, d->n_all);
+	int64_t *room = sl__ref_scratch(ev, (size_t)d->n_all, 3 * sizeof(*room));
 
-	d->first = sl__ref_new_integers(ev, d->n_all);
-	d->counts = sl__ref_new_integers(ev, d->n_all);
-	d->inverse = sl__ref_new_integers(ev, d->n_all);
+	d->first = sl__ref_scratch_integers(ev, d->n_all);
+	d->counts = sl__ref_scratch_integers(ev, d->n_all);
+	d->inverse = sl__ref_scratch_integers(ev, d->n_all);
 	if (ev->failure)
 		return ev->failure;
 	for (int64_t i = 0; i < d->n_all; i++)
@@ -400,44 +400,44 @@ find_distinct(struct sl__eval *ev, const struct runs *r, struct distinct *d)
 
 /* Output 0: the slices themselves. */
 static enum sl_status
-give_distinct(struct sl__eval *ev, const struct sl__around *a,
+give_distinct(struct sl__kernel_call *ev, const struct sl__axis_split *a,
 	      const struct distinct *d)
 {
-	struct sl__mover m;
+	struct sl__element_mover m;
 
-	if (sl__ref_is_idle(ev) || sl__move_between(&m, ev, 0, 0))
+	if (sl__ref_output_is_empty(ev) || sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
 	for (int64_t o = 0; o < a->outer; o++) {
 		for (int64_t i = 0; i < d->n; i++)
-			sl__move(&m, (o * d->n + i) * a->inner,
+			sl__move_elements(&m, (o * d->n + i) * a->inner,
 				 (o * a->size + d->first[i]) * a->inner,
 				 a->inner);
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }
 
 static enum sl_status
-give_list(struct sl__eval *ev, size_t k, int64_t n, const int64_t *list)
+give_list(struct sl__kernel_call *ev, size_t k, int64_t n, const int64_t *list)
 {
-	if (sl__ref_out(ev, k, SL_DTYPE_I64, 1, &n))
+	if (sl__ref_output_alloc(ev, k, SL_DTYPE_I64, 1, &n))
 		return ev->failure;
-	return sl__ref_store_integers(ev, k, list);
+	return sl__ref_output_store_integers(ev, k, list);
 }
 
 enum sl_status
-sl__ref_unique(struct sl__eval *ev)
+sl__ref_unique(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	int has_axis = sl__attribute_find(ev->node, "axis") != NULL;
 	int64_t axis = sl__attribute_int(ev->node, "axis", 0), dims[SL__RANK_MOST];
-	struct sl__around a = {1, 0, 1};
+	struct sl__axis_split a = {1, 0, 1};
 	struct runs r = {0};
 	struct distinct d = {0};
 
 	if (!in || elements_of(ev, 0, &r.e))
 		return ev->failure;
 	a.size = (int64_t)in->n_elements;
-	if (has_axis && sl__around_axis(ev, &a, in, &axis))
+	if (has_axis && sl__axis_split_tensor(ev, &a, in, &axis))
 		return ev->failure;
 	r.step = r.inner = a.inner;
 	r.n = (int64_t)((uint64_t)a.outer * (uint64_t)a.inner);
@@ -448,7 +448,7 @@ sl__ref_unique(struct sl__eval *ev)
 	if (in->rank)
 		memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[has_axis ? axis : 0] = d.n;
-	if (sl__ref_out(ev, 0, in->dtype, has_axis ? in->rank : 1, dims) ||
+	if (sl__ref_output_alloc(ev, 0, in->dtype, has_axis ? in->rank : 1, dims) ||
 	    give_distinct(ev, &a, &d) || give_list(ev, 1, d.n, d.first) ||
 	    give_list(ev, 2, d.n_all, d.inverse))
 		return ev->failure;
@@ -469,20 +469,20 @@ order_of_extremes(const struct elements *e, int64_t a, int64_t b, int is_min)
 }
 
 enum sl_status
-sl__ref_arg_reduce(struct sl__eval *ev)
+sl__ref_arg_reduce(struct sl__kernel_call *ev)
 {
 	int is_min = sl__is_op(ev->node, SL__OP_ONNX_ArgMin);
 	int takes_last = sl__attribute_int(ev->node, "select_last_index", 0) != 0;
 	int64_t axis = sl__attribute_int(ev->node, "axis", 0), *chosen;
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
-	struct sl__around a;
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
+	struct sl__axis_split a;
 	struct elements e;
 
-	if (!in || sl__around_axis(ev, &a, in, &axis) || elements_of(ev, 0, &e))
+	if (!in || sl__axis_split_tensor(ev, &a, in, &axis) || elements_of(ev, 0, &e))
 		return ev->failure;
 	if (a.size == 0)
-		return sl__ref_refuse(ev, "none of 0 is the greatest");
-	chosen = sl__ref_new_integers(ev, a.outer * a.inner);
+		return sl__ref_reject(ev, "none of 0 is the greatest");
+	chosen = sl__ref_scratch_integers(ev, a.outer * a.inner);
 	if (!chosen)
 		return ev->failure;
 	for (int64_t o = 0; o < a.outer * a.inner; o++) {
@@ -497,7 +497,7 @@ sl__ref_arg_reduce(struct sl__eval *ev)
 				chosen[o] = i;
 		}
 	}
-	return sl__ref_store_integers(ev, 0, chosen);
+	return sl__ref_output_store_integers(ev, 0, chosen);
 }
 
 /* How running values are taken: of which elements, where to, in which order. */
@@ -535,37 +535,37 @@ run_line(const struct running *r, int64_t start, int64_t n, int64_t step)
 }
 
 enum sl_status
-sl__ref_running(struct sl__eval *ev)
+sl__ref_running(struct sl__kernel_call *ev)
 {
 	struct running r = {
 		.is_matmul = sl__is_op(ev->node, SL__OP_ONNX_CumProd),
 		.is_exclusive = sl__attribute_int(ev->node, "exclusive", 0) != 0,
 		.is_reverse = sl__attribute_int(ev->node, "reverse", 0) != 0,
 	};
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
-	struct sl__around a;
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
+	struct sl__axis_split a;
 	int64_t axis;
 	size_t n;
-	const int64_t *given = sl__ref_list(ev, 1, NULL, &n);
+	const int64_t *given = sl__ref_integer_list(ev, 1, NULL, &n);
 
 	if (ev->failure)
 		return ev->failure;
 	if (n != 1)
-		return sl__ref_refuse(ev, "its axis is not one number");
+		return sl__ref_reject(ev, "its axis is not one number");
 	axis = given[0];
-	if (sl__around_axis(ev, &a, in, &axis) ||
-	    sl__ref_out(ev, 0, in->dtype, in->rank, in->dims) ||
+	if (sl__axis_split_tensor(ev, &a, in, &axis) ||
+	    sl__ref_output_alloc(ev, 0, in->dtype, in->rank, in->dims) ||
 	    in->n_elements == 0 || elements_of(ev, 0, &r.from))
 		return ev->failure;
 	if (r.from.texts)
-		return sl__ref_refuse(ev, "strings cannot be added up");
+		return sl__ref_reject(ev, "strings cannot be added up");
 	if (r.from.whole)
-		r.whole = sl__ref_new_integers(ev, (int64_t)in->n_elements);
+		r.whole = sl__ref_scratch_integers(ev, (int64_t)in->n_elements);
 	else
-		r.real = sl__ref_new_doubles(ev, (int64_t)in->n_elements);
+		r.real = sl__ref_scratch_doubles(ev, (int64_t)in->n_elements);
 	for (int64_t o = 0; !ev->failure && o < a.outer * a.inner; o++)
 		run_line(&r, o / a.inner * a.size * a.inner + o % a.inner,
 			 a.size, a.inner);
-	return r.whole ? sl__ref_store_integers(ev, 0, r.whole)
-		       : sl__ref_store_doubles(ev, 0, r.real);
+	return r.whole ? sl__ref_output_store_integers(ev, 0, r.whole)
+		       : sl__ref_output_store_doubles(ev, 0, r.real);
 }

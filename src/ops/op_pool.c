@@ -61,7 +61,7 @@ sl__infer_pool(struct sl__rule_context *call)
 	w.may_stick_out = 1;
 	for (int d = 0; d < rank - 2; d++)
 		dims[first + d] =
-			sl__window_positions(call, &w, d, x->dims[first + d]);
+			sl__window_output_size(call, &w, d, x->dims[first + d]);
 	dims[0] = x->dims[0];
 	dims[first == 1 ? rank - 1 : 1] = x->dims[first == 1 ? rank - 1 : 1];
 	sl__out_set_shape(call, 0, dtype, rank, dims);
@@ -175,7 +175,7 @@ void
 sl__cost_max_pool(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_POOL;
-	cost->cmp = sl__times(cost->out_elements, taps_of(call) - 1);
+	cost->cmp = sl__saturating_mul(cost->out_elements, taps_of(call) - 1);
 }
 
 /* A mean of n elements each; quantized ones go back to small integers by one
@@ -188,8 +188,8 @@ count_means(struct sl__rule_context *call, struct sl_cost *cost, uint64_t n_join
 		sl__is_op(call->node, SL__OP_MS_QLinearGlobalAveragePool);
 
 	cost->add = n_joins;
-	sl__count(cost, cost->out_elements,
-		  SL__PER(.div = 1, .mul = is_scaled ? 1 : 0));
+	sl__cost_add_operations(cost, cost->out_elements,
+		  SL__OPERATIONS_EACH(.div = 1, .mul = is_scaled ? 1 : 0));
 }
 
 /* A window of one element is how exporters write an adaptive pool to the
@@ -200,7 +200,7 @@ sl__cost_average_pool(struct sl__rule_context *call, struct sl_cost *cost)
 	uint64_t taps = taps_of(call);
 
 	cost->work = taps == 1 ? SL_WORK_ADAPTIVE_POOL : SL_WORK_POOL;
-	count_means(call, cost, sl__times(cost->out_elements, taps - 1));
+	count_means(call, cost, sl__saturating_mul(cost->out_elements, taps - 1));
 }
 
 /* (sum of |x|^p)^(1/p): p = 1 takes no powers, 2 a product and a root. */
@@ -216,7 +216,7 @@ count_norm(uint64_t p, uint64_t n_in, uint64_t n_out, struct sl_cost *cost)
 	if (p == 2) {
 		cost->fma = n_in;
 	} else {
-		cost->exp = sl__plus(n_in, n_out);
+		cost->exp = sl__saturating_add(n_in, n_out);
 		cost->add = n_in - n_out;
 	}
 }
@@ -233,7 +233,7 @@ void
 sl__cost_lp_pool(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	count_norm(norm_power(call),
-		   sl__times(cost->out_elements, taps_of(call)),
+		   sl__saturating_mul(cost->out_elements, taps_of(call)),
 		   cost->out_elements, cost);
 }
 
@@ -274,12 +274,12 @@ void
 sl__cost_max_roi_pool(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t image =
-		sl__times(sl__in_dim(call, 0, 2), sl__in_dim(call, 0, 3));
+		sl__saturating_mul(sl__in_dim(call, 0, 2), sl__in_dim(call, 0, 3));
 
 	cost->work = SL_WORK_POOL;
-	cost->cmp = sl__times(image, sl__times(sl__out_dim(call, 0, 0),
+	cost->cmp = sl__saturating_mul(image, sl__saturating_mul(sl__out_dim(call, 0, 0),
 					       sl__out_dim(call, 0, 1)));
-	sl__cost_estimate(cost, "as if every region were the whole image");
+	sl__cost_mark_estimated(cost, "as if every region were the whole image");
 }
 
 static uint64_t
@@ -297,19 +297,19 @@ void
 sl__cost_roi_align(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	int64_t ratio = sl__attribute_int(call->node, "sampling_ratio", 0);
-	uint64_t samples = sl__times((uint64_t)ratio, (uint64_t)ratio);
+	uint64_t samples = sl__saturating_mul((uint64_t)ratio, (uint64_t)ratio);
 
 	if (ratio <= 0) {
-		samples = sl__times(divide_up(sl__in_dim(call, 0, 2),
+		samples = sl__saturating_mul(divide_up(sl__in_dim(call, 0, 2),
 					      sl__out_dim(call, 0, 2)),
 				    divide_up(sl__in_dim(call, 0, 3),
 					      sl__out_dim(call, 0, 3)));
-		sl__cost_estimate(cost,
+		sl__cost_mark_estimated(cost,
 				  "as if every region were the whole image");
 	}
-	samples = sl__times(samples, cost->out_elements);
+	samples = sl__saturating_mul(samples, cost->out_elements);
 	cost->work = SL_WORK_POOL;
-	cost->fma = sl__times(4, samples);
+	cost->fma = sl__saturating_mul(4, samples);
 	if (!strcmp(sl__attribute_string(call->node, "mode", "avg"), "max"))
 		cost->cmp = samples;
 	else
@@ -411,7 +411,7 @@ join_window(const struct pool *p, const double *image, const int64_t *at)
 
 			join(&all, p, image[k], k);
 		}
-	} while (sl__ref_next(tap, (size_t)last, n, NULL, NULL, 0));
+	} while (sl__strided_position_next(tap, (size_t)last, n, NULL, NULL, 0));
 	return all;
 }
 
@@ -480,7 +480,7 @@ pool_images(const struct pool *p)
 					all.at < 0 ? -1
 						   : all.at + i * p->in_size;
 			k++;
-		} while (sl__ref_next(at, (size_t)p->w.n, p->out, NULL, NULL,
+		} while (sl__strided_position_next(at, (size_t)p->w.n, p->out, NULL, NULL,
 				      0));
 	}
 }
@@ -499,7 +499,7 @@ read_power(const struct sl__node *node)
 static double
 least_of(enum sl_dtype dtype)
 {
-	if (!sl__ref_is_whole(dtype))
+	if (!sl__ref_dtype_is_integer(dtype))
 		return -HUGE_VAL;
 	return sl__dtype_is_signed(dtype)
 		       ? -ldexp(1, (int)sl_dtype_bits(dtype) - 1)
@@ -508,18 +508,18 @@ least_of(enum sl_dtype dtype)
 
 /* One window, or one as large as the image. */
 static enum sl_status
-read_window(struct pool *p, struct sl__eval *ev)
+read_window(struct pool *p, struct sl__kernel_call *ev)
 {
 	if (!(p->form & SL__POOL_WHOLE)) {
-		if (sl__ref_window(&p->w, ev, p->w.n, NULL))
+		if (sl__window_read_for_kernel(&p->w, ev, p->w.n, NULL))
 			return ev->failure;
-		sl__window_settle(&p->w, p->in, p->out);
+		sl__window_fill_same_pads(&p->w, p->in, p->out);
 		p->counts_pads = sl__attribute_int(ev->node, "count_include_pad", 0) != 0;
 		p->is_column_major = sl__attribute_int(ev->node, "storage_order", 0) != 0;
 		return SL_OK;
 	}
 	if (p->in_size == 0)
-		return sl__ref_refuse(ev, "an image without elements");
+		return sl__ref_reject(ev, "an image without elements");
 	for (int d = 0; d < p->w.n; d++) {
 		p->w.kernel[d] = p->in[d];
 		p->w.strides[d] = p->w.dilations[d] = 1;
@@ -528,21 +528,21 @@ read_window(struct pool *p, struct sl__eval *ev)
 }
 
 static enum sl_status
-read_pool(struct pool *p, struct sl__eval *ev)
+read_pool(struct pool *p, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
+	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
+	const struct sl__tensor *y = &sl__ref_output(ev, 0)->tensor;
 	int first = p->form & SL__POOL_CHANNELS_LAST ? 1 : 2;
 
 	if (!x || x->rank < 3 || x->rank != y->rank || x->rank - 2 > MOST)
-		return sl__ref_refuse(ev, "it pools images only");
+		return sl__ref_reject(ev, "it pools images only");
 	p->w.n = (int)x->rank - 2;
 	for (int d = 0; d < p->w.n; d++) {
 		p->in[d] = x->dims[first + d];
 		p->out[d] = y->dims[first + d];
 	}
-	p->in_size = sl__ref_product(p->in, 0, x->rank - 2);
-	p->out_size = sl__ref_product(p->out, 0, x->rank - 2);
+	p->in_size = sl__dims_product(p->in, 0, x->rank - 2);
+	p->out_size = sl__dims_product(p->out, 0, x->rank - 2);
 	p->images = (int64_t)((uint64_t)x->dims[0] *
 			      (uint64_t)x->dims[first == 2 ? 1 : x->rank - 1]);
 	p->least = least_of(x->dtype);
@@ -560,9 +560,9 @@ swap_inner(double *to, const double *from, int64_t batch, int64_t a, int64_t b)
 
 /* y from x, both as the model has them. */
 static enum sl_status
-run_pool(struct pool *p, struct sl__eval *ev, const double *x, double *y)
+run_pool(struct pool *p, struct sl__kernel_call *ev, const double *x, double *y)
 {
-	int64_t batch = sl__ref_dim(ev, 0, 0), channels;
+	int64_t batch = sl__ref_input_dim(ev, 0, 0), channels;
 	double *inner_x, *inner_y;
 
 	p->x = x;
@@ -571,11 +571,11 @@ run_pool(struct pool *p, struct sl__eval *ev, const double *x, double *y)
 		pool_images(p);
 		return SL_OK;
 	}
-	inner_x = sl__ref_new_doubles(ev, p->images * p->in_size);
-	inner_y = sl__ref_new_doubles(ev, p->images * p->out_size);
+	inner_x = sl__ref_scratch_doubles(ev, p->images * p->in_size);
+	inner_y = sl__ref_scratch_doubles(ev, p->images * p->out_size);
 	if (ev->failure)
 		return ev->failure;
-	channels = sl__ref_dim(ev, 0, -1);
+	channels = sl__ref_input_dim(ev, 0, -1);
 	swap_inner(inner_x, x, batch, p->in_size, channels);
 	p->x = inner_x;
 	p->y = inner_y;
@@ -601,27 +601,27 @@ static const struct pool_row {
 
 /* Input 0 to output 0, and to output 1 where the largest lie. */
 enum sl_status
-sl__ref_pool(struct sl__eval *ev)
+sl__ref_pool(struct sl__kernel_call *ev)
 {
-	const struct pool_row *row = SL__ROW_OF(ev->node, pools);
+	const struct pool_row *row = SL__OP_ROW_OF(ev->node, pools);
 	struct pool p = {.joining = row->joining, .form = row->form};
-	const double *x = sl__ref_doubles(ev, 0);
+	const double *x = sl__ref_input_doubles(ev, 0);
 	double *y;
 
-	if (!x || sl__ref_is_idle(ev) || read_pool(&p, ev))
+	if (!x || sl__ref_output_is_empty(ev) || read_pool(&p, ev))
 		return ev->failure;
-	y = sl__ref_new_doubles(ev, p.images * p.out_size);
-	if (sl__ref_result(ev, 1))
-		p.indices = sl__ref_new_integers(ev, p.images * p.out_size);
+	y = sl__ref_scratch_doubles(ev, p.images * p.out_size);
+	if (sl__ref_output(ev, 1))
+		p.indices = sl__ref_scratch_integers(ev, p.images * p.out_size);
 	if (ev->failure || run_pool(&p, ev, x, y))
 		return ev->failure;
-	sl__ref_store_doubles(ev, 0, y);
-	return p.indices ? sl__ref_store_integers(ev, 1, p.indices)
+	sl__ref_output_store_doubles(ev, 0, y);
+	return p.indices ? sl__ref_output_store_integers(ev, 1, p.indices)
 			 : ev->failure;
 }
 
 enum sl_status
-sl__ref_averages(struct sl__eval *ev, unsigned form, const double *x, double *y)
+sl__ref_pool_averages(struct sl__kernel_call *ev, unsigned form, const double *x, double *y)
 {
 	struct pool p = {.joining = AVERAGE, .form = form};
 
@@ -631,12 +631,12 @@ sl__ref_averages(struct sl__eval *ev, unsigned form, const double *x, double *y)
 /* The sizes that the window, undone, gives, which are what the indices count
  * in.  A larger output_shape has them in its corner. */
 static enum sl_status
-unpooled_sizes(int64_t *dims, struct sl__eval *ev)
+unpooled_sizes(int64_t *dims, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
 	struct sl__window w;
 
-	if (sl__ref_window(&w, ev, (int)x->rank - 2, NULL))
+	if (sl__window_read_for_kernel(&w, ev, (int)x->rank - 2, NULL))
 		return ev->failure;
 	dims[0] = x->dims[0];
 	dims[1] = x->dims[1];
@@ -647,7 +647,7 @@ unpooled_sizes(int64_t *dims, struct sl__eval *ev)
 					   &dims[d + 2]) ||
 		    __builtin_add_overflow(dims[d + 2], more, &dims[d + 2]) ||
 		    dims[d + 2] < 0)
-			return sl__ref_refuse(ev, "an output of %lld",
+			return sl__ref_reject(ev, "an output of %lld",
 					      (long long)dims[d + 2]);
 	}
 	return SL_OK;
@@ -672,21 +672,21 @@ place_in(const struct sl__tensor *out, const int64_t *dims, int64_t index)
 }
 
 enum sl_status
-sl__ref_max_unpool(struct sl__eval *ev)
+sl__ref_max_unpool(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *which = sl__ref_tensor(ev, 1);
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
+	const struct sl__tensor *which = sl__ref_input_tensor(ev, 1);
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	int64_t dims[MOST + 2];
-	const int64_t *indices = sl__ref_integers(ev, 1);
-	const double *from = sl__ref_doubles(ev, 0);
-	double *to = sl__ref_new_output(ev, 0);
+	const int64_t *indices = sl__ref_input_integers(ev, 1);
+	const double *from = sl__ref_input_doubles(ev, 0);
+	double *to = sl__ref_scratch_output(ev, 0);
 
 	if (ev->failure)
 		return ev->failure;
 	if (x->n_elements != which->n_elements || x->rank < 3 ||
 	    x->rank > MOST + 2 || out->tensor.rank != x->rank)
-		return sl__ref_refuse(ev,
+		return sl__ref_reject(ev,
 				      "elements and indices are not as many");
 	if (unpooled_sizes(dims, ev))
 		return ev->failure;
@@ -694,12 +694,12 @@ sl__ref_max_unpool(struct sl__eval *ev)
 		int64_t at = place_in(&out->tensor, dims, indices[i]);
 
 		if (at < 0)
-			return sl__ref_refuse(
+			return sl__ref_reject(
 				ev, "index %lld lies outside the output",
 				(long long)indices[i]);
 		to[at] = from[i];
 	}
-	return sl__ref_store_doubles(ev, 0, to);
+	return sl__ref_output_store_doubles(ev, 0, to);
 }
 
 /* One region of an image, in whole elements: 'start' and 'size' of rows and
@@ -775,21 +775,21 @@ pool_region(const struct region *r, const double *x, const int64_t *x_dims,
 }
 
 enum sl_status
-sl__ref_max_roi_pool(struct sl__eval *ev)
+sl__ref_max_roi_pool(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *rois = sl__ref_tensor(ev, 1);
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
+	const struct sl__tensor *rois = sl__ref_input_tensor(ev, 1);
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	double scale = sl__attribute_float(ev->node, "spatial_scale", 1);
-	const double *images = sl__ref_doubles(ev, 0);
-	const double *regions = sl__ref_doubles(ev, 1);
-	double *y = sl__ref_new_output(ev, 0);
+	const double *images = sl__ref_input_doubles(ev, 0);
+	const double *regions = sl__ref_input_doubles(ev, 1);
+	double *y = sl__ref_scratch_output(ev, 0);
 
 	if (ev->failure)
 		return ev->failure;
 	if (x->rank != 4 || rois->rank != 2 || rois->dims[1] != 5 ||
 	    out->tensor.rank != 4)
-		return sl__ref_refuse(ev, "a region is 5 numbers, and images "
+		return sl__ref_reject(ev, "a region is 5 numbers, and images "
 					  "are of 2 dimensions");
 	for (int64_t i = 0; i < rois->dims[0]; i++) {
 		const int64_t *dims = out->tensor.dims;
@@ -797,11 +797,11 @@ sl__ref_max_roi_pool(struct sl__eval *ev)
 		double n = regions[5 * i];
 
 		if (!(n >= 0 && n < (double)x->dims[0]))
-			return sl__ref_refuse(ev, "no image %g", n);
+			return sl__ref_reject(ev, "no image %g", n);
 		pool_region(&r,
 			    images + (int64_t)n * x->dims[1] * x->dims[2] *
 					     x->dims[3],
 			    x->dims, y + i * dims[1] * dims[2] * dims[3], dims);
 	}
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }

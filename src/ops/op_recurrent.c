@@ -17,7 +17,7 @@
 #include "ops/cost.h"
 #include "ops/list_input.h"
 #include "ops/op_row.h"
-#include "ops/ref_view.h"
+#include "ops/ref_rules.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,7 +64,7 @@ struct form {
 	const char *usual[FUNCTIONS_MOST];
 	cell_function *step;
 	int has_cell;
-	struct sl__per unit; /* what a hidden element takes in one step beside
+	struct sl__operations_each unit; /* what a hidden element takes in one step beside
 				the products */
 };
 
@@ -117,16 +117,16 @@ read_layer(struct layer *l, struct sl__rule_context *call)
 	const char *direction = sl__attribute_string(node, "direction", "forward");
 
 	memset(l, 0, sizeof(*l));
-	l->form = SL__ROW_OF(node, forms);
+	l->form = SL__OP_ROW_OF(node, forms);
 	l->is_reverse = !strcmp(direction, "reverse");
 	l->is_batch_first = sl__attribute_int(node, "layout", 0) != 0;
 	l->directions = strcmp(direction, "bidirectional") ? 1 : 2;
-	l->seq = sl__dim_or(call, 0, 3, l->is_batch_first ? 1 : 0, 0);
-	l->batch = sl__dim_or(call, 0, 3, l->is_batch_first ? 0 : 1, 0);
-	l->input = sl__dim_or(call, 0, 3, 2, 0);
+	l->seq = sl__in_dim_or_default(call, 0, 3, l->is_batch_first ? 1 : 0, 0);
+	l->batch = sl__in_dim_or_default(call, 0, 3, l->is_batch_first ? 0 : 1, 0);
+	l->input = sl__in_dim_or_default(call, 0, 3, 2, 0);
 	l->hidden = sl__attribute_int(node, "hidden_size", 0);
 	if (l->hidden <= 0)
-		l->hidden = sl__dim_or(call, 2, 3, 2, 0);
+		l->hidden = sl__in_dim_or_default(call, 2, 3, 2, 0);
 }
 
 /* The weights [directions][gates * hidden][n] of the input or the state. */
@@ -199,7 +199,7 @@ sl__infer_recurrent(struct sl__rule_context *call)
 static uint64_t
 count_steps(struct sl__rule_context *call, const struct layer *l, struct sl_cost *cost)
 {
-	uint64_t all = sl__times((uint64_t)l->seq, (uint64_t)l->batch);
+	uint64_t all = sl__saturating_mul((uint64_t)l->seq, (uint64_t)l->batch);
 	uint64_t steps = 0;
 	const int64_t *lengths;
 	size_t n;
@@ -208,12 +208,12 @@ count_steps(struct sl__rule_context *call, const struct layer *l, struct sl_cost
 		return all;
 	if (!sl__in_integers(call, LENGTHS, &lengths, &n) ||
 	    n != (uint64_t)l->batch) {
-		sl__cost_estimate(cost,
+		sl__cost_mark_estimated(cost,
 				  "as if every sequence had the full length");
 		return all;
 	}
 	for (size_t i = 0; i < n; i++)
-		steps = sl__plus(steps,
+		steps = sl__saturating_add(steps,
 				 lengths[i] > 0 ? (uint64_t)lengths[i] : 0);
 	return steps < all ? steps : all;
 }
@@ -229,24 +229,24 @@ sl__cost_recurrent(struct sl__rule_context *call, struct sl_cost *cost)
 		sl__cost_unknown(call, cost);
 		return;
 	}
-	units = sl__times(
+	units = sl__saturating_mul(
 		count_steps(call, &l, cost),
-		sl__times((uint64_t)l.directions, (uint64_t)l.hidden));
-	gates = sl__times(units, (uint64_t)l.form->n_gates);
+		sl__saturating_mul((uint64_t)l.directions, (uint64_t)l.hidden));
+	gates = sl__saturating_mul(units, (uint64_t)l.form->n_gates);
 	cost->work = SL_WORK_RECURRENT;
-	sl__count_macs(
-		cost, sl__times(gates, (uint64_t)l.input + (uint64_t)l.hidden));
-	sl__count(cost, units, l.form->unit);
+	sl__cost_add_macs(
+		cost, sl__saturating_mul(gates, (uint64_t)l.input + (uint64_t)l.hidden));
+	sl__cost_add_operations(cost, units, l.form->unit);
 	if (l.form->has_cell && sl__has_in(call, PEEPHOLES))
-		sl__count(cost, units, SL__PER(.fma = 3));
+		sl__cost_add_operations(cost, units, SL__OPERATIONS_EACH(.fma = 3));
 	if (sl__has_in(call, BIAS))
-		sl__count(cost, gates, SL__PER(.add = 1));
+		sl__cost_add_operations(cost, gates, SL__OPERATIONS_EACH(.add = 1));
 }
 
 uint64_t
-sl__recurrent_units(const struct sl__node *node, const struct sl_cost *cost)
+sl__recurrent_n_hidden(const struct sl__node *node, const struct sl_cost *cost)
 {
-	return cost->exp / SL__ROW_OF(node, forms)->unit.exp;
+	return cost->exp / SL__OP_ROW_OF(node, forms)->unit.exp;
 }
 
 static double
@@ -282,7 +282,7 @@ next_constant(const struct sl__attribute *list, size_t *used, double usual)
 
 /* Constants are handed out in order to the curves that take one. */
 static enum sl_status
-read_functions(struct sl__eval *ev, struct layer *l)
+read_functions(struct sl__kernel_call *ev, struct layer *l)
 {
 	const struct sl__node *node = ev->node;
 	const struct sl__attribute *names = sl__attribute_find(node, "activations");
@@ -297,7 +297,7 @@ read_functions(struct sl__eval *ev, struct layer *l)
 	if (names && names->n == 0)
 		names = NULL;
 	if (names && (names->kind != SL__ATTRIBUTE_STRINGS || names->n < n_all))
-		return sl__ref_refuse(ev, "fewer than %zu activations", n_all);
+		return sl__ref_reject(ev, "fewer than %zu activations", n_all);
 	for (size_t i = 0; i < n_all; i++) {
 		const char *name = names ? names->strings[i]
 					 : l->form->usual[i % n];
@@ -307,7 +307,7 @@ read_functions(struct sl__eval *ev, struct layer *l)
 		while (k < n_curves && !is_same_word(curves[k].name, name))
 			k++;
 		if (k == n_curves)
-			return sl__ref_refuse(ev, "activation '%.60s'", name);
+			return sl__ref_reject(ev, "activation '%.60s'", name);
 		f->apply = curves[k].apply;
 		if (curves[k].has_alpha)
 			f->alpha = next_constant(alphas, &used_alphas,
@@ -470,29 +470,29 @@ run_sample(const struct layer *l, int64_t d, int64_t b)
 
 /* Input i as doubles, of these sizes; NULL where it is left out. */
 static const double *
-read_input(struct sl__eval *ev, size_t i, int rank, const int64_t *dims)
+read_input(struct sl__kernel_call *ev, size_t i, int rank, const int64_t *dims)
 {
-	if (sl__ref_in(ev, i) && !sl__ref_is_sized(ev, i, rank, dims))
-		sl__ref_refuse(ev, "input %zu has other sizes than fit", i);
-	return sl__ref_given_doubles(ev, i);
+	if (sl__ref_input(ev, i) && !sl__ref_input_has_dims(ev, i, rank, dims))
+		sl__ref_reject(ev, "input %zu has other sizes than fit", i);
+	return sl__ref_optional_doubles(ev, i);
 }
 
 /* Zeros; NULL where there are more than can be. */
 static double *
-new_numbers(struct sl__eval *ev, size_t rank, const int64_t *dims)
+new_numbers(struct sl__kernel_call *ev, size_t rank, const int64_t *dims)
 {
 	struct sl__tensor t = {
 		.dtype = SL_DTYPE_F64, .rank = rank, .dims = dims};
 
 	if (sl__tensor_compute_size(&t) && t.n_elements <= SIZE_MAX / 8)
-		return sl__ref_new_doubles(ev, (int64_t)t.n_elements);
+		return sl__ref_scratch_doubles(ev, (int64_t)t.n_elements);
 	sl__ref_nomem(ev);
 	return NULL;
 }
 
 /* A state, which is renewed in place: a copy of input i, or zeros. */
 static double *
-read_state(struct layer *l, struct sl__eval *ev, size_t i)
+read_state(struct layer *l, struct sl__kernel_call *ev, size_t i)
 {
 	const int64_t dims[3] = {l->is_batch_first ? l->batch : l->directions,
 				 l->is_batch_first ? l->directions : l->batch,
@@ -510,17 +510,17 @@ read_state(struct layer *l, struct sl__eval *ev, size_t i)
 }
 
 static enum sl_status
-read_lengths(struct layer *l, struct sl__eval *ev)
+read_lengths(struct layer *l, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, LENGTHS);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, LENGTHS);
 
 	if (t && (t->rank != 1 || t->dims[0] != l->batch))
-		return sl__ref_refuse(ev, "not one length for each of %lld",
+		return sl__ref_reject(ev, "not one length for each of %lld",
 				      (long long)l->batch);
-	l->lengths = sl__ref_given_integers(ev, LENGTHS);
+	l->lengths = sl__ref_optional_integers(ev, LENGTHS);
 	for (int64_t b = 0; l->lengths && b < l->batch; b++) {
 		if (l->lengths[b] < 0 || l->lengths[b] > l->seq)
-			return sl__ref_refuse(
+			return sl__ref_reject(
 				ev, "a length of %lld in %lld steps",
 				(long long)l->lengths[b], (long long)l->seq);
 	}
@@ -528,11 +528,11 @@ read_lengths(struct layer *l, struct sl__eval *ev)
 }
 
 static enum sl_status
-read_weights(struct layer *l, struct sl__eval *ev)
+read_weights(struct layer *l, struct sl__kernel_call *ev)
 {
 	int64_t n = l->directions, rows = l->form->n_gates * l->hidden;
 
-	l->x = sl__ref_doubles(ev, X);
+	l->x = sl__ref_input_doubles(ev, X);
 	l->w = read_input(ev, W, 3, (int64_t[]){n, rows, l->input});
 	l->r = read_input(ev, R, 3, (int64_t[]){n, rows, l->hidden});
 	l->bias = read_input(ev, BIAS, 2, (int64_t[]){n, 2 * rows});
@@ -540,24 +540,24 @@ read_weights(struct layer *l, struct sl__eval *ev)
 		l->peepholes = read_input(ev, PEEPHOLES, 2,
 					  (int64_t[]){n, 3 * l->hidden});
 	if (!l->w || !l->r)
-		return sl__ref_refuse(ev, "weights are left out");
+		return sl__ref_reject(ev, "weights are left out");
 	return ev->failure;
 }
 
 /* Inference has checked the direction and that x and the weights fit. */
 static enum sl_status
-read_node(struct layer *l, struct sl__eval *ev)
+read_node(struct layer *l, struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
 	double clip = sl__attribute_float(node, "clip", 0);
 	struct sl__view v;
 
-	if (sl__ref_rank(ev, X) != 3 || sl__ref_rank(ev, R) != 3)
-		return sl__ref_refuse(ev, "an input that is no sequence");
-	if (sl__view_begin(&v, ev))
+	if (sl__ref_input_rank(ev, X) != 3 || sl__ref_input_rank(ev, R) != 3)
+		return sl__ref_reject(ev, "an input that is no sequence");
+	if (sl__ref_rules_begin(&v, ev))
 		return ev->failure;
 	read_layer(l, &v.call);
-	sl__view_end(&v, ev);
+	sl__ref_rules_end(&v, ev);
 	l->clip = clip > 0 ? clip : (double)INFINITY;
 	l->is_reset_late = sl__attribute_int(node, "linear_before_reset", 0) != 0;
 	l->is_coupled = sl__attribute_int(node, "input_forget", 0) != 0;
@@ -565,7 +565,7 @@ read_node(struct layer *l, struct sl__eval *ev)
 }
 
 enum sl_status
-sl__ref_recurrent(struct sl__eval *ev)
+sl__ref_recurrent(struct sl__kernel_call *ev)
 {
 	struct layer l;
 
@@ -582,7 +582,7 @@ sl__ref_recurrent(struct sl__eval *ev)
 		for (int64_t b = 0; b < l.batch; b++)
 			run_sample(&l, d, b);
 	}
-	sl__ref_store_doubles(ev, 0, l.y);
-	sl__ref_store_doubles(ev, 1, l.h);
-	return sl__ref_store_doubles(ev, 2, l.c);
+	sl__ref_output_store_doubles(ev, 0, l.y);
+	sl__ref_output_store_doubles(ev, 1, l.h);
+	return sl__ref_output_store_doubles(ev, 2, l.c);
 }

@@ -17,7 +17,7 @@
 #include "ops/list_input.h"
 #include "ops/op_row.h"
 #include "ops/ref_move.h"
-#include "ops/ref_view.h"
+#include "ops/ref_rules.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static const struct reduction {
 	enum before before;
 	enum joining joining;
 	enum after after;
-	struct sl__per per_in, per_join, per_out;
+	struct sl__operations_each per_in, per_join, per_out;
 } reductions[] = {
 	{SL__OP_ONNX_ReduceSum, AS_IS, SUM, NOTHING, .per_join = {.add = 1}},
 	{SL__OP_ONNX_ReduceMean, AS_IS, SUM, MEAN, .per_join = {.add = 1},
@@ -180,18 +180,18 @@ target_of(const struct sl__type *in, const int64_t *marks, size_t i)
 }
 
 /* Joins all of 'known' into sums[], whose elements are absent at first. */
-static enum sl__follows
+static enum sl__fold_outcome
 fold_all(struct sl__rule_context *call, const struct sl__known_contents *known,
 	 const int64_t *marks, sl__element_function *join_two,
-	 struct sl__element *sums)
+	 struct sl__known_element *sums)
 {
 	const struct sl__type *in = sl__in_type(call, 0);
-	enum sl__follows follows = SL__FOLLOWS;
+	enum sl__fold_outcome follows = SL__FOLD_OUTCOME_KNOWN;
 
-	for (size_t i = 0; follows == SL__FOLLOWS && i < known->n; i++) {
-		struct sl__element *sum = &sums[target_of(in, marks, i)];
-		struct sl__element so_far = *sum;
-		struct sl__element e = sl__element_at(known, i);
+	for (size_t i = 0; follows == SL__FOLD_OUTCOME_KNOWN && i < known->n; i++) {
+		struct sl__known_element *sum = &sums[target_of(in, marks, i)];
+		struct sl__known_element so_far = *sum;
+		struct sl__known_element e = sl__known_element_at(known, i);
 
 		*sum = e;
 		if (so_far.kind)
@@ -213,27 +213,27 @@ fold_sums(struct sl__rule_context *call, const struct sl__known_contents *known,
 	struct axes axes = find_axes(call);
 	int64_t *marks = mark_axes(call, &axes);
 	int64_t *ints = sl__sizes_alloc(call, n_out);
-	struct sl__element *sums =
+	struct sl__known_element *sums =
 		sl__arena_array(&call->shapes->arena, n_out, sizeof(*sums));
-	enum sl__follows follows;
+	enum sl__fold_outcome follows;
 
 	if (!sums)
 		sl__rule_nomem(call);
 	if (call->failure)
 		return call->failure;
 	follows = fold_all(call, known, marks, functions[joining], sums);
-	for (size_t i = 0; follows == SL__FOLLOWS && i < n_out; i++) {
+	for (size_t i = 0; follows == SL__FOLD_OUTCOME_KNOWN && i < n_out; i++) {
 		/* Of no elements there is a sum and a product. */
 		if (!sums[i].kind && joining != SUM && joining != PRODUCT)
 			return SL_OK;
 		if (!sums[i].kind)
-			sums[i] = sl__element_whole(joining == PRODUCT);
+			sums[i] = sl__element_from_integer(joining == PRODUCT);
 		follows = sl__element_convert(call->shapes, &sums[i], dtype);
 		ints[i] = sums[i].whole;
 	}
-	if (follows == SL__FOLLOWS_NO_MEMORY)
+	if (follows == SL__FOLD_OUTCOME_NO_MEMORY)
 		return sl__rule_nomem(call);
-	return follows == SL__FOLLOWS
+	return follows == SL__FOLD_OUTCOME_KNOWN
 		       ? sl__out_set_known_contents(call, 0, ints, NULL, n_out)
 		       : SL_OK;
 }
@@ -242,9 +242,9 @@ fold_sums(struct sl__rule_context *call, const struct sl__known_contents *known,
 enum sl_status
 sl__fold_reduce(struct sl__rule_context *call)
 {
-	const struct reduction *r = SL__ROW_OF(call->node, reductions);
+	const struct reduction *r = SL__OP_ROW_OF(call->node, reductions);
 	const struct sl__known_contents *known = sl__in_known_contents(call, 0);
-	const struct sl__type *out = sl__out_type_of(call, 0);
+	const struct sl__type *out = sl__out_inferred_type(call, 0);
 	uint64_t n_in, n_out;
 
 	if (r->before != AS_IS || r->after != NOTHING || !known ||
@@ -275,26 +275,26 @@ void
 sl__cost_reduce(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n_in = cost->in_elements, n_out = cost->out_elements;
-	const struct reduction *r = SL__ROW_OF(call->node, reductions);
+	const struct reduction *r = SL__OP_ROW_OF(call->node, reductions);
 
 	cost->work = is_pool(call) ? SL_WORK_ADAPTIVE_POOL : SL_WORK_REDUCTION;
-	sl__count(cost, n_in, r->per_in);
-	sl__count(cost, n_in > n_out ? n_in - n_out : 0, r->per_join);
-	sl__count(cost, n_out, r->per_out);
+	sl__cost_add_operations(cost, n_in, r->per_in);
+	sl__cost_add_operations(cost, n_in > n_out ? n_in - n_out : 0, r->per_join);
+	sl__cost_add_operations(cost, n_out, r->per_out);
 }
 
 /* One reduction: n_in elements into n_out, per_out into each. */
 struct job {
 	const struct reduction *r;
 	int64_t n_in, n_out, per_out;
-	struct sl__walk w; /* the input; it steps through the output */
+	struct sl__strided_iterator w; /* the input; it steps through the output */
 };
 
 /* And makes the output. */
 static enum sl_status
-read_job(struct job *job, struct sl__eval *ev)
+read_job(struct job *job, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *x = sl__ref_need(ev, 0);
+	const struct sl__tensor *x = sl__ref_require_tensor(ev, 0);
 	int keeps = sl__attribute_int(ev->node, "keepdims", 1) != 0;
 	uint64_t n_out = 1, per_out = 1; /* may wrap around beside a 0 */
 	int64_t dims[SL__RANK_MOST];
@@ -305,17 +305,17 @@ read_job(struct job *job, struct sl__eval *ev)
 
 	if (!x)
 		return ev->failure;
-	job->r = SL__ROW_OF(ev->node, reductions);
-	sl__walk_begin(&job->w, x->rank, x->dims);
+	job->r = SL__OP_ROW_OF(ev->node, reductions);
+	sl__strided_iterator_begin(&job->w, x->rank, x->dims);
 	job->w.n = 1;
 	job->n_in = (int64_t)x->n_elements;
-	if (sl__view_begin(&v, ev))
+	if (sl__ref_rules_begin(&v, ev))
 		return ev->failure;
 	axes = find_axes(&v.call);
 	if (!axes.is_known)
 		sl__rule_reject(&v.call, "its axes are no list of numbers");
 	marks = mark_axes(&v.call, &axes);
-	if (sl__view_end(&v, ev))
+	if (sl__ref_rules_end(&v, ev))
 		return ev->failure;
 	for (size_t d = x->rank; d-- > 0;) {
 		job->w.strides[0][d] = marks[d] ? 0 : (int64_t)n_out;
@@ -327,7 +327,7 @@ read_job(struct job *job, struct sl__eval *ev)
 		if (!marks[d] || keeps)
 			dims[rank++] = marks[d] ? 1 : x->dims[d];
 	}
-	return sl__ref_out(ev, 0, x->dtype, rank, dims);
+	return sl__ref_output_alloc(ev, 0, x->dtype, rank, dims);
 }
 
 static double
@@ -402,7 +402,7 @@ join_all(struct job *job, const double *x, double *y)
 		double *to = &y[job->w.offsets[0]];
 
 		*to = join(job->r->joining, *to, prepare(job->r->before, x[i]));
-		sl__walk_on(&job->w);
+		sl__strided_iterator_next(&job->w);
 	}
 	for (int64_t i = 0; i < job->n_out; i++)
 		y[i] = finish(job->r->after, y[i], job->per_out);
@@ -440,9 +440,9 @@ join_whole(const struct reduction *r, int64_t a, int64_t b, int is_signed)
 	case PRODUCT:
 		return (int64_t)((uint64_t)a * x);
 	case MOST:
-		return sl__ref_is_less(a, b, !is_signed) ? b : a;
+		return sl__ref_integer_is_less(a, b, !is_signed) ? b : a;
 	case LEAST:
-		return sl__ref_is_less(b, a, !is_signed) ? b : a;
+		return sl__ref_integer_is_less(b, a, !is_signed) ? b : a;
 	case SUM:
 		break;
 	}
@@ -459,12 +459,12 @@ divide(int64_t sum, int64_t n, int is_signed)
 }
 
 static enum sl_status
-reduce_whole(struct sl__eval *ev, struct job *job)
+reduce_whole(struct sl__kernel_call *ev, struct job *job)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, 0);
 	int is_signed = sl__dtype_is_signed(t->dtype);
-	const int64_t *x = sl__ref_integers(ev, 0);
-	int64_t *y = sl__ref_new_integers(ev, job->n_out);
+	const int64_t *x = sl__ref_input_integers(ev, 0);
+	int64_t *y = sl__ref_scratch_integers(ev, job->n_out);
 
 	if (ev->failure)
 		return ev->failure;
@@ -476,15 +476,15 @@ reduce_whole(struct sl__eval *ev, struct job *job)
 		int64_t *to = &y[job->w.offsets[0]];
 
 		*to = join_whole(job->r, *to, x[i], is_signed);
-		sl__walk_on(&job->w);
+		sl__strided_iterator_next(&job->w);
 	}
 	for (int64_t i = 0; job->r->after == MEAN && i < job->n_out; i++)
 		y[i] = divide(y[i], job->per_out, is_signed);
-	return sl__ref_store_integers(ev, 0, y);
+	return sl__ref_output_store_integers(ev, 0, y);
 }
 
 enum sl_status
-sl__ref_reduce(struct sl__eval *ev)
+sl__ref_reduce(struct sl__kernel_call *ev)
 {
 	struct job job;
 	const double *x;
@@ -492,30 +492,30 @@ sl__ref_reduce(struct sl__eval *ev)
 
 	if (read_job(&job, ev))
 		return ev->failure;
-	if (sl__ref_is_whole(sl__ref_dtype(ev, 0)) &&
+	if (sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, 0)) &&
 	    (job.r->after == NOTHING || job.r->after == MEAN))
 		return reduce_whole(ev, &job);
-	x = sl__ref_doubles(ev, 0);
-	y = sl__ref_new_doubles(ev, job.n_out);
+	x = sl__ref_input_doubles(ev, 0);
+	y = sl__ref_scratch_doubles(ev, job.n_out);
 	if (!ev->failure)
 		join_all(&job, x, y);
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }
 
 /* m + log(sum(exp(x - m))), where m is the largest; an m without end is not
  * subtracted. */
 enum sl_status
-sl__ref_reduce_log_sum_exp(struct sl__eval *ev)
+sl__ref_reduce_log_sum_exp(struct sl__kernel_call *ev)
 {
 	static const struct reduction largest = {.joining = MOST};
 	struct job job;
-	const double *x = sl__ref_doubles(ev, 0);
+	const double *x = sl__ref_input_doubles(ev, 0);
 	double *most, *y;
 
 	if (!x || read_job(&job, ev))
 		return ev->failure;
-	most = sl__ref_new_doubles(ev, job.n_out);
-	y = sl__ref_new_doubles(ev, job.n_out);
+	most = sl__ref_scratch_doubles(ev, job.n_out);
+	y = sl__ref_scratch_doubles(ev, job.n_out);
 	if (ev->failure)
 		return ev->failure;
 	job.r = &largest;
@@ -526,9 +526,9 @@ sl__ref_reduce_log_sum_exp(struct sl__eval *ev)
 		int64_t to = job.w.offsets[0];
 
 		y[to] += exp(x[i] - most[to]);
-		sl__walk_on(&job.w);
+		sl__strided_iterator_next(&job.w);
 	}
 	for (int64_t i = 0; i < job.n_out; i++)
 		y[i] = most[i] + log(y[i]);
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }

@@ -12,7 +12,7 @@
  */
 #include "base/dtype.h"
 #include "ops/cost.h"
-#include "ops/ref_view.h"
+#include "ops/ref_rules.h"
 
 #include <math.h>
 #include <string.h>
@@ -214,7 +214,7 @@ sl__infer_resize(struct sl__rule_context *call)
 void
 sl__cost_resize(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	uint64_t each = sl__neighbours_of(call, "nearest"), taps = 1;
+	uint64_t each = sl__interpolation_taps(call, "nearest"), taps = 1;
 	int is_wide = sl__attribute_int(call->node, "antialias", 0) != 0;
 	const struct sl__type *x = sl__in_type(call, 0);
 
@@ -227,15 +227,15 @@ sl__cost_resize(struct sl__rule_context *call, struct sl_cost *cost)
 			continue;
 		/* A filter against aliasing is as much wider as the image
 		 * becomes smaller. */
-		taps = sl__times(taps,
+		taps = sl__saturating_mul(taps,
 				 is_wide && out && in > out
-					 ? (sl__times(each, in) + out - 1) / out
+					 ? (sl__saturating_mul(each, in) + out - 1) / out
 					 : each);
 	}
 	if (taps == 1)
 		return;
 	cost->work = SL_WORK_OTHER;
-	sl__count(cost, cost->out_elements, SL__PER(.fma = taps));
+	sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.fma = taps));
 }
 
 enum mode { NEAREST, LINEAR, CUBIC };
@@ -280,7 +280,7 @@ struct axis {
 };
 
 static enum sl_status
-read_words(struct sl__eval *ev, struct resize *r)
+read_words(struct sl__kernel_call *ev, struct resize *r)
 {
 	static const char *const modes[] = {"nearest", "linear", "cubic",
 					    "bilinear", NULL};
@@ -293,13 +293,13 @@ read_words(struct sl__eval *ev, struct resize *r)
 						"round_prefer_ceil", "floor",
 						"ceil", NULL};
 	const struct sl__node *node = ev->node;
-	int mode = sl__ref_choice(ev, "mode", modes);
+	int mode = sl__ref_attribute_choice(ev, "mode", modes);
 
 	r->mode = mode > CUBIC ? LINEAR : (enum mode)mode;
-	r->coordinates = (enum coordinates)sl__ref_choice(
+	r->coordinates = (enum coordinates)sl__ref_attribute_choice(
 		ev, "coordinate_transformation_mode", coordinates);
 	r->rounding =
-		(enum rounding)sl__ref_choice(ev, "nearest_mode", roundings);
+		(enum rounding)sl__ref_attribute_choice(ev, "nearest_mode", roundings);
 	/* Neither Upsample nor the first Resize has the other attributes. */
 	if (sl__is_op(node, SL__OP_ONNX_Upsample)) {
 		r->coordinates = ASYMMETRIC;
@@ -312,14 +312,14 @@ read_words(struct sl__eval *ev, struct resize *r)
 }
 
 static enum sl_status
-read_resize(struct resize *r, struct sl__eval *ev)
+read_resize(struct resize *r, struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
 	struct sl__view v;
 
-	if (read_words(ev, r) || sl__view_begin(&v, ev))
+	if (read_words(ev, r) || sl__ref_rules_begin(&v, ev))
 		return ev->failure;
-	read_told(&r->t, &v.call, sl__ref_rank(ev, 0));
+	read_told(&r->t, &v.call, sl__ref_input_rank(ev, 0));
 	if (r->t.n_axes && !r->t.is_told)
 		sl__rule_reject(&v.call, "neither scales nor sizes are given");
 	if (r->coordinates != TF_CROP)
@@ -335,7 +335,7 @@ read_resize(struct resize *r, struct sl__eval *ev)
 	r->extrapolation = sl__attribute_float(node, "extrapolation_value", 0);
 	r->is_excluding = sl__attribute_int(node, "exclude_outside", 0) != 0;
 	r->has_antialias = sl__attribute_int(node, "antialias", 0) != 0;
-	return sl__view_end(&v, ev);
+	return sl__ref_rules_end(&v, ev);
 }
 
 /* Where element i of the result lies among those of the image. */
@@ -438,7 +438,7 @@ weigh(const struct resize *r, const struct axis *a, double x, double stretch,
 }
 
 static enum sl_status
-fill_table(const struct resize *r, struct axis *a, struct sl__eval *ev)
+fill_table(const struct resize *r, struct axis *a, struct sl__kernel_call *ev)
 {
 	double scale = a->num / a->den;
 	double stretch = r->has_antialias && scale < 1 ? scale : 1;
@@ -446,15 +446,15 @@ fill_table(const struct resize *r, struct axis *a, struct sl__eval *ev)
 	uint64_t n;
 
 	if (a->in == 0)
-		return sl__ref_refuse(ev, "an empty image cannot be resized");
+		return sl__ref_reject(ev, "an empty image cannot be resized");
 	if (!(reach / stretch < 1e12))
-		return sl__ref_refuse(ev, "a scale of %g", scale);
+		return sl__ref_reject(ev, "a scale of %g", scale);
 	a->n_taps = r->mode == NEAREST ? 1 : 2 * (size_t)ceil(reach / stretch);
 	if (__builtin_mul_overflow((uint64_t)a->out, a->n_taps, &n) ||
 	    n > SIZE_MAX)
 		return sl__ref_nomem(ev);
-	a->at = sl__ref_new_integers(ev, (int64_t)n);
-	a->weights = sl__ref_new_doubles(ev, (int64_t)n);
+	a->at = sl__ref_scratch_integers(ev, (int64_t)n);
+	a->weights = sl__ref_scratch_doubles(ev, (int64_t)n);
 	if (ev->failure)
 		return ev->failure;
 	for (int64_t i = 0; i < a->out; i++) {
@@ -475,7 +475,7 @@ fill_table(const struct resize *r, struct axis *a, struct sl__eval *ev)
 
 /* Axis k of those that the node names. */
 static enum sl_status
-fill_axis(const struct resize *r, size_t k, struct axis *a, struct sl__eval *ev)
+fill_axis(const struct resize *r, size_t k, struct axis *a, struct sl__kernel_call *ev)
 {
 	const struct told *t = &r->t;
 	size_t n = r->n_common < t->n_axes ? r->n_common : k;
@@ -484,7 +484,7 @@ fill_axis(const struct resize *r, size_t k, struct axis *a, struct sl__eval *ev)
 	a->start = t->roi ? t->roi->floats[k] : 0;
 	a->end = t->roi ? t->roi->floats[t->n_axes + k] : 1;
 	a->num = t->sizes ? (double)t->sizes->ints[n] : (double)scale_of(t, k);
-	a->den = t->sizes ? (double)sl__ref_dim(ev, 0, (int)common) : 1;
+	a->den = t->sizes ? (double)sl__ref_input_dim(ev, 0, (int)common) : 1;
 	a->is_changed = a->in != a->out || a->num != a->den || a->start != 0 ||
 			a->end != 1;
 	return a->is_changed ? fill_table(r, a, ev) : SL_OK;
@@ -492,11 +492,11 @@ fill_axis(const struct resize *r, size_t k, struct axis *a, struct sl__eval *ev)
 
 /* The axes of the image, those without change included. */
 static struct axis *
-fill_axes(const struct resize *r, struct sl__eval *ev)
+fill_axes(const struct resize *r, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
-	struct axis *axes = sl__ref_new(ev, x->rank, sizeof(*axes));
+	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
+	const struct sl__tensor *y = &sl__ref_output(ev, 0)->tensor;
+	struct axis *axes = sl__ref_scratch(ev, x->rank, sizeof(*axes));
 
 	for (size_t d = 0; axes && d < x->rank; d++) {
 		axes[d].in = x->dims[d];
@@ -507,7 +507,7 @@ fill_axes(const struct resize *r, struct sl__eval *ev)
 				  (int)x->rank);
 
 		if (at < 0)
-			sl__ref_refuse(ev, "an axis that is not there");
+			sl__ref_reject(ev, "an axis that is not there");
 		else
 			fill_axis(r, k, &axes[at], ev);
 	}
@@ -583,7 +583,7 @@ weigh_axis(const struct resize *r, const struct axis *a, size_t n[2],
 
 /* Bytes of one element, and what stands for those beyond the image. */
 static enum sl_status
-make_cell(struct sl__eval *ev, struct cell *cell, const struct resize *r,
+make_cell(struct sl__kernel_call *ev, struct cell *cell, const struct resize *r,
 	  enum sl_dtype dtype)
 {
 	uint64_t n_bytes;
@@ -605,9 +605,9 @@ make_cell(struct sl__eval *ev, struct cell *cell, const struct resize *r,
 /* One dimension after the other, in bytes or, without a cell, in doubles. */
 static enum sl_status
 run_axes(const struct resize *r, const struct cell *cell, const void **data,
-	 struct sl__eval *ev)
+	 struct sl__kernel_call *ev)
 {
-	size_t rank = (size_t)sl__ref_rank(ev, 0);
+	size_t rank = (size_t)sl__ref_input_rank(ev, 0);
 	struct axis *axes = fill_axes(r, ev);
 
 	for (size_t d = 0; axes && d < rank; d++) {
@@ -618,7 +618,7 @@ run_axes(const struct resize *r, const struct cell *cell, const void **data,
 			continue;
 		if (!around(axes, rank, d, n))
 			return sl__ref_nomem(ev);
-		to = sl__ref_new(ev, n[0] * (size_t)axes[d].out * n[1],
+		to = sl__ref_scratch(ev, n[0] * (size_t)axes[d].out * n[1],
 				 cell ? cell->size : sizeof(double));
 		if (!to)
 			return ev->failure;
@@ -632,10 +632,10 @@ run_axes(const struct resize *r, const struct cell *cell, const void **data,
 }
 
 static enum sl_status
-run_nearest(const struct resize *r, struct sl__eval *ev)
+run_nearest(const struct resize *r, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
+	struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	int is_text = x->dtype == SL_DTYPE_STRING;
 	const void *data = is_text ? (const void *)x->strings : x->bytes;
 	struct cell cell;
@@ -643,26 +643,26 @@ run_nearest(const struct resize *r, struct sl__eval *ev)
 	if (make_cell(ev, &cell, r, x->dtype) || run_axes(r, &cell, &data, ev))
 		return ev->failure;
 	if (is_text)
-		return sl__ref_strings(ev, out, out->tensor.rank,
+		return sl__ref_value_set_strings(ev, out, out->tensor.rank,
 				       out->tensor.dims, data);
 	memcpy(out->bytes, data, (size_t)out->tensor.n_bytes);
 	return SL_OK;
 }
 
 enum sl_status
-sl__ref_resize(struct sl__eval *ev)
+sl__ref_resize(struct sl__kernel_call *ev)
 {
 	struct resize r = {0};
 	const void *data;
 
 	if (read_resize(&r, ev))
 		return ev->failure;
-	if (sl__ref_result(ev, 0)->kind != SL__TYPE_TENSOR)
-		return sl__ref_refuse(ev, "the sizes are not known");
+	if (sl__ref_output(ev, 0)->kind != SL__TYPE_TENSOR)
+		return sl__ref_reject(ev, "the sizes are not known");
 	if (r.mode == NEAREST)
 		return run_nearest(&r, ev);
-	data = sl__ref_doubles(ev, 0);
+	data = sl__ref_input_doubles(ev, 0);
 	if (!data || run_axes(&r, NULL, &data, ev))
 		return ev->failure;
-	return sl__ref_store_doubles(ev, 0, data);
+	return sl__ref_output_store_doubles(ev, 0, data);
 }

@@ -10,7 +10,7 @@
 /* Of n rows of so many bytes, each of which begins with an enum sl__op_id, the
  * node's; the first where it has none. */
 static inline size_t
-sl__row_at(const struct sl__node *node, const void *rows, size_t n,
+sl__op_row_index(const struct sl__node *node, const void *rows, size_t n,
 	   size_t n_bytes)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -23,8 +23,8 @@ sl__row_at(const struct sl__node *node, const void *rows, size_t n,
 	return 0;
 }
 
-#define SL__ROW_OF(node, rows)                                              \
-	(&(rows)[sl__row_at((node), (rows), sizeof(rows) / sizeof(*(rows)), \
+#define SL__OP_ROW_OF(node, rows)                                              \
+	(&(rows)[sl__op_row_index((node), (rows), sizeof(rows) / sizeof(*(rows)), \
 			    sizeof(*(rows)))])
 
 #endif

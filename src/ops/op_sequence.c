@@ -162,7 +162,7 @@ sl__fold_sequence_length(struct sl__rule_context *call)
 static void
 sequence_parts(struct sl__rule_context *call, int64_t whole, int64_t *size, int64_t *n)
 {
-	struct sl__list split = sl__list_of(call, 1, NULL);
+	struct sl__integer_list split = sl__integer_list_read(call, 1, NULL);
 
 	*size = sl__size_new_unknown(call->shapes);
 	*n = -1;
@@ -177,7 +177,7 @@ sequence_parts(struct sl__rule_context *call, int64_t whole, int64_t *size, int6
 		}
 		if (split.values && split.n)
 			*size = split.values[0];
-	} else if (sl__list_is_plain(&split) && split.values[0] > 0 &&
+	} else if (sl__integer_list_is_known(&split) && split.values[0] > 0 &&
 		   !sl__is_symbol(whole)) {
 		*n = whole / split.values[0] + (whole % split.values[0] != 0);
 		if (whole % split.values[0] == 0)
@@ -276,7 +276,7 @@ sl__cost_split_to_sequence(struct sl__rule_context *call, struct sl_cost *cost)
 void
 sl__cost_concat_from_sequence(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	const struct sl__type *out = sl__out_type_of(call, 0);
+	const struct sl__type *out = sl__out_inferred_type(call, 0);
 	uint64_t bytes;
 
 	cost->work = SL_WORK_MOVEMENT;
@@ -379,14 +379,14 @@ sl__fold_optional_has(struct sl__rule_context *call)
 
 /* Input 0, of which at least so many items are needed. */
 static const struct sl__runtime_value *
-need_sequence(struct sl__eval *ev, size_t n_least)
+need_sequence(struct sl__kernel_call *ev, size_t n_least)
 {
-	const struct sl__runtime_value *in = sl__ref_in(ev, 0);
+	const struct sl__runtime_value *in = sl__ref_input(ev, 0);
 
 	if (!in || in->kind != SL__TYPE_SEQUENCE)
-		sl__ref_refuse(ev, "input 0 is no sequence");
+		sl__ref_reject(ev, "input 0 is no sequence");
 	else if (in->n_items < n_least)
-		sl__ref_refuse(ev, "the sequence is empty");
+		sl__ref_reject(ev, "the sequence is empty");
 	return ev->failure ? NULL : in;
 }
 
@@ -399,111 +399,111 @@ dtype_of(const struct sl__runtime_value *content)
 }
 
 enum sl_status
-sl__ref_sequence_empty(struct sl__eval *ev)
+sl__ref_sequence_empty(struct sl__kernel_call *ev)
 {
 	int64_t dtype = sl__attribute_int(ev->node, "dtype", SL_DTYPE_F32);
 
 	if (dtype <= 0 || dtype >= SL_N_DTYPES)
-		return sl__ref_refuse(ev, "there is no type of number %lld",
+		return sl__ref_reject(ev, "there is no type of number %lld",
 				      (long long)dtype);
-	return sl__ref_sequence(ev, sl__ref_result(ev, 0), (enum sl_dtype)dtype,
+	return sl__ref_value_set_sequence(ev, sl__ref_output(ev, 0), (enum sl_dtype)dtype,
 				0);
 }
 
 enum sl_status
-sl__ref_sequence_construct(struct sl__eval *ev)
+sl__ref_sequence_construct(struct sl__kernel_call *ev)
 {
-	struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	size_t n = ev->node->n_inputs;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!ev->inputs[i] ||
 		    dtype_of(ev->inputs[i]) != dtype_of(ev->inputs[0]))
-			return sl__ref_refuse(ev,
+			return sl__ref_reject(ev,
 					      "its inputs are not of one type");
 	}
-	sl__ref_sequence(ev, out, n ? dtype_of(ev->inputs[0]) : SL_DTYPE_NONE,
+	sl__ref_value_set_sequence(ev, out, n ? dtype_of(ev->inputs[0]) : SL_DTYPE_NONE,
 			 n);
 	for (size_t i = 0; !ev->failure && i < n; i++)
-		sl__ref_copy(ev, &out->items[i], ev->inputs[i]);
+		sl__ref_value_copy(ev, &out->items[i], ev->inputs[i]);
 	return ev->failure;
 }
 
 /* A place from -n to n - 1, or n itself where 'end' is 1; 'otherwise' where
  * the node names none. */
 static int64_t
-place_of(struct sl__eval *ev, size_t i, int64_t n, int end, int64_t otherwise)
+place_of(struct sl__kernel_call *ev, size_t i, int64_t n, int end, int64_t otherwise)
 {
 	size_t n_given;
-	const int64_t *given = sl__ref_list(ev, i, NULL, &n_given);
+	const int64_t *given = sl__ref_integer_list(ev, i, NULL, &n_given);
 	int64_t place = n_given ? given[0] : otherwise;
 
 	if (n_given && !(end && place == n))
-		sl__ref_place(ev, &place, n);
+		sl__ref_index_normalize(ev, &place, n);
 	return place;
 }
 
 enum sl_status
-sl__ref_sequence_insert(struct sl__eval *ev)
+sl__ref_sequence_insert(struct sl__kernel_call *ev)
 {
-	struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	const struct sl__runtime_value *in = need_sequence(ev, 0);
-	const struct sl__runtime_value *new = sl__ref_in(ev, 1);
+	const struct sl__runtime_value *new = sl__ref_input(ev, 1);
 	int64_t n = in ? (int64_t)in->n_items : 0;
 	size_t at = (size_t)place_of(ev, 2, n, 1, n);
 
 	if (!new || new->kind != SL__TYPE_TENSOR)
-		return sl__ref_refuse(ev, "no tensor is to be put in");
+		return sl__ref_reject(ev, "no tensor is to be put in");
 	if (ev->failure)
 		return ev->failure;
 	if (n && dtype_of(new) != in->dtype)
-		return sl__ref_refuse(ev, "%s into a sequence of %s",
+		return sl__ref_reject(ev, "%s into a sequence of %s",
 				      sl_dtype_text(dtype_of(new)),
 				      sl_dtype_text(in->dtype));
-	sl__ref_sequence(ev, out, dtype_of(new), in->n_items + 1);
+	sl__ref_value_set_sequence(ev, out, dtype_of(new), in->n_items + 1);
 	for (size_t k = 0; !ev->failure && k < out->n_items; k++)
-		sl__ref_copy(ev, &out->items[k],
+		sl__ref_value_copy(ev, &out->items[k],
 			     k == at ? new : &in->items[k < at ? k : k - 1]);
 	return ev->failure;
 }
 
 enum sl_status
-sl__ref_sequence_erase(struct sl__eval *ev)
+sl__ref_sequence_erase(struct sl__kernel_call *ev)
 {
-	struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	const struct sl__runtime_value *in = need_sequence(ev, 1);
 	int64_t n = in ? (int64_t)in->n_items : 0;
 	size_t at = (size_t)place_of(ev, 1, n, 0, n - 1);
 
 	if (!ev->failure)
-		sl__ref_sequence(ev, out, in->dtype, in->n_items - 1);
+		sl__ref_value_set_sequence(ev, out, in->dtype, in->n_items - 1);
 	for (size_t k = 0; !ev->failure && k < out->n_items; k++)
-		sl__ref_copy(ev, &out->items[k],
+		sl__ref_value_copy(ev, &out->items[k],
 			     &in->items[k < at ? k : k + 1]);
 	return ev->failure;
 }
 
 enum sl_status
-sl__ref_sequence_at(struct sl__eval *ev)
+sl__ref_sequence_at(struct sl__kernel_call *ev)
 {
 	const struct sl__runtime_value *in = need_sequence(ev, 1);
 	int64_t place = place_of(ev, 1, in ? (int64_t)in->n_items : 0, 0, 0);
 
 	return ev->failure ? ev->failure
-			   : sl__ref_out_copy(ev, 0, &in->items[place]);
+			   : sl__ref_output_copy(ev, 0, &in->items[place]);
 }
 
 /* A scalar of one number. */
 static enum sl_status
-give_one(struct sl__eval *ev, enum sl_dtype dtype, int64_t number)
+give_one(struct sl__kernel_call *ev, enum sl_dtype dtype, int64_t number)
 {
-	if (sl__ref_out(ev, 0, dtype, 0, NULL))
+	if (sl__ref_output_alloc(ev, 0, dtype, 0, NULL))
 		return ev->failure;
-	return sl__ref_store_integers(ev, 0, &number);
+	return sl__ref_output_store_integers(ev, 0, &number);
 }
 
 enum sl_status
-sl__ref_sequence_length(struct sl__eval *ev)
+sl__ref_sequence_length(struct sl__kernel_call *ev)
 {
 	const struct sl__runtime_value *in = need_sequence(ev, 0);
 
@@ -514,7 +514,7 @@ sl__ref_sequence_length(struct sl__eval *ev)
 /* The sizes of all items side by side along the axis, or one behind the other
  * in a new one. */
 static enum sl_status
-joined_dims(struct sl__eval *ev, const struct sl__runtime_value *in,
+joined_dims(struct sl__kernel_call *ev, const struct sl__runtime_value *in,
 	    int64_t axis, int is_new, int64_t *dims)
 {
 	const struct sl__tensor *first = &in->items[0].tensor;
@@ -530,7 +530,7 @@ joined_dims(struct sl__eval *ev, const struct sl__runtime_value *in,
 			       (!is_new && (int64_t)d == axis);
 		if (!fits || __builtin_add_overflow(
 				     sum, is_new ? 1 : t->dims[axis], &sum))
-			return sl__ref_refuse(
+			return sl__ref_reject(
 				ev, "item %zu does not go beside the first", i);
 	}
 	for (int64_t d = 0; d < (int64_t)first->rank + is_new; d++)
@@ -541,15 +541,15 @@ joined_dims(struct sl__eval *ev, const struct sl__runtime_value *in,
 }
 
 static enum sl_status
-join_items(struct sl__eval *ev, const struct sl__runtime_value *in,
+join_items(struct sl__kernel_call *ev, const struct sl__runtime_value *in,
 	   int64_t axis, int is_new)
 {
-	struct sl__runtime_value *out = sl__ref_result(ev, 0);
-	struct sl__around whole;
-	struct sl__mover m;
+	struct sl__runtime_value *out = sl__ref_output(ev, 0);
+	struct sl__axis_split whole;
+	struct sl__element_mover m;
 	int64_t at = 0;
 
-	sl__around_axis(ev, &whole, &out->tensor, &axis);
+	sl__axis_split_tensor(ev, &whole, &out->tensor, &axis);
 	for (size_t i = 0; !ev->failure && i < in->n_items; i++) {
 		const struct sl__tensor *t = &in->items[i].tensor;
 		int64_t n = is_new ? 1 : t->dims[axis];
@@ -557,15 +557,15 @@ join_items(struct sl__eval *ev, const struct sl__runtime_value *in,
 		if (sl__move_begin(ev, &m, out, t))
 			return ev->failure;
 		for (int64_t o = 0; t->n_elements && o < whole.outer; o++)
-			sl__move(&m, (o * whole.size + at) * whole.inner,
+			sl__move_elements(&m, (o * whole.size + at) * whole.inner,
 				 o * n * whole.inner, n * whole.inner);
 		at += n;
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }
 
 enum sl_status
-sl__ref_concat_from_sequence(struct sl__eval *ev)
+sl__ref_concat_from_sequence(struct sl__kernel_call *ev)
 {
 	int is_new = sl__attribute_int(ev->node, "new_axis", 0) != 0;
 	const struct sl__runtime_value *in = need_sequence(ev, 1);
@@ -580,10 +580,10 @@ sl__ref_concat_from_sequence(struct sl__eval *ev)
 	rank = first->rank + (size_t)is_new;
 	axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 0), (int)rank);
 	if (axis < 0 || rank > SL__RANK_MOST)
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "its axis lies outside of %zu dimensions", rank);
 	if (joined_dims(ev, in, axis, is_new, dims) ||
-	    sl__ref_out(ev, 0, first->dtype, rank, dims))
+	    sl__ref_output_alloc(ev, 0, first->dtype, rank, dims))
 		return ev->failure;
 	return join_items(ev, in, axis, is_new);
 }
@@ -596,96 +596,96 @@ struct parts {
 };
 
 static enum sl_status
-parts_of(struct sl__eval *ev, int64_t size, struct parts *p)
+parts_of(struct sl__kernel_call *ev, int64_t size, struct parts *p)
 {
 	size_t n_given;
-	const int64_t *given = sl__ref_list(ev, 1, NULL, &n_given);
+	const int64_t *given = sl__ref_integer_list(ev, 1, NULL, &n_given);
 	int64_t left = size;
 
 	if (ev->failure)
 		return ev->failure;
-	if (given && sl__ref_rank(ev, 1) == 1) {
+	if (given && sl__ref_input_rank(ev, 1) == 1) {
 		*p = (struct parts){given, n_given, 0};
 		for (size_t i = 0; left >= 0 && i < n_given; i++)
 			left = given[i] < 0 || given[i] > left
 				       ? -1
 				       : left - given[i];
-		return left ? sl__ref_refuse(ev,
+		return left ? sl__ref_reject(ev,
 					     "the parts do not add up to %lld",
 					     (long long)size)
 			    : SL_OK;
 	}
 	*p = (struct parts){.each = n_given == 1 ? given[0] : 1};
 	if (p->each < 1 || (given && n_given != 1))
-		return sl__ref_refuse(ev, "parts of %lld", (long long)p->each);
+		return sl__ref_reject(ev, "parts of %lld", (long long)p->each);
 	p->n = (size_t)(size / p->each + (size % p->each != 0));
 	return SL_OK;
 }
 
 enum sl_status
-sl__ref_split_to_sequence(struct sl__eval *ev)
+sl__ref_split_to_sequence(struct sl__kernel_call *ev)
 {
-	struct sl__cut cut = {.axis = sl__attribute_int(ev->node, "axis", 0)};
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
-	struct sl__runtime_value *out = sl__ref_result(ev, 0);
-	struct sl__around a;
+	struct sl__axis_slice cut = {.axis = sl__attribute_int(ev->node, "axis", 0)};
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
+	struct sl__runtime_value *out = sl__ref_output(ev, 0);
+	struct sl__axis_split a;
 	struct parts p;
 
-	if (!in || sl__around_axis(ev, &a, in, &cut.axis) ||
+	if (!in || sl__axis_split_tensor(ev, &a, in, &cut.axis) ||
 	    parts_of(ev, a.size, &p))
 		return ev->failure;
-	cut.is_dropped = !sl__ref_in(ev, 1) &&
+	cut.is_dropped = !sl__ref_input(ev, 1) &&
 			 !sl__attribute_int(ev->node, "keepdims", 1);
-	sl__ref_sequence(ev, out, in->dtype, p.n);
+	sl__ref_value_set_sequence(ev, out, in->dtype, p.n);
 	for (size_t k = 0; !ev->failure && k < p.n; k++) {
 		int64_t left = a.size - cut.first;
 
 		cut.n = p.sizes ? p.sizes[k] : left < p.each ? left : p.each;
-		sl__move_cut(ev, &out->items[k], in, &cut);
+		sl__move_axis_slice(ev, &out->items[k], in, &cut);
 		cut.first += cut.n;
 	}
 	return ev->failure;
 }
 
 enum sl_status
-sl__ref_optional(struct sl__eval *ev)
+sl__ref_optional(struct sl__kernel_call *ev)
 {
 	const struct sl__attribute *type = sl__attribute_find(ev->node, "type");
-	struct sl__runtime_value *out = sl__ref_result(ev, 0);
-	const struct sl__runtime_value *in = sl__ref_in(ev, 0);
+	struct sl__runtime_value *out = sl__ref_output(ev, 0);
+	const struct sl__runtime_value *in = sl__ref_input(ev, 0);
 	enum sl_dtype dtype = SL_DTYPE_NONE;
 
 	if (in && in->kind == SL__TYPE_OPTIONAL)
-		return sl__ref_refuse(ev, "an optional of an optional");
+		return sl__ref_reject(ev, "an optional of an optional");
 	if (in)
 		dtype = dtype_of(in);
 	else if (type && type->kind == SL__ATTRIBUTE_TYPE)
 		dtype = type->type->dtype;
-	if (sl__ref_keep(ev, sl__runtime_value_list(out, SL__TYPE_OPTIONAL,
+	if (sl__ref_keep_status(ev, sl__runtime_value_alloc_list(out, SL__TYPE_OPTIONAL,
 						    dtype, in ? 1 : 0,
 						    ev->allocator, ev->err)) ||
 	    !in)
 		return ev->failure;
-	return sl__ref_copy(ev, &out->items[0], in);
+	return sl__ref_value_copy(ev, &out->items[0], in);
 }
 
 /* What is no optional is its own element. */
 enum sl_status
-sl__ref_optional_get(struct sl__eval *ev)
+sl__ref_optional_get(struct sl__kernel_call *ev)
 {
-	const struct sl__runtime_value *in = sl__ref_in(ev, 0);
+	const struct sl__runtime_value *in = sl__ref_input(ev, 0);
 
 	if (in && in->kind == SL__TYPE_OPTIONAL)
 		in = in->n_items ? &in->items[0] : NULL;
 	if (!in)
-		return sl__ref_refuse(ev, "the optional holds nothing");
-	return sl__ref_out_copy(ev, 0, in);
+		return sl__ref_reject(ev, "the optional holds nothing");
+	return sl__ref_output_copy(ev, 0, in);
 }
 
 enum sl_status
-sl__ref_optional_has(struct sl__eval *ev)
+sl__ref_optional_has(struct sl__kernel_call *ev)
 {
-	const struct sl__runtime_value *in = sl__ref_in(ev, 0);
+	const struct sl__runtime_value *in = sl__ref_input(ev, 0);
 	int has = in && (in->kind != SL__TYPE_OPTIONAL || in->n_items);
 
 	return give_one(ev, SL_DTYPE_BOOL, has);

@@ -10,7 +10,7 @@
 #include "ops/cost.h"
 #include "ops/list_input.h"
 #include "ops/ref_move.h"
-#include "ops/ref_view.h"
+#include "ops/ref_rules.h"
 
 #include <string.h>
 
@@ -41,7 +41,7 @@ sl__infer_shape(struct sl__rule_context *call)
 	int64_t first, n;
 
 	if (rank < 0)
-		return sl__out_rank(call, 0, SL_DTYPE_I64, 1,
+		return sl__out_set_rank_only(call, 0, SL_DTYPE_I64, 1,
 				    "the rank of its input is not known");
 	n = shape_part(call->node, rank, &first);
 	return sl__out_set_shape(call, 0, SL_DTYPE_I64, 1, &n);
@@ -81,28 +81,28 @@ sl__fold_size(struct sl__rule_context *call)
 }
 
 enum sl_status
-sl__ref_shape(struct sl__eval *ev)
+sl__ref_shape(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	int64_t first, n;
 
 	if (!in)
 		return ev->failure;
 	n = shape_part(ev->node, (int64_t)in->rank, &first);
-	if (sl__ref_out(ev, 0, SL_DTYPE_I64, 1, &n) || !n)
+	if (sl__ref_output_alloc(ev, 0, SL_DTYPE_I64, 1, &n) || !n)
 		return ev->failure;
-	return sl__ref_store_integers(ev, 0, in->dims + first);
+	return sl__ref_output_store_integers(ev, 0, in->dims + first);
 }
 
 enum sl_status
-sl__ref_size(struct sl__eval *ev)
+sl__ref_size(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	int64_t n = in ? (int64_t)in->n_elements : 0;
 
-	if (!in || sl__ref_out(ev, 0, SL_DTYPE_I64, 0, NULL))
+	if (!in || sl__ref_output_alloc(ev, 0, SL_DTYPE_I64, 0, NULL))
 		return ev->failure;
-	return sl__ref_store_integers(ev, 0, &n);
+	return sl__ref_output_store_integers(ev, 0, &n);
 }
 
 /* Also Scatter, Trilu and ReverseSequence, whose output is like input 0. */
@@ -119,36 +119,36 @@ sl__fold_same(struct sl__rule_context *call)
 	const struct sl__known_contents *known = sl__in_known_contents(call, 0);
 
 	if (known)
-		sl__out_same(call, 0, known);
+		sl__out_set_same_contents(call, 0, known);
 	return SL_OK;
 }
 
 /* Reshape, Flatten, Squeeze, Unsqueeze: the sizes are inference's. */
 enum sl_status
-sl__ref_view(struct sl__eval *ev)
+sl__ref_view(struct sl__kernel_call *ev)
 {
-	struct sl__mover m;
+	struct sl__element_mover m;
 	uint64_t n, n_out;
 
-	if (sl__move_between(&m, ev, 0, 0))
+	if (sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
-	n = sl__ref_tensor(ev, 0)->n_elements;
-	n_out = sl__ref_result(ev, 0)->tensor.n_elements;
+	n = sl__ref_input_tensor(ev, 0)->n_elements;
+	n_out = sl__ref_output(ev, 0)->tensor.n_elements;
 	if (n != n_out)
-		return sl__ref_refuse(ev, "%llu elements do not make %llu",
+		return sl__ref_reject(ev, "%llu elements do not make %llu",
 				      (unsigned long long)n,
 				      (unsigned long long)n_out);
-	sl__move(&m, 0, 0, (int64_t)n);
-	return sl__move_end(ev, 0);
+	sl__move_elements(&m, 0, 0, (int64_t)n);
+	return sl__move_own_strings(ev, 0);
 }
 
 enum sl_status
-sl__ref_identity(struct sl__eval *ev)
+sl__ref_identity(struct sl__kernel_call *ev)
 {
-	const struct sl__runtime_value *in = sl__ref_in(ev, 0);
+	const struct sl__runtime_value *in = sl__ref_input(ev, 0);
 
-	return in ? sl__ref_out_copy(ev, 0, in)
-		  : sl__ref_refuse(ev, "it has no input");
+	return in ? sl__ref_output_copy(ev, 0, in)
+		  : sl__ref_reject(ev, "it has no input");
 }
 
 void
@@ -161,7 +161,7 @@ sl__cost_view(struct sl__rule_context *call, struct sl_cost *cost)
 
 /* The sizes asked for, with zeros resolved; returns where the -1 is, or -1. */
 static int
-reshape_wanted(struct sl__rule_context *call, const struct sl__list *want,
+reshape_wanted(struct sl__rule_context *call, const struct sl__integer_list *want,
 	       int64_t *dims)
 {
 	const struct sl__type *in = sl__in_type(call, 0);
@@ -272,7 +272,7 @@ enum sl_status
 sl__infer_reshape(struct sl__rule_context *call)
 {
 	static const char why[] = "the shape it asks for depends on data";
-	struct sl__list want = sl__list_of(call, 1, "shape");
+	struct sl__integer_list want = sl__integer_list_read(call, 1, "shape");
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int in_rank = sl__in_rank(call, 0);
 	int free_dim;
@@ -281,7 +281,7 @@ sl__infer_reshape(struct sl__rule_context *call)
 	if (!want.is_given)
 		return sl__rule_reject(call, "no new shape is given");
 	if (!want.values || want.n > SL__RANK_MOST)
-		return sl__out_rank(call, 0, dtype, want.n, why);
+		return sl__out_set_rank_only(call, 0, dtype, want.n, why);
 	dims = sl__sizes_alloc(call, (size_t)want.n);
 	if (!dims)
 		return call->failure;
@@ -313,7 +313,7 @@ sl__infer_flatten(struct sl__rule_context *call)
 	int64_t dims[2];
 
 	if (rank < 0)
-		return sl__out_rank(call, 0, sl__in_dtype(call, 0), 2,
+		return sl__out_set_rank_only(call, 0, sl__in_dtype(call, 0), 2,
 				    "the rank of its input is not known");
 	if (axis < -rank || axis > rank)
 		return sl__rule_reject(call,
@@ -330,13 +330,13 @@ sl__infer_flatten(struct sl__rule_context *call)
 
 /* Which dimensions go: those named, or all of size 1. */
 static enum sl_status
-squeeze_axes(struct sl__rule_context *call, const struct sl__list *axes,
+squeeze_axes(struct sl__rule_context *call, const struct sl__integer_list *axes,
 	     unsigned char *is_axis)
 {
 	const struct sl__type *in = sl__in_type(call, 0);
 
 	if (axes->is_given)
-		sl__list_axes(call, axes, in->rank, is_axis);
+		sl__integer_list_mark_axes(call, axes, in->rank, is_axis);
 	for (int i = 0; !call->failure && i < in->rank; i++) {
 		if (!axes->is_given)
 			is_axis[i] = in->dims[i] == 1;
@@ -352,10 +352,10 @@ squeeze_axes(struct sl__rule_context *call, const struct sl__list *axes,
 
 /* Whether it depends on a size that has no number yet what is squeezed. */
 static int
-is_squeeze_open(const struct sl__type *in, const struct sl__list *axes)
+is_squeeze_open(const struct sl__type *in, const struct sl__integer_list *axes)
 {
 	if (axes->is_given)
-		return !sl__list_is_plain(axes);
+		return !sl__integer_list_is_known(axes);
 	for (int i = 0; i < in->rank; i++) {
 		if (sl__is_symbol(in->dims[i]))
 			return 1;
@@ -367,7 +367,7 @@ enum sl_status
 sl__infer_squeeze(struct sl__rule_context *call)
 {
 	static const char why[] = "which dimensions go depends on data";
-	struct sl__list axes = sl__list_of(call, 1, "axes");
+	struct sl__integer_list axes = sl__integer_list_read(call, 1, "axes");
 	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0), n = 0;
 	unsigned char *is_axis;
@@ -376,7 +376,7 @@ sl__infer_squeeze(struct sl__rule_context *call)
 	if (rank < 0)
 		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1, NULL);
 	if (is_squeeze_open(in, &axes))
-		return sl__out_rank(call, 0, in->dtype,
+		return sl__out_set_rank_only(call, 0, in->dtype,
 				    axes.n >= 0 ? rank - axes.n : -1, why);
 	dims = sl__sizes_alloc(call, (size_t)rank);
 	is_axis = sl__arena_alloc(&call->shapes->arena, (size_t)rank);
@@ -395,7 +395,7 @@ enum sl_status
 sl__infer_unsqueeze(struct sl__rule_context *call)
 {
 	static const char why[] = "where dimensions go in depends on data";
-	struct sl__list axes = sl__list_of(call, 1, "axes");
+	struct sl__integer_list axes = sl__integer_list_read(call, 1, "axes");
 	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0), at = 0;
 	unsigned char *is_axis;
@@ -406,15 +406,15 @@ sl__infer_unsqueeze(struct sl__rule_context *call)
 		return sl__rule_reject(call, "no axes are given");
 	if (rank < 0 || axes.n > SL__RANK_MOST)
 		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1, NULL);
-	if (!sl__list_is_plain(&axes))
-		return sl__out_rank(call, 0, in->dtype,
+	if (!sl__integer_list_is_known(&axes))
+		return sl__out_set_rank_only(call, 0, in->dtype,
 				    axes.n >= 0 ? rank + axes.n : -1, why);
 	n = rank + (int)axes.n;
 	dims = sl__sizes_alloc(call, (size_t)n);
 	is_axis = sl__arena_alloc(&call->shapes->arena, (size_t)n);
 	if (!dims || !is_axis)
 		return sl__rule_nomem(call);
-	if (sl__list_axes(call, &axes, n, is_axis))
+	if (sl__integer_list_mark_axes(call, &axes, n, is_axis))
 		return call->failure;
 	for (int i = 0; i < n; i++)
 		dims[i] = is_axis[i] ? 1 : in->dims[at++];
@@ -432,7 +432,7 @@ enum sl_status
 sl__infer_expand(struct sl__rule_context *call)
 {
 	static const char why[] = "the shape it asks for depends on data";
-	struct sl__list want = sl__list_of(call, 1, NULL);
+	struct sl__integer_list want = sl__integer_list_read(call, 1, NULL);
 	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0), n;
 	int64_t *dims;
@@ -461,23 +461,23 @@ sl__infer_expand(struct sl__rule_context *call)
 }
 
 enum sl_status
-sl__ref_expand(struct sl__eval *ev)
+sl__ref_expand(struct sl__kernel_call *ev)
 {
-	struct sl__mover m;
-	struct sl__walk w;
+	struct sl__element_mover m;
+	struct sl__strided_iterator w;
 
-	if (sl__move_between(&m, ev, 0, 0) || sl__walk_result(ev, &w) ||
-	    sl__walk_input(ev, &w, 0, SIZE_MAX))
+	if (sl__move_begin_input_to_output(&m, ev, 0, 0) || sl__strided_iterator_over_output(ev, &w) ||
+	    sl__strided_iterator_add_input(ev, &w, 0, SIZE_MAX))
 		return ev->failure;
-	return sl__move_strided(ev, &m, 0, w.strides[0]);
+	return sl__move_output_strided(ev, &m, 0, w.strides[0]);
 }
 
 /* Repetitions of each dimension; of one dimension in the first versions. */
 static enum sl_status
 tile_repeats(struct sl__rule_context *call, int rank, int64_t *repeats)
 {
-	struct sl__list tiles = sl__list_of(call, 1, NULL);
-	struct sl__list axis = sl__list_of(call, 2, NULL);
+	struct sl__integer_list tiles = sl__integer_list_read(call, 1, NULL);
+	struct sl__integer_list axis = sl__integer_list_read(call, 2, NULL);
 	int is_old = sl__has_in(call, 2);
 
 	for (int i = 0; i < rank; i++)
@@ -521,22 +521,22 @@ sl__infer_tile(struct sl__rule_context *call)
 
 /* Each dimension becomes two: the repetitions, and itself. */
 enum sl_status
-sl__ref_tile(struct sl__eval *ev)
+sl__ref_tile(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *in = sl__ref_input_tensor(ev, 0);
 	int64_t to[SL__RANK_MOST], from[SL__RANK_MOST];
-	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
-	struct sl__mover m;
-	struct sl__path path;
+	const struct sl__tensor *out = &sl__ref_output(ev, 0)->tensor;
+	struct sl__element_mover m;
+	struct sl__strided_path path;
 
-	if (sl__move_between(&m, ev, 0, 0))
+	if (sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
 	if (in->rank != out->rank)
-		return sl__ref_refuse(ev, "its output has another number of "
+		return sl__ref_reject(ev, "its output has another number of "
 					  "dimensions");
-	sl__path_init(&path, out->rank, out->dims);
-	(void)sl__ref_strides(from, in->rank, in->dims);
-	(void)sl__ref_strides(to, out->rank, out->dims);
+	sl__strided_path_init(&path, out->rank, out->dims);
+	(void)sl__row_major_strides(from, in->rank, in->dims);
+	(void)sl__row_major_strides(to, out->rank, out->dims);
 	for (size_t d = in->rank; d-- > 0;) {
 		path.dims[2 * d] = out->dims[d] / in->dims[d];
 		path.to[2 * d] = to[d] * in->dims[d];
@@ -546,8 +546,8 @@ sl__ref_tile(struct sl__eval *ev)
 		path.from[2 * d + 1] = from[d];
 	}
 	path.rank = 2 * in->rank;
-	sl__move_path(&m, &path);
-	return sl__move_end(ev, 0);
+	sl__move_strided_path(&m, &path);
+	return sl__move_own_strings(ev, 0);
 }
 
 /* Where output dimension i comes from; reversed by default. */
@@ -592,20 +592,20 @@ sl__infer_transpose(struct sl__rule_context *call)
 }
 
 enum sl_status
-sl__ref_transpose(struct sl__eval *ev)
+sl__ref_transpose(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	int64_t strides[SL__RANK_MOST], from[SL__RANK_MOST];
 	struct sl__view v;
-	struct sl__mover m;
+	struct sl__element_mover m;
 
-	if (!in || sl__view_begin(&v, ev))
+	if (!in || sl__ref_rules_begin(&v, ev))
 		return ev->failure;
 	permutation(&v.call, (int)in->rank, from);
-	if (sl__view_end(&v, ev) || sl__move_between(&m, ev, 0, 0))
+	if (sl__ref_rules_end(&v, ev) || sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
-	(void)sl__ref_strides(strides, in->rank, in->dims);
+	(void)sl__row_major_strides(strides, in->rank, in->dims);
 	for (size_t d = 0; d < in->rank; d++)
 		from[d] = strides[from[d]];
-	return sl__move_strided(ev, &m, 0, from);
+	return sl__move_output_strided(ev, &m, 0, from);
 }

@@ -155,9 +155,9 @@ count_transforms(struct sl_cost *cost, uint64_t n_transforms, uint64_t n,
 	/* Beyond this no signal goes; the conversion must not overflow. */
 	uint64_t each_n = each < 9e18 ? (uint64_t)each : UINT64_MAX;
 
-	cost->add = sl__times(n_transforms, each_n - each_n / 5 * 2);
-	cost->mul = sl__times(n_transforms, each_n / 5 * 2);
-	sl__cost_estimate(cost, "as a fast Fourier transform of 5 n log2 n "
+	cost->add = sl__saturating_mul(n_transforms, each_n - each_n / 5 * 2);
+	cost->mul = sl__saturating_mul(n_transforms, each_n / 5 * 2);
+	sl__cost_mark_estimated(cost, "as a fast Fourier transform of 5 n log2 n "
 				"operations");
 }
 
@@ -176,7 +176,7 @@ sl__cost_dft(struct sl__rule_context *call, struct sl_cost *cost)
 		sl__cost_unknown(call, cost);
 	else
 		count_transforms(cost,
-				 cost->in_elements / sl__times(length, parts),
+				 cost->in_elements / sl__saturating_mul(length, parts),
 				 (uint64_t)n,
 				 parts == 1 || sl__out_dim(call, 0, -1) == 1);
 }
@@ -185,7 +185,7 @@ void
 sl__cost_stft(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t frames =
-		sl__times(sl__out_dim(call, 0, 0), sl__out_dim(call, 0, 1));
+		sl__saturating_mul(sl__out_dim(call, 0, 0), sl__out_dim(call, 0, 1));
 	int is_real = sl__in_rank(call, 0) == 2 || sl__in_dim(call, 0, 2) == 1;
 	int64_t length;
 
@@ -195,8 +195,8 @@ sl__cost_stft(struct sl__rule_context *call, struct sl_cost *cost)
 	}
 	count_transforms(cost, frames, (uint64_t)length, is_real);
 	if (sl__has_in(call, 2))
-		sl__count(cost, sl__times(frames, (uint64_t)length),
-			  SL__PER(.mul = 1));
+		sl__cost_add_operations(cost, sl__saturating_mul(frames, (uint64_t)length),
+			  SL__OPERATIONS_EACH(.mul = 1));
 }
 
 static enum sl_dtype
@@ -224,7 +224,7 @@ sl__cost_signal_window(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n = sl__is_op(call->node, SL__OP_ONNX_BlackmanWindow) ? 2 : 1;
 
-	sl__count(cost, cost->out_elements, SL__PER(.exp = n, .fma = n));
+	sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.exp = n, .fma = n));
 }
 
 enum sl_status
@@ -244,8 +244,8 @@ void
 sl__cost_mel_weights(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
-	sl__count(cost, cost->out_elements, SL__PER(.fma = 2, .cmp = 2));
-	sl__cost_estimate(cost, "as if no element were known to be zero");
+	sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.fma = 2, .cmp = 2));
+	sl__cost_mark_estimated(cost, "as if no element were known to be zero");
 }
 
 static const double tau = 6.283185307179586476925286766559;
@@ -277,18 +277,18 @@ root_of(size_t k, size_t n, double sign)
 }
 
 static enum sl_status
-transform_init(struct transform *t, struct sl__eval *ev, int64_t n,
+transform_init(struct transform *t, struct sl__kernel_call *ev, int64_t n,
 	       int is_inverse)
 {
 	struct point *points;
 
 	if (n < 0)
-		return sl__ref_refuse(ev, "a transform of %lld points",
+		return sl__ref_reject(ev, "a transform of %lld points",
 				      (long long)n);
 	if ((uint64_t)n > SIZE_MAX / 4 / sizeof(*points))
 		return sl__ref_nomem(ev);
 	t->n = (size_t)n;
-	points = sl__ref_new(ev, 4 * t->n, sizeof(*points));
+	points = sl__ref_scratch(ev, 4 * t->n, sizeof(*points));
 	if (!points)
 		return ev->failure;
 	t->roots = points;
@@ -368,39 +368,39 @@ struct dft {
 
 /* The one integer of input i, or 'otherwise'. */
 static int64_t
-one_integer(struct sl__eval *ev, size_t i, int64_t otherwise)
+one_integer(struct sl__kernel_call *ev, size_t i, int64_t otherwise)
 {
 	size_t n;
-	const int64_t *values = sl__ref_list(ev, i, NULL, &n);
+	const int64_t *values = sl__ref_integer_list(ev, i, NULL, &n);
 
 	if (!values)
 		return otherwise;
 	if (n != 1)
-		sl__ref_refuse(ev, "input %zu holds %zu numbers", i, n);
+		sl__ref_reject(ev, "input %zu holds %zu numbers", i, n);
 	return n == 1 ? values[0] : otherwise;
 }
 
 static enum sl_status
-read_dft(struct dft *d, struct sl__eval *ev)
+read_dft(struct dft *d, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
+	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
+	const struct sl__tensor *y = &sl__ref_output(ev, 0)->tensor;
 	int64_t axis = ev->node->version >= 20 ? one_integer(ev, 2, -2)
 					       : sl__attribute_int(ev->node, "axis", 1);
 
 	if (ev->failure)
 		return ev->failure;
-	axis = sl__axis_normalize(axis, sl__ref_rank(ev, 0));
+	axis = sl__axis_normalize(axis, sl__ref_input_rank(ev, 0));
 	if (axis < 0 || (size_t)axis + 1 >= x->rank || y->rank != x->rank)
-		return sl__ref_refuse(ev, "no axis to transform along");
-	d->outer = sl__ref_product(x->dims, 0, (size_t)axis);
-	d->inner = sl__ref_product(x->dims, (size_t)axis + 1, x->rank - 1);
+		return sl__ref_reject(ev, "no axis to transform along");
+	d->outer = sl__dims_product(x->dims, 0, (size_t)axis);
+	d->inner = sl__dims_product(x->dims, (size_t)axis + 1, x->rank - 1);
 	d->in = x->dims[axis];
 	d->out = y->dims[axis];
 	d->parts = x->dims[x->rank - 1];
 	d->out_parts = y->dims[y->rank - 1];
 	if (d->parts != 1 && d->parts != 2)
-		return sl__ref_refuse(ev, "numbers of %lld parts",
+		return sl__ref_reject(ev, "numbers of %lld parts",
 				      (long long)d->parts);
 	d->is_inverse = sl__attribute_int(ev->node, "inverse", 0) != 0;
 	d->is_onesided = sl__attribute_int(ev->node, "onesided", 0) != 0;
@@ -449,11 +449,11 @@ store_signal(const struct dft *d, double *to)
 }
 
 enum sl_status
-sl__ref_dft(struct sl__eval *ev)
+sl__ref_dft(struct sl__kernel_call *ev)
 {
 	struct dft d = {0};
-	const double *x = sl__ref_doubles(ev, 0);
-	double *y = sl__ref_new_output(ev, 0);
+	const double *x = sl__ref_input_doubles(ev, 0);
+	double *y = sl__ref_scratch_output(ev, 0);
 
 	if (ev->failure || read_dft(&d, ev))
 		return ev->failure;
@@ -464,7 +464,7 @@ sl__ref_dft(struct sl__eval *ev)
 		transform_run(&d.transform);
 		store_signal(&d, y + (o * d.out * d.inner + at) * d.out_parts);
 	}
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }
 
 struct stft {
@@ -475,30 +475,30 @@ struct stft {
 };
 
 static enum sl_status
-read_stft(struct stft *s, struct sl__eval *ev)
+read_stft(struct stft *s, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *window = sl__ref_tensor(ev, 2);
-	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
+	const struct sl__tensor *window = sl__ref_input_tensor(ev, 2);
+	const struct sl__tensor *out = &sl__ref_output(ev, 0)->tensor;
 	int is_list = window && window->rank == 1;
 
 	if (out->rank != 4)
-		return sl__ref_refuse(ev, "the frames are not known");
-	s->batch = sl__ref_dim(ev, 0, 0);
-	s->length = sl__ref_dim(ev, 0, 1);
-	s->parts = sl__ref_rank(ev, 0) == 3 ? sl__ref_dim(ev, 0, 2) : 1;
+		return sl__ref_reject(ev, "the frames are not known");
+	s->batch = sl__ref_input_dim(ev, 0, 0);
+	s->length = sl__ref_input_dim(ev, 0, 1);
+	s->parts = sl__ref_input_rank(ev, 0) == 3 ? sl__ref_input_dim(ev, 0, 2) : 1;
 	s->frames = out->dims[1];
 	s->bins = out->dims[2];
 	s->step = one_integer(ev, 1, 0);
 	s->n = one_integer(ev, 3, is_list ? window->dims[0] : s->length);
 	if (s->step < 1 || s->n < 1 || s->n > s->length ||
 	    (s->parts != 1 && s->parts != 2))
-		return sl__ref_refuse(ev, "frames of %lld every %lld in %lld",
+		return sl__ref_reject(ev, "frames of %lld every %lld in %lld",
 				      (long long)s->n, (long long)s->step,
 				      (long long)s->length);
 	if (window && (!is_list || window->dims[0] != s->n))
-		return sl__ref_refuse(ev, "the window is not of %lld numbers",
+		return sl__ref_reject(ev, "the window is not of %lld numbers",
 				      (long long)s->n);
-	s->window = sl__ref_given_doubles(ev, 2);
+	s->window = sl__ref_optional_doubles(ev, 2);
 	return ev->failure ? ev->failure
 			   : transform_init(&s->transform, ev, s->n, 0);
 }
@@ -523,11 +523,11 @@ run_frame(const struct stft *s, const double *from, double *to)
 }
 
 enum sl_status
-sl__ref_stft(struct sl__eval *ev)
+sl__ref_stft(struct sl__kernel_call *ev)
 {
 	struct stft s = {0};
-	const double *x = sl__ref_doubles(ev, 0);
-	double *y = sl__ref_new_output(ev, 0);
+	const double *x = sl__ref_input_doubles(ev, 0);
+	double *y = sl__ref_scratch_output(ev, 0);
 
 	if (ev->failure || read_stft(&s, ev))
 		return ev->failure;
@@ -536,13 +536,13 @@ sl__ref_stft(struct sl__eval *ev)
 
 		run_frame(&s, x + first * s.parts, y + i * s.bins * 2);
 	}
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }
 
 /* a - b cos(2 pi i / n) + c cos(4 pi i / n).  A symmetric window of one
  * number, whose n is 0, is 1. */
 enum sl_status
-sl__ref_signal_window(struct sl__eval *ev)
+sl__ref_signal_window(struct sl__kernel_call *ev)
 {
 	static const struct shape {
 		enum sl__op_id id;
@@ -552,17 +552,17 @@ sl__ref_signal_window(struct sl__eval *ev)
 		{SL__OP_ONNX_HammingWindow, 25.0 / 46, 21.0 / 46, 0},
 		{SL__OP_ONNX_BlackmanWindow, 0.42, 0.5, 0.08},
 	};
-	const struct shape *s = SL__ROW_OF(ev->node, shapes);
-	size_t size = (size_t)sl__ref_result(ev, 0)->tensor.n_elements;
+	const struct shape *s = SL__OP_ROW_OF(ev->node, shapes);
+	size_t size = (size_t)sl__ref_output(ev, 0)->tensor.n_elements;
 	size_t n = sl__attribute_int(ev->node, "periodic", 1) ? size : size - 1;
-	double *y = sl__ref_new_output(ev, 0);
+	double *y = sl__ref_scratch_output(ev, 0);
 
 	for (size_t i = 0; y && i < size; i++) {
 		double turn = tau * (double)i / (double)n;
 
 		y[i] = n ? s->a - s->b * cos(turn) + s->c * cos(2 * turn) : 1;
 	}
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }
 
 static double
@@ -590,12 +590,12 @@ draw_triangle(double *y, int64_t bins, int64_t n, int64_t mel,
 /* The corners are evenly spaced in mel, n + 2 of them in n + 2 steps below
  * the upper edge, and lie on bins of the spectrum. */
 static enum sl_status
-place_corners(int64_t *corners, struct sl__eval *ev, int64_t n)
+place_corners(int64_t *corners, struct sl__kernel_call *ev, int64_t n)
 {
-	double length = sl__ref_number(ev, 1, 0);
-	double rate = sl__ref_number(ev, 2, 0);
-	double low = mel_of(sl__ref_number(ev, 3, 0));
-	double high = mel_of(sl__ref_number(ev, 4, 0));
+	double length = sl__ref_input_scalar(ev, 1, 0);
+	double rate = sl__ref_input_scalar(ev, 2, 0);
+	double low = mel_of(sl__ref_input_scalar(ev, 3, 0));
+	double high = mel_of(sl__ref_input_scalar(ev, 4, 0));
 
 	for (int64_t i = 0; i < n + 2; i++) {
 		double mel = low + (double)i * (high - low) / (double)(n + 2);
@@ -604,7 +604,7 @@ place_corners(int64_t *corners, struct sl__eval *ev, int64_t n)
 
 		if (!(bin >= 0 && bin < 1e15) ||
 		    (i > 0 && bin < (double)corners[i - 1]))
-			return sl__ref_refuse(ev,
+			return sl__ref_reject(ev,
 					      "edges that are no frequencies");
 		corners[i] = (int64_t)bin;
 	}
@@ -612,11 +612,11 @@ place_corners(int64_t *corners, struct sl__eval *ev, int64_t n)
 }
 
 enum sl_status
-sl__ref_mel_weights(struct sl__eval *ev)
+sl__ref_mel_weights(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
-	double *y = sl__ref_new_output(ev, 0);
-	int64_t *corners = y ? sl__ref_new_integers(ev, out->dims[1] + 2)
+	const struct sl__tensor *out = &sl__ref_output(ev, 0)->tensor;
+	double *y = sl__ref_scratch_output(ev, 0);
+	int64_t *corners = y ? sl__ref_scratch_integers(ev, out->dims[1] + 2)
 			     : NULL;
 
 	if (!corners || place_corners(corners, ev, out->dims[1]))
@@ -624,5 +624,5 @@ sl__ref_mel_weights(struct sl__eval *ev)
 	for (int64_t mel = 0; mel < out->dims[1]; mel++)
 		draw_triangle(y, out->dims[0], out->dims[1], mel,
 			      corners + mel);
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }

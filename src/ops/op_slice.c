@@ -10,7 +10,7 @@
 #include "ops/cost.h"
 #include "ops/list_input.h"
 #include "ops/ref_move.h"
-#include "ops/ref_view.h"
+#include "ops/ref_rules.h"
 
 #include <string.h>
 
@@ -126,7 +126,7 @@ symbolic_cut(struct sl__shapes *shapes, const struct cut *cut, int64_t size)
 }
 
 struct slice_lists {
-	struct sl__list starts, ends, axes, steps;
+	struct sl__integer_list starts, ends, axes, steps;
 };
 
 static struct cut
@@ -152,11 +152,11 @@ static enum sl_status
 slice_cuts(struct sl__rule_context *call, int rank, struct cut *cuts)
 {
 	struct slice_lists l = {
-		sl__list_of(call, 1, "starts"), sl__list_of(call, 2, "ends"),
-		sl__list_of(call, 3, "axes"), sl__list_of(call, 4, "steps")};
+		sl__integer_list_read(call, 1, "starts"), sl__integer_list_read(call, 2, "ends"),
+		sl__integer_list_read(call, 3, "axes"), sl__integer_list_read(call, 4, "steps")};
 	int64_t n = l.starts.n >= 0 ? l.starts.n : l.ends.n;
 
-	if (l.axes.is_given && sl__list_is_plain(&l.axes))
+	if (l.axes.is_given && sl__integer_list_is_known(&l.axes))
 		n = l.axes.n;
 	else if (l.axes.is_given || n < 0) {
 		for (int i = 0; i < rank; i++)
@@ -210,26 +210,26 @@ sl__infer_slice(struct sl__rule_context *call)
 }
 
 enum sl_status
-sl__ref_slice(struct sl__eval *ev)
+sl__ref_slice(struct sl__kernel_call *ev)
 {
 	int64_t dims[SL__RANK_MOST], strides[SL__RANK_MOST];
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	struct cut cuts[SL__RANK_MOST] = {{0, 0, 0, 0}};
 	struct sl__view v;
-	struct sl__mover m;
+	struct sl__element_mover m;
 	int64_t from = 0;
 
-	if (!in || sl__view_begin(&v, ev))
+	if (!in || sl__ref_rules_begin(&v, ev))
 		return ev->failure;
 	slice_cuts(&v.call, (int)in->rank, cuts);
-	if (sl__view_end(&v, ev))
+	if (sl__ref_rules_end(&v, ev))
 		return ev->failure;
-	(void)sl__ref_strides(strides, in->rank, in->dims);
+	(void)sl__row_major_strides(strides, in->rank, in->dims);
 	for (size_t d = 0; d < in->rank; d++) {
 		int64_t first = 0;
 
 		if (cuts[d].is_open)
-			return sl__ref_refuse(ev, "its starts, ends, axes and "
+			return sl__ref_reject(ev, "its starts, ends, axes and "
 						  "steps are not as many");
 		dims[d] = cuts[d].step
 				  ? plain_cut(&cuts[d], in->dims[d], &first)
@@ -238,10 +238,10 @@ sl__ref_slice(struct sl__eval *ev)
 		/* A step that is never taken may be of any size. */
 		strides[d] *= cuts[d].step && dims[d] > 1 ? cuts[d].step : 1;
 	}
-	if (sl__ref_out(ev, 0, in->dtype, in->rank, dims) ||
-	    sl__move_between(&m, ev, 0, 0))
+	if (sl__ref_output_alloc(ev, 0, in->dtype, in->rank, dims) ||
+	    sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
-	return sl__move_strided(ev, &m, from, strides);
+	return sl__move_output_strided(ev, &m, from, strides);
 }
 
 /* Reads what it takes. */
@@ -249,7 +249,7 @@ void
 sl__cost_slice(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_MOVEMENT;
-	sl__cost_part_of(call, cost, 0);
+	sl__cost_limit_bytes_read(call, cost, 0);
 }
 
 /* Size of part k of n where no sizes are given. */
@@ -272,7 +272,7 @@ even_part(struct sl__rule_context *call, int64_t size, int64_t n, int64_t k)
 }
 
 static void
-check_parts(struct sl__rule_context *call, const struct sl__list *split, int64_t size,
+check_parts(struct sl__rule_context *call, const struct sl__integer_list *split, int64_t size,
 	    int64_t n)
 {
 	int64_t sum = 0;
@@ -280,7 +280,7 @@ check_parts(struct sl__rule_context *call, const struct sl__list *split, int64_t
 	if (split->n >= 0 && split->n != n)
 		sl__rule_reject(call, "%lld sizes for %lld parts",
 			   (long long)split->n, (long long)n);
-	if (!sl__list_is_plain(split) || sl__is_symbol(size))
+	if (!sl__integer_list_is_known(split) || sl__is_symbol(size))
 		return;
 	for (int64_t i = 0; i < split->n; i++) {
 		if (split->values[i] < 0 ||
@@ -296,7 +296,7 @@ check_parts(struct sl__rule_context *call, const struct sl__list *split, int64_t
 
 /* Size of part k along the axis. */
 static int64_t
-part_size(struct sl__rule_context *call, const struct sl__list *split, int64_t size,
+part_size(struct sl__rule_context *call, const struct sl__integer_list *split, int64_t size,
 	  uint32_t k)
 {
 	if (split->values)
@@ -309,7 +309,7 @@ part_size(struct sl__rule_context *call, const struct sl__list *split, int64_t s
 enum sl_status
 sl__infer_split(struct sl__rule_context *call)
 {
-	struct sl__list split = sl__list_of(call, 1, "split");
+	struct sl__integer_list split = sl__integer_list_read(call, 1, "split");
 	const struct sl__type *in = sl__in_type(call, 0);
 	int rank = sl__in_rank(call, 0), axis;
 	uint32_t n = call->node->n_outputs;
@@ -340,26 +340,26 @@ sl__infer_split(struct sl__rule_context *call)
 }
 
 enum sl_status
-sl__ref_split(struct sl__eval *ev)
+sl__ref_split(struct sl__kernel_call *ev)
 {
-	struct sl__cut cut = {.axis = sl__attribute_int(ev->node, "axis", 0)};
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	struct sl__axis_slice cut = {.axis = sl__attribute_int(ev->node, "axis", 0)};
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	uint32_t n_parts = ev->node->n_outputs;
-	struct sl__around a;
-	struct sl__list split;
+	struct sl__axis_split a;
+	struct sl__integer_list split;
 	struct sl__view v;
 
-	if (!in || sl__around_axis(ev, &a, in, &cut.axis) ||
-	    sl__view_begin(&v, ev))
+	if (!in || sl__axis_split_tensor(ev, &a, in, &cut.axis) ||
+	    sl__ref_rules_begin(&v, ev))
 		return ev->failure;
-	split = sl__list_of(&v.call, 1, "split");
+	split = sl__integer_list_read(&v.call, 1, "split");
 	if (split.is_given)
 		check_parts(&v.call, &split, a.size, n_parts);
-	sl__view_end(&v, ev);
+	sl__ref_rules_end(&v, ev);
 	for (uint32_t k = 0; !ev->failure && k < n_parts; k++) {
 		cut.n = part_size(&v.call, &split, a.size, k);
-		if (sl__ref_result(ev, k))
-			sl__move_cut(ev, sl__ref_result(ev, k), in, &cut);
+		if (sl__ref_output(ev, k))
+			sl__move_axis_slice(ev, sl__ref_output(ev, k), in, &cut);
 		cut.first += cut.n;
 	}
 	return ev->failure;
@@ -447,32 +447,32 @@ sl__infer_concat(struct sl__rule_context *call)
 }
 
 enum sl_status
-sl__ref_concat(struct sl__eval *ev)
+sl__ref_concat(struct sl__kernel_call *ev)
 {
 	int64_t axis = sl__attribute_int(ev->node, "axis", 1), at = 0;
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
-	struct sl__around whole, part;
-	struct sl__mover m;
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
+	struct sl__axis_split whole, part;
+	struct sl__element_mover m;
 
 	for (size_t i = 0; i < ev->node->n_inputs; i++) {
-		if (sl__move_between(&m, ev, i, 0) ||
-		    sl__around_axis(ev, &whole, &out->tensor, &axis) ||
-		    sl__around_axis(ev, &part, sl__ref_tensor(ev, i), &axis))
+		if (sl__move_begin_input_to_output(&m, ev, i, 0) ||
+		    sl__axis_split_tensor(ev, &whole, &out->tensor, &axis) ||
+		    sl__axis_split_tensor(ev, &part, sl__ref_input_tensor(ev, i), &axis))
 			return ev->failure;
-		if (sl__ref_tensor(ev, i)->n_elements == 0)
+		if (sl__ref_input_tensor(ev, i)->n_elements == 0)
 			continue;
 		if (part.outer != whole.outer || part.inner != whole.inner ||
 		    part.size > whole.size - at)
-			return sl__ref_refuse(
+			return sl__ref_reject(
 				ev, "input %zu does not go beside the others",
 				i);
 		for (int64_t o = 0; o < part.outer; o++)
-			sl__move(&m, (o * whole.size + at) * whole.inner,
+			sl__move_elements(&m, (o * whole.size + at) * whole.inner,
 				 o * part.size * part.inner,
 				 part.size * part.inner);
 		at += part.size;
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }
 
 /* Elements added before and after each dimension; "?" where that depends on
@@ -481,10 +481,10 @@ static enum sl_status
 pad_amounts(struct sl__rule_context *call, int rank, int64_t *before, int64_t *after)
 {
 	const char *name = call->node->version < 2 ? "paddings" : "pads";
-	struct sl__list pads = sl__list_of(call, 1, name);
-	struct sl__list axes = sl__list_of(call, 3, NULL);
+	struct sl__integer_list pads = sl__integer_list_read(call, 1, name);
+	struct sl__integer_list axes = sl__integer_list_read(call, 3, NULL);
 	int64_t n = axes.is_given ? axes.n : rank;
-	int is_open = axes.is_given && !sl__list_is_plain(&axes);
+	int is_open = axes.is_given && !sl__integer_list_is_known(&axes);
 
 	if (pads.n >= 0 && n >= 0 && pads.n != 2 * n)
 		return sl__rule_reject(call,
@@ -604,15 +604,15 @@ pad_sources(int64_t *sources, int64_t n_out, int64_t n_in,
 
 /* One element for what comes in, in storage of up to 16 bytes. */
 static enum sl_status
-pad_value(struct sl__eval *ev, struct sl__mover *m, unsigned char *storage)
+pad_value(struct sl__kernel_call *ev, struct sl__element_mover *m, unsigned char *storage)
 {
 	static const char *const nothing = "";
-	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *value = sl__ref_tensor(ev, 2);
+	const struct sl__tensor *in = sl__ref_input_tensor(ev, 0);
+	const struct sl__tensor *value = sl__ref_input_tensor(ev, 2);
 	double number = sl__attribute_float(ev->node, "value", 0);
 
 	if (value && value->n_elements)
-		return sl__move_begin(ev, m, sl__ref_result(ev, 0), value);
+		return sl__move_begin(ev, m, sl__ref_output(ev, 0), value);
 	memset(storage, 0, 16);
 	if (sl__dtype_family(in->dtype) != SL__DTYPE_OTHER)
 		sl__store_doubles(storage, in->dtype, 0, 1, &number);
@@ -629,46 +629,46 @@ struct padding {
 };
 
 static enum sl_status
-find_sources(struct sl__eval *ev, struct padding *p)
+find_sources(struct sl__kernel_call *ev, struct padding *p)
 {
-	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
+	const struct sl__tensor *in = sl__ref_input_tensor(ev, 0);
+	const struct sl__tensor *out = &sl__ref_output(ev, 0)->tensor;
 	int64_t before[SL__RANK_MOST] = {0}, after[SL__RANK_MOST] = {0};
-	enum pad_mode mode = (enum pad_mode)sl__ref_choice(
+	enum pad_mode mode = (enum pad_mode)sl__ref_attribute_choice(
 		ev, "mode",
 		(const char *const[]){"constant", "reflect", "edge", "wrap",
 				      NULL});
 	struct sl__view v;
 
-	if (sl__view_begin(&v, ev))
+	if (sl__ref_rules_begin(&v, ev))
 		return ev->failure;
 	pad_amounts(&v.call, (int)in->rank, before, after);
-	if (sl__view_end(&v, ev))
+	if (sl__ref_rules_end(&v, ev))
 		return ev->failure;
 	if (in->rank != out->rank)
-		return sl__ref_refuse(ev, "its output has another number of "
+		return sl__ref_reject(ev, "its output has another number of "
 					  "dimensions");
 	for (size_t d = 0; d < in->rank; d++) {
 		const int64_t amounts[2] = {before[d], after[d]};
-		int64_t *made = sl__ref_new_integers(ev, out->dims[d]);
+		int64_t *made = sl__ref_scratch_integers(ev, out->dims[d]);
 
 		if (!is_amount(before[d]) || !is_amount(after[d]))
-			return sl__ref_refuse(ev, "a pad beyond all sizes");
+			return sl__ref_reject(ev, "a pad beyond all sizes");
 		p->sources[d] = made;
 		if (made &&
 		    pad_sources(made, out->dims[d], in->dims[d], amounts, mode))
-			return sl__ref_refuse(ev,
+			return sl__ref_reject(ev,
 					      "nothing is left of dimension "
 					      "%zu that could be repeated",
 					      d);
 	}
-	(void)sl__ref_strides(p->strides, in->rank, in->dims);
+	(void)sl__row_major_strides(p->strides, in->rank, in->dims);
 	return ev->failure;
 }
 
 /* Row-major over the output; *from is -1 where a new element goes. */
 static void
-pad_elements(const struct sl__mover *m, const struct sl__mover *value,
+pad_elements(const struct sl__element_mover *m, const struct sl__element_mover *value,
 	     const struct padding *p, const struct sl__tensor *out)
 {
 	int64_t at[SL__RANK_MOST] = {0};
@@ -683,47 +683,47 @@ pad_elements(const struct sl__mover *m, const struct sl__mover *value,
 			from = source < 0 ? -1 : from + source * p->strides[d];
 		}
 		if (from < 0)
-			sl__move(value, k, 0, 1);
+			sl__move_elements(value, k, 0, 1);
 		else
-			sl__move(m, k, from, 1);
+			sl__move_elements(m, k, from, 1);
 		k++;
-	} while (sl__ref_next(at, out->rank, out->dims, NULL, NULL, 0));
+	} while (sl__strided_position_next(at, out->rank, out->dims, NULL, NULL, 0));
 }
 
 enum sl_status
-sl__ref_pad(struct sl__eval *ev)
+sl__ref_pad(struct sl__kernel_call *ev)
 {
-	struct sl__mover m, value;
+	struct sl__element_mover m, value;
 	unsigned char storage[16];
 	struct padding padding;
 
-	if (sl__move_between(&m, ev, 0, 0))
+	if (sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
 	value = m;
 	if (pad_value(ev, &value, storage) || find_sources(ev, &padding))
 		return ev->failure;
-	pad_elements(&m, &value, &padding, &sl__ref_result(ev, 0)->tensor);
-	return sl__move_end(ev, 0);
+	pad_elements(&m, &value, &padding, &sl__ref_output(ev, 0)->tensor);
+	return sl__move_own_strings(ev, 0);
 }
 
 /* Each dimension loses or gains half of the difference at either end. */
 enum sl_status
-sl__ref_center_crop_pad(struct sl__eval *ev)
+sl__ref_center_crop_pad(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *in = sl__ref_tensor(ev, 0), *out;
+	const struct sl__tensor *in = sl__ref_input_tensor(ev, 0), *out;
 	int64_t strides[SL__RANK_MOST];
-	struct sl__mover m;
-	struct sl__path path;
+	struct sl__element_mover m;
+	struct sl__strided_path path;
 
-	if (sl__move_between(&m, ev, 0, 0))
+	if (sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
-	out = &sl__ref_result(ev, 0)->tensor;
+	out = &sl__ref_output(ev, 0)->tensor;
 	if (in->rank != out->rank)
-		return sl__ref_refuse(ev, "its output has another number "
+		return sl__ref_reject(ev, "its output has another number "
 					  "of dimensions");
-	sl__move_blank(&m, (int64_t)out->n_elements);
-	sl__path_init(&path, out->rank, out->dims);
-	(void)sl__ref_strides(strides, in->rank, in->dims);
+	sl__move_zero_fill(&m, (int64_t)out->n_elements);
+	sl__strided_path_init(&path, out->rank, out->dims);
+	(void)sl__row_major_strides(strides, in->rank, in->dims);
 	for (size_t d = 0; d < in->rank; d++) {
 		int64_t more = out->dims[d] - in->dims[d];
 
@@ -735,54 +735,54 @@ sl__ref_center_crop_pad(struct sl__eval *ev)
 			path.from_at += -more / 2 * strides[d];
 		}
 	}
-	sl__move_path(&m, &path);
-	return sl__move_end(ev, 0);
+	sl__move_strided_path(&m, &path);
+	return sl__move_own_strings(ev, 0);
 }
 
 enum sl_status
-sl__ref_reverse_sequence(struct sl__eval *ev)
+sl__ref_reverse_sequence(struct sl__kernel_call *ev)
 {
 	int64_t batch_axis = sl__attribute_int(ev->node, "batch_axis", 1);
 	int64_t time_axis = sl__attribute_int(ev->node, "time_axis", 0);
-	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *in = sl__ref_input_tensor(ev, 0);
 	int64_t strides[SL__RANK_MOST], n_batch, n_time;
-	struct sl__mover m;
+	struct sl__element_mover m;
 	size_t n;
-	const int64_t *lengths = sl__ref_list(ev, 1, NULL, &n);
+	const int64_t *lengths = sl__ref_integer_list(ev, 1, NULL, &n);
 
-	if (ev->failure || sl__move_between(&m, ev, 0, 0))
+	if (ev->failure || sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
 	if (in->rank < 2 || (batch_axis != 0 && batch_axis != 1) ||
 	    time_axis != 1 - batch_axis)
-		return sl__ref_refuse(ev,
+		return sl__ref_reject(ev,
 				      "batch and time are not its first two "
 				      "dimensions");
 	n_batch = in->dims[batch_axis];
 	n_time = in->dims[time_axis];
 	if ((int64_t)n != n_batch)
-		return sl__ref_refuse(ev, "%zu lengths for %lld sequences", n,
+		return sl__ref_reject(ev, "%zu lengths for %lld sequences", n,
 				      (long long)n_batch);
-	(void)sl__ref_strides(strides, in->rank, in->dims);
+	(void)sl__row_major_strides(strides, in->rank, in->dims);
 	for (int64_t b = 0; b < n_batch; b++) {
 		if (lengths[b] < 0 || lengths[b] > n_time)
-			return sl__ref_refuse(
+			return sl__ref_reject(
 				ev, "a sequence of %lld elements, in %lld",
 				(long long)lengths[b], (long long)n_time);
 		for (int64_t t = 0; t < n_time; t++) {
 			int64_t from = t < lengths[b] ? lengths[b] - 1 - t : t;
 			int64_t start = b * strides[batch_axis];
 
-			sl__move(&m, start + t * strides[time_axis],
+			sl__move_elements(&m, start + t * strides[time_axis],
 				 start + from * strides[time_axis], strides[1]);
 		}
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }
 
 /* The tensor around the axis; as one dimension where the node names none. */
 static enum sl_status
-compress_around(struct sl__eval *ev, const struct sl__tensor *in,
-		struct sl__around *a, int64_t *axis)
+compress_around(struct sl__kernel_call *ev, const struct sl__tensor *in,
+		struct sl__axis_split *a, int64_t *axis)
 {
 	*axis = -1;
 	a->outer = a->inner = 1;
@@ -790,21 +790,21 @@ compress_around(struct sl__eval *ev, const struct sl__tensor *in,
 	if (!sl__attribute_find(ev->node, "axis"))
 		return SL_OK;
 	*axis = sl__attribute_int(ev->node, "axis", 0);
-	return sl__around_axis(ev, a, in, axis);
+	return sl__axis_split_tensor(ev, a, in, axis);
 }
 
 /* places[] that the mask sets, of which there are 'size'. */
 static int64_t *
-find_set(struct sl__eval *ev, int64_t size, int64_t *n)
+find_set(struct sl__kernel_call *ev, int64_t size, int64_t *n)
 {
-	const int64_t *mask = sl__ref_integers(ev, 1);
-	int64_t n_mask = mask ? (int64_t)sl__ref_tensor(ev, 1)->n_elements : 0;
-	int64_t *places = sl__ref_new_integers(ev, n_mask);
+	const int64_t *mask = sl__ref_input_integers(ev, 1);
+	int64_t n_mask = mask ? (int64_t)sl__ref_input_tensor(ev, 1)->n_elements : 0;
+	int64_t *places = sl__ref_scratch_integers(ev, n_mask);
 
 	*n = 0;
 	for (int64_t i = 0; !ev->failure && i < n_mask; i++) {
 		if (mask[i] && i >= size)
-			sl__ref_refuse(ev, "place %lld is asked for, of %lld",
+			sl__ref_reject(ev, "place %lld is asked for, of %lld",
 				       (long long)i, (long long)size);
 		else if (mask[i])
 			places[(*n)++] = i;
@@ -813,12 +813,12 @@ find_set(struct sl__eval *ev, int64_t size, int64_t *n)
 }
 
 enum sl_status
-sl__ref_compress(struct sl__eval *ev)
+sl__ref_compress(struct sl__kernel_call *ev)
 {
 	int64_t dims[SL__RANK_MOST], axis, n, *places;
-	const struct sl__tensor *in = sl__ref_need(ev, 0);
-	struct sl__around a;
-	struct sl__mover m;
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
+	struct sl__axis_split a;
+	struct sl__element_mover m;
 
 	if (!in || compress_around(ev, in, &a, &axis))
 		return ev->failure;
@@ -827,13 +827,13 @@ sl__ref_compress(struct sl__eval *ev)
 		memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[axis < 0 ? 0 : axis] = n;
 	if (!places ||
-	    sl__ref_out(ev, 0, in->dtype, axis < 0 ? 1 : in->rank, dims) ||
-	    sl__move_between(&m, ev, 0, 0) || sl__ref_is_idle(ev))
+	    sl__ref_output_alloc(ev, 0, in->dtype, axis < 0 ? 1 : in->rank, dims) ||
+	    sl__move_begin_input_to_output(&m, ev, 0, 0) || sl__ref_output_is_empty(ev))
 		return ev->failure;
 	for (int64_t o = 0; o < a.outer; o++) {
 		for (int64_t i = 0; i < n; i++)
-			sl__move(&m, (o * n + i) * a.inner,
+			sl__move_elements(&m, (o * n + i) * a.inner,
 				 (o * a.size + places[i]) * a.inner, a.inner);
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }

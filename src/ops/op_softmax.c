@@ -47,9 +47,9 @@ lines_of(const struct sl__node *node, int rank, const int64_t *dims)
 	size_t first = (size_t)(axis < 0 ? rank : axis);
 	size_t end = is_old || axis < 0 ? (size_t)rank : first + 1;
 
-	return (struct lines){sl__ref_product(dims, 0, first),
-			      sl__ref_product(dims, first, end),
-			      sl__ref_product(dims, end, (size_t)rank)};
+	return (struct lines){sl__dims_product(dims, 0, first),
+			      sl__dims_product(dims, first, end),
+			      sl__dims_product(dims, end, (size_t)rank)};
 }
 
 /* Elements of one line; at least 1. */
@@ -69,8 +69,8 @@ sl__cost_softmax(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_SOFTMAX;
-	sl__count(cost, cost->in_elements,
-		  SL__PER(.cmp = 1, .exp = 1, .div = 1, .add = 2));
+	sl__cost_add_operations(cost, cost->in_elements,
+		  SL__OPERATIONS_EACH(.cmp = 1, .exp = 1, .div = 1, .add = 2));
 }
 
 /* x - m - log(sum(exp(x - m))): no division, one logarithm a line. */
@@ -80,8 +80,8 @@ sl__cost_log_softmax(struct sl__rule_context *call, struct sl_cost *cost)
 	uint64_t n = cost->in_elements;
 
 	cost->work = SL_WORK_SOFTMAX;
-	sl__count(cost, n, SL__PER(.cmp = 1, .exp = 1, .add = 3));
-	sl__count(cost, n / line_length(call), SL__PER(.exp = 1));
+	sl__cost_add_operations(cost, n, SL__OPERATIONS_EACH(.cmp = 1, .exp = 1, .add = 3));
+	sl__cost_add_operations(cost, n / line_length(call), SL__OPERATIONS_EACH(.exp = 1));
 }
 
 /* To real numbers first (subtract, multiply), and back at the end (multiply,
@@ -90,8 +90,8 @@ void
 sl__cost_qlinear_softmax(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	sl__cost_softmax(call, cost);
-	sl__count(cost, cost->in_elements,
-		  SL__PER(.mul = 2, .add = 2, .cmp = 2));
+	sl__cost_add_operations(cost, cost->in_elements,
+		  SL__OPERATIONS_EACH(.mul = 2, .add = 2, .cmp = 2));
 }
 
 /* The first of the largest becomes 1, the others 0. */
@@ -157,16 +157,16 @@ hardmax_line(const double *x, double *y, int64_t n, int64_t step)
 
 /* Softmax, LogSoftmax, Hardmax. */
 enum sl_status
-sl__ref_softmax(struct sl__eval *ev)
+sl__ref_softmax(struct sl__kernel_call *ev)
 {
-	sl__line_function *line = sl__is_op(ev->node, SL__OP_ONNX_LogSoftmax)
+	sl__softmax_line_function *line = sl__is_op(ev->node, SL__OP_ONNX_LogSoftmax)
 					  ? sl__log_softmax_line
 				  : sl__is_op(ev->node, SL__OP_ONNX_Hardmax)
 					  ? hardmax_line
 					  : sl__softmax_line;
-	const double *x = sl__ref_doubles(ev, 0);
-	double *y = sl__ref_new_output(ev, 0);
-	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
+	const double *x = sl__ref_input_doubles(ev, 0);
+	double *y = sl__ref_scratch_output(ev, 0);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, 0);
 	struct lines l;
 
 	if (ev->failure)
@@ -177,5 +177,5 @@ sl__ref_softmax(struct sl__eval *ev)
 
 		line(x + at, y + at, l.length, l.inner);
 	}
-	return sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_output_store_doubles(ev, 0, y);
 }

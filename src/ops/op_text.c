@@ -11,7 +11,7 @@
 #include "ops/cost.h"
 #include "ops/list_input.h"
 #include "ops/ref_move.h"
-#include "ops/ref_text.h"
+#include "ops/ref_regex.h"
 
 #include <regex.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ sl__infer_string_concat(struct sl__rule_context *call)
 enum sl_status
 sl__infer_string_split(struct sl__rule_context *call)
 {
-	sl__out_longer(call, SL_DTYPE_STRING, sl__size_new_unknown(call->shapes));
+	sl__out_set_input_dims_plus(call, SL_DTYPE_STRING, sl__size_new_unknown(call->shapes));
 	return sl__out_set_like_input(call, 1, 0, SL_DTYPE_I64);
 }
 
@@ -96,21 +96,21 @@ sl__infer_regex(struct sl__rule_context *call)
 }
 
 static const struct sl__tensor *
-need_strings(struct sl__eval *ev, size_t i)
+need_strings(struct sl__kernel_call *ev, size_t i)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 
 	if (t && t->dtype == SL_DTYPE_STRING)
 		return t;
-	sl__ref_refuse(ev, "input %zu is no tensor of strings", i);
+	sl__ref_reject(ev, "input %zu is no tensor of strings", i);
 	return NULL;
 }
 
 /* n bytes of a text, in the scratch arena. */
 static char *
-piece_of(struct sl__eval *ev, const char *text, size_t n)
+piece_of(struct sl__kernel_call *ev, const char *text, size_t n)
 {
-	char *piece = sl__ref_new(ev, n + 1, 1);
+	char *piece = sl__ref_scratch(ev, n + 1, 1);
 
 	if (piece)
 		memcpy(piece, text, n);
@@ -143,7 +143,7 @@ struct stop_words {
 };
 
 static enum sl_status
-read_stop_words(struct stop_words *s, struct sl__eval *ev)
+read_stop_words(struct stop_words *s, struct sl__kernel_call *ev)
 {
 	const struct sl__attribute *stop = sl__attribute_find(ev->node, "stopwords");
 
@@ -158,7 +158,7 @@ read_stop_words(struct stop_words *s, struct sl__eval *ev)
 		if (!word)
 			return ev->failure;
 		change_case(word, s->by);
-		sl__ref_keep(ev, sl__map_put(&s->words, word, 1, ev->err));
+		sl__ref_keep_status(ev, sl__map_put(&s->words, word, 1, ev->err));
 	}
 	return ev->failure;
 }
@@ -175,7 +175,7 @@ case_of(const struct sl__node *node)
 
 /* Where every word goes out, one empty one is left. */
 enum sl_status
-sl__ref_string_normalizer(struct sl__eval *ev)
+sl__ref_string_normalizer(struct sl__kernel_call *ev)
 {
 	enum letter_case to = case_of(ev->node);
 	const struct sl__tensor *in = need_strings(ev, 0);
@@ -186,8 +186,8 @@ sl__ref_string_normalizer(struct sl__eval *ev)
 	if (!in || read_stop_words(&stop, ev))
 		return ev->failure;
 	if (in->rank < 1 || in->rank > 2 || (in->rank == 2 && in->dims[0] != 1))
-		return sl__ref_refuse(ev, "its input is no list of strings");
-	words = sl__ref_new(ev, (size_t)in->n_elements + 1, sizeof(*words));
+		return sl__ref_reject(ev, "its input is no list of strings");
+	words = sl__ref_scratch(ev, (size_t)in->n_elements + 1, sizeof(*words));
 	if (!words)
 		return ev->failure;
 	for (uint64_t i = 0; i < in->n_elements; i++) {
@@ -206,7 +206,7 @@ sl__ref_string_normalizer(struct sl__eval *ev)
 	if (n == 0)
 		words[n++] = "";
 	dims[in->rank - 1] = n;
-	return sl__ref_strings(ev, sl__ref_result(ev, 0), in->rank, dims,
+	return sl__ref_value_set_strings(ev, sl__ref_output(ev, 0), in->rank, dims,
 			       words);
 }
 
@@ -230,7 +230,7 @@ struct grams {
 
 /* Adds an item to the key. */
 static enum sl_status
-add_item(struct sl__eval *ev, struct grams *g, const char *text, int64_t word)
+add_item(struct sl__kernel_call *ev, struct grams *g, const char *text, int64_t word)
 {
 	char number[32];
 	size_t n, cap;
@@ -242,7 +242,7 @@ add_item(struct sl__eval *ev, struct grams *g, const char *text, int64_t word)
 	n = strlen(text);
 	if (n + 32 > g->cap_key - g->n_key) {
 		cap = 2 * (g->cap_key + n + 32);
-		key = sl__ref_new(ev, cap, 1);
+		key = sl__ref_scratch(ev, cap, 1);
 		if (!key)
 			return ev->failure;
 		if (g->n_key)
@@ -257,7 +257,7 @@ add_item(struct sl__eval *ev, struct grams *g, const char *text, int64_t word)
 
 /* The n-grams of one size: the items from 'first' to 'end' of the pool. */
 static enum sl_status
-add_grams(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end,
+add_grams(struct sl__kernel_call *ev, struct grams *g, int64_t first, int64_t end,
 	  int64_t size)
 {
 	for (int64_t at = first; !ev->failure && end - at >= size; at += size) {
@@ -268,7 +268,7 @@ add_grams(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end,
 				 g->pool->ints ? g->pool->ints[i] : 0);
 		if (!ev->failure && size >= g->least && size <= g->most &&
 		    !sl__map_find(&g->ids, g->key))
-			sl__ref_keep(ev, sl__map_put(&g->ids, g->key,
+			sl__ref_keep_status(ev, sl__map_put(&g->ids, g->key,
 						     g->n_grams, ev->err));
 		g->n_grams++;
 	}
@@ -276,7 +276,7 @@ add_grams(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end,
 }
 
 static enum sl_status
-read_pool(struct sl__eval *ev, struct grams *g)
+read_pool(struct sl__kernel_call *ev, struct grams *g)
 {
 	const int64_t *starts;
 	size_t n = sl__attribute_ints(ev->node, "ngram_counts", &starts);
@@ -285,14 +285,14 @@ read_pool(struct sl__eval *ev, struct grams *g)
 	if (!g->pool)
 		g->pool = sl__attribute_find(ev->node, "pool_int64s");
 	if (!g->pool || (!g->pool->strings && !g->pool->ints))
-		return sl__ref_refuse(ev, "it has no pool of n-grams");
+		return sl__ref_reject(ev, "it has no pool of n-grams");
 	sl__map_init(&g->ids, ev->scratch);
 	for (size_t i = 0; !ev->failure && i < n; i++) {
 		int64_t end = i + 1 < n ? starts[i + 1] : (int64_t)g->pool->n;
 
 		if (starts[i] < 0 || end < starts[i] ||
 		    end > (int64_t)g->pool->n)
-			return sl__ref_refuse(
+			return sl__ref_reject(
 				ev,
 				"n-grams of size %zu lie outside of "
 				"the pool",
@@ -300,14 +300,14 @@ read_pool(struct sl__eval *ev, struct grams *g)
 		add_grams(ev, g, starts[i], end, (int64_t)i + 1);
 	}
 	if (!ev->failure && g->n_columns < g->n_grams)
-		sl__ref_refuse(ev, "%zu places for %zu n-grams", g->n_columns,
+		sl__ref_reject(ev, "%zu places for %zu n-grams", g->n_columns,
 			       g->n_grams);
 	return ev->failure;
 }
 
 /* Counts the n-grams that begin at 'start', their items 'distance' apart. */
 static enum sl_status
-count_from(struct sl__eval *ev, struct grams *g, int64_t start, int64_t end,
+count_from(struct sl__kernel_call *ev, struct grams *g, int64_t start, int64_t end,
 	   int64_t distance)
 {
 	g->n_key = 0;
@@ -331,7 +331,7 @@ count_from(struct sl__eval *ev, struct grams *g, int64_t start, int64_t end,
 
 /* Single items are counted once: skipping does not change them. */
 static enum sl_status
-count_row(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end)
+count_row(struct sl__kernel_call *ev, struct grams *g, int64_t first, int64_t end)
 {
 	int64_t least = g->least;
 
@@ -366,9 +366,9 @@ weigh(const struct sl__node *node, float *counts, size_t n)
 }
 
 static enum sl_status
-grams_of(struct sl__eval *ev, struct grams *g)
+grams_of(struct sl__kernel_call *ev, struct grams *g)
 {
-	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *in = sl__ref_input_tensor(ev, 0);
 	const struct sl__node *node = ev->node;
 
 	g->least = sl__attribute_int(node, "min_gram_length", 1);
@@ -376,38 +376,38 @@ grams_of(struct sl__eval *ev, struct grams *g)
 	g->n_skips = sl__attribute_int(node, "max_skip_count", 0);
 	g->n_columns = sl__attribute_ints(node, "ngram_indexes", &g->columns);
 	if (!in || in->rank < 1 || in->rank > 2)
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "its input has neither one nor two dimensions");
 	if (g->least < 1 || g->most < g->least || g->n_skips < 0)
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "n-grams of %lld to %lld items, %lld apart",
 			(long long)g->least, (long long)g->most,
 			(long long)g->n_skips);
 	for (size_t i = 0; i < g->n_columns; i++) {
 		if (g->columns[i] < 0)
-			return sl__ref_refuse(ev, "an index below 0");
+			return sl__ref_reject(ev, "an index below 0");
 	}
 	if (read_pool(ev, g))
 		return ev->failure;
 	g->texts = in->strings;
 	if (in->dtype == SL_DTYPE_STRING)
 		return SL_OK;
-	g->words = sl__ref_integers(ev, 0);
+	g->words = sl__ref_input_integers(ev, 0);
 	return ev->failure;
 }
 
 enum sl_status
-sl__ref_tf_idf(struct sl__eval *ev)
+sl__ref_tf_idf(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
-	struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__tensor *in = sl__ref_input_tensor(ev, 0);
+	struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	int64_t n_rows, width, n_columns;
 	struct grams g = {0};
 
 	if (grams_of(ev, &g))
 		return ev->failure;
 	if (out->tensor.dtype != SL_DTYPE_F32 || !out->bytes)
-		return sl__ref_refuse(ev, "its output is not f32");
+		return sl__ref_reject(ev, "its output is not f32");
 	memset(out->bytes, 0, (size_t)out->tensor.n_bytes);
 	n_rows = in->rank == 2 ? in->dims[0] : 1;
 	width = in->dims[in->rank - 1];
@@ -422,33 +422,33 @@ sl__ref_tf_idf(struct sl__eval *ev)
 }
 
 enum sl_status
-sl__ref_string_concat(struct sl__eval *ev)
+sl__ref_string_concat(struct sl__kernel_call *ev)
 {
 	const struct sl__tensor *a = need_strings(ev, 0);
 	const struct sl__tensor *b = need_strings(ev, 1);
-	struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	const char **made =
-		sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*made));
-	struct sl__walk w;
+		sl__ref_scratch(ev, (size_t)out->tensor.n_elements, sizeof(*made));
+	struct sl__strided_iterator w;
 	size_t k = 0;
 
-	if (ev->failure || sl__walk_result(ev, &w) ||
-	    sl__walk_input(ev, &w, 0, SIZE_MAX) ||
-	    sl__walk_input(ev, &w, 1, SIZE_MAX))
+	if (ev->failure || sl__strided_iterator_over_output(ev, &w) ||
+	    sl__strided_iterator_add_input(ev, &w, 0, SIZE_MAX) ||
+	    sl__strided_iterator_add_input(ev, &w, 1, SIZE_MAX))
 		return ev->failure;
 	do {
 		const char *x = a->strings[w.offsets[0]];
 		const char *y = b->strings[w.offsets[1]];
 		size_t n = strlen(x);
-		char *both = sl__ref_new(ev, n + strlen(y) + 1, 1);
+		char *both = sl__ref_scratch(ev, n + strlen(y) + 1, 1);
 
 		if (!both)
 			return ev->failure;
 		memcpy(both, x, n);
 		memcpy(both + n, y, strlen(y));
 		made[k++] = both;
-	} while (sl__walk_on(&w));
-	return sl__ref_strings(ev, out, out->tensor.rank, out->tensor.dims,
+	} while (sl__strided_iterator_next(&w));
+	return sl__ref_value_set_strings(ev, out, out->tensor.rank, out->tensor.dims,
 			       made);
 }
 
@@ -501,7 +501,7 @@ count_pieces(const struct splitter *s, const char *text)
 }
 
 static void
-split_one(struct sl__eval *ev, const struct splitter *s, const char *text,
+split_one(struct sl__kernel_call *ev, const struct splitter *s, const char *text,
 	  const char **made, int64_t n_most)
 {
 	const char *piece;
@@ -515,7 +515,7 @@ split_one(struct sl__eval *ev, const struct splitter *s, const char *text,
 }
 
 enum sl_status
-sl__ref_string_split(struct sl__eval *ev)
+sl__ref_string_split(struct sl__kernel_call *ev)
 {
 	struct splitter s = {sl__attribute_string(ev->node, "delimiter", ""),
 			     sl__attribute_int(ev->node, "maxsplit", -1)};
@@ -526,13 +526,13 @@ sl__ref_string_split(struct sl__eval *ev)
 	if (!in)
 		return ev->failure;
 	if (in->rank >= SL__RANK_MOST)
-		return sl__ref_refuse(ev, "too many dimensions");
-	counts = sl__ref_new_integers(ev, (int64_t)in->n_elements);
+		return sl__ref_reject(ev, "too many dimensions");
+	counts = sl__ref_scratch_integers(ev, (int64_t)in->n_elements);
 	for (uint64_t i = 0; counts && i < in->n_elements; i++) {
 		counts[i] = count_pieces(&s, in->strings[i]);
 		most = counts[i] > most ? counts[i] : most;
 	}
-	made = sl__ref_new(ev, (size_t)in->n_elements * (size_t)most,
+	made = sl__ref_scratch(ev, (size_t)in->n_elements * (size_t)most,
 			   sizeof(*made));
 	for (uint64_t i = 0; !ev->failure && i < in->n_elements; i++)
 		split_one(ev, &s, in->strings[i], made + i * (uint64_t)most,
@@ -540,16 +540,16 @@ sl__ref_string_split(struct sl__eval *ev)
 	if (in->rank)
 		memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[in->rank] = most;
-	if (!ev->failure && sl__ref_result(ev, 0))
-		sl__ref_strings(ev, sl__ref_result(ev, 0), in->rank + 1, dims,
+	if (!ev->failure && sl__ref_output(ev, 0))
+		sl__ref_value_set_strings(ev, sl__ref_output(ev, 0), in->rank + 1, dims,
 				made);
-	if (ev->failure || sl__ref_out(ev, 1, SL_DTYPE_I64, in->rank, in->dims))
+	if (ev->failure || sl__ref_output_alloc(ev, 1, SL_DTYPE_I64, in->rank, in->dims))
 		return ev->failure;
-	return sl__ref_store_integers(ev, 1, counts);
+	return sl__ref_output_store_integers(ev, 1, counts);
 }
 
 enum sl_status
-sl__ref_regex(struct sl__eval *ev)
+sl__ref_regex(struct sl__kernel_call *ev)
 {
 	const char *pattern = sl__attribute_string(ev->node, "pattern", "");
 	const struct sl__tensor *in = need_strings(ev, 0);
@@ -558,20 +558,20 @@ sl__ref_regex(struct sl__eval *ev)
 	regex_t regex;
 	int failed;
 
-	if (!in || sl__ref_keep(ev, sl__regex_posix(&posix, pattern,
+	if (!in || sl__ref_keep_status(ev, sl__regex_re2_to_posix(&posix, pattern,
 						    ev->scratch, ev->err)))
 		return ev->failure;
-	matches = sl__ref_new_integers(ev, (int64_t)in->n_elements);
-	if (!matches || sl__ref_out(ev, 0, SL_DTYPE_BOOL, in->rank, in->dims))
+	matches = sl__ref_scratch_integers(ev, (int64_t)in->n_elements);
+	if (!matches || sl__ref_output_alloc(ev, 0, SL_DTYPE_BOOL, in->rank, in->dims))
 		return ev->failure;
 	failed = regcomp(&regex, posix, REG_EXTENDED | REG_NOSUB);
 	if (failed == REG_ESPACE)
 		return sl__ref_nomem(ev);
 	if (failed)
-		return sl__ref_refuse(ev, "'%.200s' is no regular expression",
+		return sl__ref_reject(ev, "'%.200s' is no regular expression",
 				      pattern);
 	for (uint64_t i = 0; i < in->n_elements; i++)
 		matches[i] = !regexec(&regex, in->strings[i], 0, NULL, 0);
 	regfree(&regex);
-	return sl__ref_store_integers(ev, 0, matches);
+	return sl__ref_output_store_integers(ev, 0, matches);
 }

@@ -63,7 +63,7 @@ n_elements(struct sl__rule_context *call)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < group_size(call->node); i++)
-		n = sl__plus(n, sl__in_elements(call, FIRST + i));
+		n = sl__saturating_add(n, sl__in_elements(call, FIRST + i));
 	return n;
 }
 
@@ -80,16 +80,16 @@ sl__cost_optimizer(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	const struct sl__node *node = call->node;
 	int is_nesterov = sl__attribute_string(node, "mode", "")[0] == 'n';
-	struct sl__per each = {
+	struct sl__operations_each each = {
 		.mul = 4, .fma = 3, .add = 2, .div = 1, .exp = 1};
 
 	if (sl__is_op(node, SL__OP_PREVIEW_Momentum))
-		each = SL__PER(.mul = 1, .fma = is_nesterov ? 4 : 3);
+		each = SL__OPERATIONS_EACH(.mul = 1, .fma = is_nesterov ? 4 : 3);
 	else if (sl__is_op(node, SL__OP_PREVIEW_Adagrad))
-		each = SL__PER(.mul = 1, .fma = 2, .add = 2, .div = 1,
+		each = SL__OPERATIONS_EACH(.mul = 1, .fma = 2, .add = 2, .div = 1,
 			       .exp = 1);
 	cost->in_elements = n_elements(call);
-	sl__count(cost, cost->in_elements, each);
+	sl__cost_add_operations(cost, cost->in_elements, each);
 }
 
 /* One tensor's step: x and its states are renewed in place. */
@@ -166,14 +166,14 @@ step_momentum(const struct step *s)
 
 /* A copy of input i that may be written, as many numbers as s->n. */
 static double *
-read_copy(const struct step *s, struct sl__eval *ev, size_t i)
+read_copy(const struct step *s, struct sl__kernel_call *ev, size_t i)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-	const double *from = sl__ref_doubles(ev, i);
-	double *made = sl__ref_new_doubles(ev, s->n);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
+	const double *from = sl__ref_input_doubles(ev, i);
+	double *made = sl__ref_scratch_doubles(ev, s->n);
 
 	if (t && t->n_elements != (uint64_t)s->n)
-		sl__ref_refuse(ev, "input %zu does not fit its values", i);
+		sl__ref_reject(ev, "input %zu does not fit its values", i);
 	if (!ev->failure)
 		memcpy(made, from, (size_t)s->n * sizeof(*made));
 	return made;
@@ -181,11 +181,11 @@ read_copy(const struct step *s, struct sl__eval *ev, size_t i)
 
 /* Tensor k of each of the n in a group. */
 static void
-run_step(struct step *s, struct sl__eval *ev, size_t k, size_t n,
+run_step(struct step *s, struct sl__kernel_call *ev, size_t k, size_t n,
 	 step_function *function)
 {
 	size_t n_states = n_groups(ev->node) - 2;
-	const struct sl__tensor *x = sl__ref_tensor(ev, FIRST + k);
+	const struct sl__tensor *x = sl__ref_input_tensor(ev, FIRST + k);
 
 	s->n = x ? (int64_t)x->n_elements : 0;
 	s->x = read_copy(s, ev, FIRST + k);
@@ -195,14 +195,14 @@ run_step(struct step *s, struct sl__eval *ev, size_t k, size_t n,
 	if (ev->failure)
 		return;
 	function(s);
-	sl__ref_store_doubles(ev, k, s->x);
+	sl__ref_output_store_doubles(ev, k, s->x);
 	for (size_t i = 0; i < n_states; i++)
-		sl__ref_store_doubles(ev, (1 + i) * n + k, s->state[i]);
+		sl__ref_output_store_doubles(ev, (1 + i) * n + k, s->state[i]);
 }
 
 /* Inference has checked that the inputs are whole groups. */
 enum sl_status
-sl__ref_optimizer(struct sl__eval *ev)
+sl__ref_optimizer(struct sl__kernel_call *ev)
 {
 	step_function *function =
 		sl__is_op(ev->node, SL__OP_PREVIEW_Adam)      ? step_adam
@@ -211,8 +211,8 @@ sl__ref_optimizer(struct sl__eval *ev)
 	size_t n = group_size(ev->node);
 	struct step s = {
 		.node = ev->node,
-		.rate = sl__ref_number(ev, 0, 0),
-		.count = sl__ref_number(ev, 1, 0),
+		.rate = sl__ref_input_scalar(ev, 0, 0),
+		.count = sl__ref_input_scalar(ev, 1, 0),
 		.norm = sl__attribute_float(ev->node, "norm_coefficient", 0),
 	};
 

@@ -40,7 +40,7 @@ struct sl__post_op {
 
 /* The word of a kind; and how many operations a node ends in, read into
  * posts[SL__POST_OPS_MAX].  -1 where the attributes make no sense. */
-const char *sl__post_op_word(enum sl__post_op_kind kind);
+const char *sl__post_op_name(enum sl__post_op_kind kind);
 int sl__post_ops_read(const struct sl__node *node,
 		      struct sl__post_op *post_ops);
 

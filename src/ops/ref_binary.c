@@ -18,34 +18,34 @@
 /* Where the sizes of input i begin among those of the result: at the end of
  * it, or, before version 7, where the attribute says. */
 static enum sl_status
-add_operand(struct sl__eval *ev, struct sl__walk *w, size_t i)
+add_operand(struct sl__kernel_call *ev, struct sl__strided_iterator *w, size_t i)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 	int64_t axis = sl__attribute_int(ev->node, "axis", 0);
 
 	if (ev->node->domain[0] || ev->node->version >= 7 || !t ||
 	    !sl__attribute_find(ev->node, "axis") || t->rank >= w->rank)
-		return sl__walk_input(ev, w, i, SIZE_MAX);
+		return sl__strided_iterator_add_input(ev, w, i, SIZE_MAX);
 	axis = axis < 0 ? axis + (int64_t)w->rank : axis;
 	if (axis < 0 || axis > (int64_t)(w->rank - t->rank))
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev,
 			"an input of %zu dimensions at axis %lld of "
 			"%zu",
 			t->rank, (long long)axis, w->rank);
-	return sl__walk_input(ev, w, i, (size_t)axis);
+	return sl__strided_iterator_add_input(ev, w, i, (size_t)axis);
 }
 
 /* A walk over output 0 with the operands first .. first + n - 1; how many
  * elements it has. */
 static int64_t
-walk_with(struct sl__eval *ev, struct sl__walk *w, size_t first, size_t n)
+walk_with(struct sl__kernel_call *ev, struct sl__strided_iterator *w, size_t first, size_t n)
 {
-	sl__walk_result(ev, w);
+	sl__strided_iterator_over_output(ev, w);
 	for (size_t i = first; !ev->failure && i < first + n; i++)
 		add_operand(ev, w, i);
 	return ev->failure ? 0
-			   : (int64_t)sl__ref_result(ev, 0)->tensor.n_elements;
+			   : (int64_t)sl__ref_output(ev, 0)->tensor.n_elements;
 }
 
 typedef double real_function(double a, double b);
@@ -60,13 +60,13 @@ typedef int64_t whole_function(int64_t a, int64_t b, int is_unsigned);
 
 WHOLE(add, (int64_t)((uint64_t)a + (uint64_t)b))
 WHOLE(sub, (int64_t)((uint64_t)a - (uint64_t)b))
-WHOLE(less, sl__ref_is_less(a, b, is_unsigned))
-WHOLE(less_equal, !sl__ref_is_less(b, a, is_unsigned))
-WHOLE(greater, sl__ref_is_less(b, a, is_unsigned))
-WHOLE(greater_equal, !sl__ref_is_less(a, b, is_unsigned))
+WHOLE(less, sl__ref_integer_is_less(a, b, is_unsigned))
+WHOLE(less_equal, !sl__ref_integer_is_less(b, a, is_unsigned))
+WHOLE(greater, sl__ref_integer_is_less(b, a, is_unsigned))
+WHOLE(greater_equal, !sl__ref_integer_is_less(a, b, is_unsigned))
 WHOLE(equal, a == b)
-WHOLE(max, sl__ref_is_less(a, b, is_unsigned) ? b : a)
-WHOLE(min, sl__ref_is_less(b, a, is_unsigned) ? b : a)
+WHOLE(max, sl__ref_integer_is_less(a, b, is_unsigned) ? b : a)
+WHOLE(min, sl__ref_integer_is_less(b, a, is_unsigned) ? b : a)
 /* Logic too: booleans are 0 or 1. */
 WHOLE(and, (a & b))
 WHOLE(or, a | b)
@@ -222,49 +222,49 @@ struct numbers {
 };
 
 static struct numbers
-new_numbers(struct sl__eval *ev, int is_whole, int64_t n)
+new_numbers(struct sl__kernel_call *ev, int is_whole, int64_t n)
 {
-	struct numbers y = {is_whole ? sl__ref_new_integers(ev, n) : NULL,
-			    is_whole ? NULL : sl__ref_new_doubles(ev, n)};
+	struct numbers y = {is_whole ? sl__ref_scratch_integers(ev, n) : NULL,
+			    is_whole ? NULL : sl__ref_scratch_doubles(ev, n)};
 
 	return y;
 }
 
 static enum sl_status
-store(struct sl__eval *ev, const struct numbers *y)
+store(struct sl__kernel_call *ev, const struct numbers *y)
 {
-	return y->whole ? sl__ref_store_integers(ev, 0, y->whole)
-			: sl__ref_store_doubles(ev, 0, y->real);
+	return y->whole ? sl__ref_output_store_integers(ev, 0, y->whole)
+			: sl__ref_output_store_doubles(ev, 0, y->real);
 }
 
 /* Equal of strings. */
 static enum sl_status
-on_strings(struct sl__eval *ev)
+on_strings(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *a = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *b = sl__ref_tensor(ev, 1);
-	struct sl__walk w;
+	const struct sl__tensor *a = sl__ref_input_tensor(ev, 0);
+	const struct sl__tensor *b = sl__ref_input_tensor(ev, 1);
+	struct sl__strided_iterator w;
 	int64_t n = walk_with(ev, &w, 0, 2);
 
 	for (int64_t i = 0; i < n; i++) {
-		sl__ref_result(ev, 0)->bytes[i] = !strcmp(
+		sl__ref_output(ev, 0)->bytes[i] = !strcmp(
 			a->strings[w.offsets[0]], b->strings[w.offsets[1]]);
-		sl__walk_on(&w);
+		sl__strided_iterator_next(&w);
 	}
 	return ev->failure;
 }
 
 /* Joins input i into y, which the first one fills. */
 static void
-join(struct sl__eval *ev, size_t i, const struct numbers *y)
+join(struct sl__kernel_call *ev, size_t i, const struct numbers *y)
 {
 	struct form form = form_of(ev->node);
 	/* Of a power it is the exponent whose sign counts. */
 	size_t signs = sl__is_op(ev->node, SL__OP_ONNX_Pow) ? 1 : 0;
-	int is_unsigned = !sl__dtype_is_signed(sl__ref_dtype(ev, signs));
-	const int64_t *whole = y->whole ? sl__ref_integers(ev, i) : NULL;
-	const double *real = y->whole ? NULL : sl__ref_doubles(ev, i);
-	struct sl__walk w;
+	int is_unsigned = !sl__dtype_is_signed(sl__ref_input_dtype(ev, signs));
+	const int64_t *whole = y->whole ? sl__ref_input_integers(ev, i) : NULL;
+	const double *real = y->whole ? NULL : sl__ref_input_doubles(ev, i);
+	struct sl__strided_iterator w;
 	int64_t n = ev->failure ? 0 : walk_with(ev, &w, i, 1);
 
 	for (int64_t k = 0; k < n; k++) {
@@ -277,28 +277,28 @@ join(struct sl__eval *ev, size_t i, const struct numbers *y)
 		else
 			y->real[k] = i ? form.real(y->real[k], real[at])
 				       : real[at];
-		sl__walk_on(&w);
+		sl__strided_iterator_next(&w);
 	}
 }
 
 /* All of two inputs, and Max, Min, Sum and Mean of any number. */
 enum sl_status
-sl__ref_joined(struct sl__eval *ev)
+sl__ref_joined(struct sl__kernel_call *ev)
 {
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	int is_mean = sl__is_op(ev->node, SL__OP_ONNX_Mean);
 	int is_whole = !is_mean, n_strings = 0;
 	int64_t n = (int64_t)out->tensor.n_elements;
 	struct numbers y;
 
 	for (size_t i = 0; i < ev->node->n_inputs; i++) {
-		is_whole &= sl__ref_is_whole(sl__ref_dtype(ev, i));
-		n_strings += sl__ref_dtype(ev, i) == SL_DTYPE_STRING;
+		is_whole &= sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, i));
+		n_strings += sl__ref_input_dtype(ev, i) == SL_DTYPE_STRING;
 	}
 	if (n_strings == 2 && sl__is_op(ev->node, SL__OP_ONNX_Equal))
 		return on_strings(ev);
 	if (!is_whole && !form_of(ev->node).real)
-		return sl__ref_refuse(ev, "it takes integers only");
+		return sl__ref_reject(ev, "it takes integers only");
 	y = new_numbers(ev, is_whole, n);
 	for (size_t i = 0; !ev->failure && i < ev->node->n_inputs; i++)
 		join(ev, i, &y);
@@ -309,40 +309,40 @@ sl__ref_joined(struct sl__eval *ev)
 
 /* Each element is moved from one of two tensors, whatever its type. */
 enum sl_status
-sl__ref_where(struct sl__eval *ev)
+sl__ref_where(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *condition = sl__ref_tensor(ev, 0);
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
-	struct sl__mover both[2];
-	struct sl__walk w;
+	const struct sl__tensor *condition = sl__ref_input_tensor(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
+	struct sl__element_mover both[2];
+	struct sl__strided_iterator w;
 	int64_t n = walk_with(ev, &w, 0, 3);
 
 	if (ev->failure)
 		return ev->failure;
 	if (condition->dtype != SL_DTYPE_BOOL ||
-	    sl__ref_dtype(ev, 1) != sl__ref_dtype(ev, 2))
-		return sl__ref_refuse(
+	    sl__ref_input_dtype(ev, 1) != sl__ref_input_dtype(ev, 2))
+		return sl__ref_reject(
 			ev, "a condition of %s chooses from %s and %s",
 			sl_dtype_text(condition->dtype),
-			sl_dtype_text(sl__ref_dtype(ev, 1)),
-			sl_dtype_text(sl__ref_dtype(ev, 2)));
-	if (sl__move_begin(ev, &both[0], out, sl__ref_tensor(ev, 1)) ||
-	    sl__move_begin(ev, &both[1], out, sl__ref_tensor(ev, 2)))
+			sl_dtype_text(sl__ref_input_dtype(ev, 1)),
+			sl_dtype_text(sl__ref_input_dtype(ev, 2)));
+	if (sl__move_begin(ev, &both[0], out, sl__ref_input_tensor(ev, 1)) ||
+	    sl__move_begin(ev, &both[1], out, sl__ref_input_tensor(ev, 2)))
 		return ev->failure;
 	for (int64_t i = 0; i < n; i++) {
 		int which = condition->bytes[w.offsets[0]] ? 0 : 1;
 
-		sl__move(&both[which], i, w.offsets[1 + which], 1);
-		sl__walk_on(&w);
+		sl__move_elements(&both[which], i, w.offsets[1 + which], 1);
+		sl__strided_iterator_next(&w);
 	}
-	return sl__move_end(ev, 0);
+	return sl__move_own_strings(ev, 0);
 }
 
 /* Before version 7 a vector of slopes goes along the channels. */
 static void
-add_slopes(struct sl__eval *ev, struct sl__walk *w)
+add_slopes(struct sl__kernel_call *ev, struct sl__strided_iterator *w)
 {
-	const struct sl__tensor *slope = sl__ref_tensor(ev, 1);
+	const struct sl__tensor *slope = sl__ref_input_tensor(ev, 1);
 
 	if (ev->node->version >= 7 || !slope || slope->rank != 1 ||
 	    w->rank < 2 || w->dims[1] != slope->dims[0])
@@ -353,15 +353,15 @@ add_slopes(struct sl__eval *ev, struct sl__walk *w)
 
 /* The slopes are repeated up to the input's sizes. */
 enum sl_status
-sl__ref_prelu(struct sl__eval *ev)
+sl__ref_prelu(struct sl__kernel_call *ev)
 {
-	int is_whole = sl__ref_is_whole(sl__ref_dtype(ev, 0));
-	int is_signed = sl__dtype_is_signed(sl__ref_dtype(ev, 0));
-	const int64_t *whole = is_whole ? sl__ref_integers(ev, 0) : NULL;
-	const int64_t *wholes = is_whole ? sl__ref_integers(ev, 1) : NULL;
-	const double *real = is_whole ? NULL : sl__ref_doubles(ev, 0);
-	const double *reals = is_whole ? NULL : sl__ref_doubles(ev, 1);
-	struct sl__walk w;
+	int is_whole = sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, 0));
+	int is_signed = sl__dtype_is_signed(sl__ref_input_dtype(ev, 0));
+	const int64_t *whole = is_whole ? sl__ref_input_integers(ev, 0) : NULL;
+	const int64_t *wholes = is_whole ? sl__ref_input_integers(ev, 1) : NULL;
+	const double *real = is_whole ? NULL : sl__ref_input_doubles(ev, 0);
+	const double *reals = is_whole ? NULL : sl__ref_input_doubles(ev, 1);
+	struct sl__strided_iterator w;
 	int64_t n = walk_with(ev, &w, 0, 1);
 	struct numbers y = new_numbers(ev, is_whole, n);
 
@@ -376,7 +376,7 @@ sl__ref_prelu(struct sl__eval *ev)
 					     : whole[a];
 		else
 			y.real[i] = real[a] < 0 ? real[a] * reals[b] : real[a];
-		sl__walk_on(&w);
+		sl__strided_iterator_next(&w);
 	}
 	return store(ev, &y);
 }

@@ -19,7 +19,7 @@
 #include "base/banned.h"
 
 double
-sl__ref_rounded(enum sl_dtype dtype, double value)
+sl__ref_round_to_dtype(enum sl_dtype dtype, double value)
 {
 	unsigned char bytes[8] = {0};
 	struct sl__tensor one = {.dtype = dtype, .bytes = bytes};
@@ -79,7 +79,7 @@ power_of_two(const struct sl__node *node, double value, int saturates)
 }
 
 static void
-store_powers(struct sl__eval *ev, struct sl__runtime_value *out,
+store_powers(struct sl__kernel_call *ev, struct sl__runtime_value *out,
 	     const double *from, int saturates)
 {
 	for (uint64_t i = 0; i < out->tensor.n_elements; i++) {
@@ -90,9 +90,9 @@ store_powers(struct sl__eval *ev, struct sl__runtime_value *out,
 }
 
 enum sl_status
-sl__ref_store_cast(struct sl__eval *ev, size_t k, const double *from)
+sl__ref_store_cast(struct sl__kernel_call *ev, size_t k, const double *from)
 {
-	struct sl__runtime_value *out = sl__ref_result(ev, k);
+	struct sl__runtime_value *out = sl__ref_output(ev, k);
 	int saturates = sl__attribute_int(ev->node, "saturate", 1) != 0;
 	struct overflow beyond;
 
@@ -100,7 +100,7 @@ sl__ref_store_cast(struct sl__eval *ev, size_t k, const double *from)
 		store_powers(ev, out, from, saturates);
 		return SL_OK;
 	}
-	if (sl__ref_store_doubles(ev, k, from) || !out || saturates)
+	if (sl__ref_output_store_doubles(ev, k, from) || !out || saturates)
 		return ev->failure;
 	beyond = overflow_of(out->tensor.dtype);
 	for (uint64_t i = 0; beyond.from > 0 && i < out->tensor.n_elements;
@@ -133,7 +133,7 @@ real_text(char *text, enum sl_dtype dtype, double value)
 	for (;; n_digits++) {
 		snprintf(text, TEXT_MOST, "%.*e", n_digits - 1, value);
 		if (n_digits == 17 ||
-		    sl__ref_rounded(dtype, strtod(text, NULL)) == value)
+		    sl__ref_round_to_dtype(dtype, strtod(text, NULL)) == value)
 			break;
 	}
 	exponent = (int)strtol(strrchr(text, 'e') + 1, NULL, 10);
@@ -168,27 +168,27 @@ element_text(char *text, const struct sl__tensor *t, uint64_t i)
 }
 
 static enum sl_status
-to_text(struct sl__eval *ev)
+to_text(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, 0);
+	struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	const char **texts;
 	char text[TEXT_MOST];
 
 	if (!t || t->dtype == SL_DTYPE_STRING)
-		return sl__ref_out_copy(ev, 0, sl__ref_in(ev, 0));
-	texts = sl__ref_new(ev, (size_t)t->n_elements, sizeof(*texts));
+		return sl__ref_output_copy(ev, 0, sl__ref_input(ev, 0));
+	texts = sl__ref_scratch(ev, (size_t)t->n_elements, sizeof(*texts));
 	if (!texts)
 		return ev->failure;
 	for (uint64_t i = 0; i < t->n_elements; i++) {
 		if (!element_text(text, t, i))
-			return sl__ref_refuse(ev, "%s has no text",
+			return sl__ref_reject(ev, "%s has no text",
 					      sl_dtype_text(t->dtype));
 		texts[i] = sl__arena_string(ev->scratch, text);
 		if (!texts[i])
 			return sl__ref_nomem(ev);
 	}
-	return sl__ref_strings(ev, out, t->rank, t->dims, texts);
+	return sl__ref_value_set_strings(ev, out, t->rank, t->dims, texts);
 }
 
 /* Like strtod(), but the point is a point whatever the locale says. */
@@ -227,12 +227,12 @@ read_whole(const char *text, enum sl_dtype dtype, int64_t *out)
 }
 
 static enum sl_status
-from_text(struct sl__eval *ev)
+from_text(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, 0);
+	struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	enum sl_dtype dtype = out->tensor.dtype;
-	int is_whole = sl__ref_is_whole(dtype);
+	int is_whole = sl__ref_dtype_is_integer(dtype);
 
 	for (uint64_t i = 0; i < t->n_elements; i++) {
 		int64_t whole;
@@ -243,7 +243,7 @@ from_text(struct sl__eval *ev)
 		else if (read_real(t->strings[i], &real))
 			sl__store_doubles(out->bytes, dtype, i, 1, &real);
 		else
-			return sl__ref_refuse(ev, "'%.60s' is not a number",
+			return sl__ref_reject(ev, "'%.60s' is not a number",
 					      t->strings[i]);
 	}
 	return SL_OK;
@@ -251,11 +251,11 @@ from_text(struct sl__eval *ev)
 
 /* Of 64 bits to 24 at once: by way of a double it would be rounded twice. */
 static enum sl_status
-long_to_single(struct sl__eval *ev)
+long_to_single(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	const int64_t *x = sl__ref_integers(ev, 0);
-	unsigned char *y = sl__ref_result(ev, 0)->bytes;
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, 0);
+	const int64_t *x = sl__ref_input_integers(ev, 0);
+	unsigned char *y = sl__ref_output(ev, 0)->bytes;
 
 	if (!x)
 		return ev->failure;
@@ -270,10 +270,10 @@ long_to_single(struct sl__eval *ev)
 
 /* Cast, CastLike: what to is the result's type by now. */
 enum sl_status
-sl__ref_cast(struct sl__eval *ev)
+sl__ref_cast(struct sl__kernel_call *ev)
 {
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
-	enum sl_dtype from = sl__ref_dtype(ev, 0), to;
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
+	enum sl_dtype from = sl__ref_input_dtype(ev, 0), to;
 
 	if (out->kind != SL__TYPE_TENSOR || from == SL_DTYPE_NONE)
 		return sl__ref_fail(
@@ -281,7 +281,7 @@ sl__ref_cast(struct sl__eval *ev)
 			"the type of number to cast to is not known");
 	to = out->tensor.dtype;
 	if (from == to)
-		return sl__ref_out_copy(ev, 0, sl__ref_in(ev, 0));
+		return sl__ref_output_copy(ev, 0, sl__ref_input(ev, 0));
 	if (to == SL_DTYPE_STRING)
 		return to_text(ev);
 	if (from == SL_DTYPE_STRING)
@@ -289,21 +289,21 @@ sl__ref_cast(struct sl__eval *ev)
 	if ((from == SL_DTYPE_I64 || from == SL_DTYPE_U64) &&
 	    to == SL_DTYPE_F32)
 		return long_to_single(ev);
-	if (sl__ref_is_whole(from) && sl__ref_is_whole(to))
-		return sl__ref_store_integers(ev, 0, sl__ref_integers(ev, 0));
-	return sl__ref_store_cast(ev, 0, sl__ref_doubles(ev, 0));
+	if (sl__ref_dtype_is_integer(from) && sl__ref_dtype_is_integer(to))
+		return sl__ref_output_store_integers(ev, 0, sl__ref_input_integers(ev, 0));
+	return sl__ref_store_cast(ev, 0, sl__ref_input_doubles(ev, 0));
 }
 
 /* The bits as another type of number of the same width. */
 enum sl_status
-sl__ref_bit_cast(struct sl__eval *ev)
+sl__ref_bit_cast(struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, 0);
+	struct sl__runtime_value *out = sl__ref_output(ev, 0);
 
 	if (!t || out->kind != SL__TYPE_TENSOR || t->dtype == SL_DTYPE_STRING ||
 	    sl_dtype_bits(t->dtype) != sl_dtype_bits(out->tensor.dtype))
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "bits of one type are not those of the other");
 	if (t->n_bytes)
 		memcpy(out->bytes, t->bytes, (size_t)t->n_bytes);

@@ -37,7 +37,7 @@ struct stack {
 
 /* Room for n_bytes in all; what is new is zero. */
 static enum sl_status
-reserve(struct stack *s, struct sl__eval *ev, uint64_t n_bytes)
+reserve(struct stack *s, struct sl__kernel_call *ev, uint64_t n_bytes)
 {
 	unsigned char *bytes;
 	size_t cap;
@@ -61,7 +61,7 @@ reserve(struct stack *s, struct sl__eval *ev, uint64_t n_bytes)
 
 /* Makes room for n more pieces of numbers, or n_text bytes of text. */
 static enum sl_status
-grow(struct stack *s, struct sl__eval *ev, int64_t n, size_t n_text)
+grow(struct stack *s, struct sl__kernel_call *ev, int64_t n, size_t n_text)
 {
 	uint64_t n_elements, n_bits, n_bytes = s->n_bytes + (uint64_t)n_text;
 
@@ -82,7 +82,7 @@ grow(struct stack *s, struct sl__eval *ev, int64_t n, size_t n_text)
 
 /* n pieces of zeros. */
 static enum sl_status
-stack_skip(struct stack *s, struct sl__eval *ev, int64_t n)
+stack_skip(struct stack *s, struct sl__kernel_call *ev, int64_t n)
 {
 	/* An empty text is its NUL. */
 	if (s->has_shape && grow(s, ev, n, (size_t)n * (size_t)s->n_piece))
@@ -93,7 +93,7 @@ stack_skip(struct stack *s, struct sl__eval *ev, int64_t n)
 
 /* The shape is known from here on; what was skipped before is made up for. */
 static enum sl_status
-set_shape(struct stack *s, struct sl__eval *ev, enum sl_dtype dtype,
+set_shape(struct stack *s, struct sl__kernel_call *ev, enum sl_dtype dtype,
 	  size_t rank, const int64_t *dims)
 {
 	struct sl__tensor piece = {.dtype = dtype, .rank = rank, .dims = dims};
@@ -101,7 +101,7 @@ set_shape(struct stack *s, struct sl__eval *ev, enum sl_dtype dtype,
 
 	if (rank >= SL__RANK_MOST || dtype == SL_DTYPE_NONE ||
 	    !sl__tensor_compute_size(&piece))
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "what a body gives cannot be put side by side");
 	s->has_shape = 1;
 	s->dtype = dtype;
@@ -116,7 +116,7 @@ set_shape(struct stack *s, struct sl__eval *ev, enum sl_dtype dtype,
 /* Pieces have this declared type, where none has come yet; sizes that it does
  * not know are 0. */
 static enum sl_status
-stack_declare(struct stack *s, struct sl__eval *ev, const struct sl__type *type)
+stack_declare(struct stack *s, struct sl__kernel_call *ev, const struct sl__type *type)
 {
 	int64_t dims[SL__RANK_MOST];
 	size_t rank = 0;
@@ -124,7 +124,7 @@ stack_declare(struct stack *s, struct sl__eval *ev, const struct sl__type *type)
 	if (s->has_shape)
 		return SL_OK;
 	if (type->kind != SL__TYPE_TENSOR)
-		return sl__ref_refuse(
+		return sl__ref_reject(
 			ev, "nothing says what a body that does not run "
 			    "would give");
 	for (int d = 0; d < type->rank && d < SL__RANK_MOST; d++)
@@ -133,7 +133,7 @@ stack_declare(struct stack *s, struct sl__eval *ev, const struct sl__type *type)
 }
 
 static enum sl_status
-push_texts(struct stack *s, struct sl__eval *ev, const struct sl__tensor *t)
+push_texts(struct stack *s, struct sl__kernel_call *ev, const struct sl__tensor *t)
 {
 	for (uint64_t i = 0; i < t->n_elements; i++) {
 		size_t n = strlen(t->strings[i]) + 1, at = s->n_bytes;
@@ -147,20 +147,20 @@ push_texts(struct stack *s, struct sl__eval *ev, const struct sl__tensor *t)
 
 /* SL_E_DATA where the piece is unlike those before it. */
 static enum sl_status
-stack_push(struct stack *s, struct sl__eval *ev,
+stack_push(struct stack *s, struct sl__kernel_call *ev,
 	   const struct sl__runtime_value *piece)
 {
 	const struct sl__tensor *t = &piece->tensor;
-	struct sl__mover m = {0};
+	struct sl__element_mover m = {0};
 
 	if (piece->kind != SL__TYPE_TENSOR)
-		return sl__ref_refuse(ev,
+		return sl__ref_reject(ev,
 				      "what is no tensor cannot be stacked");
 	if (!s->has_shape && set_shape(s, ev, t->dtype, t->rank, t->dims))
 		return ev->failure;
 	if (t->dtype != s->dtype || t->rank != s->rank ||
 	    (t->rank && memcmp(t->dims, s->dims, t->rank * sizeof(*t->dims))))
-		return sl__ref_refuse(ev,
+		return sl__ref_reject(ev,
 				      "run %lld of a body gives another shape "
 				      "or type than the first",
 				      (long long)s->n);
@@ -170,14 +170,14 @@ stack_push(struct stack *s, struct sl__eval *ev,
 		m.from = t->bytes;
 		m.to = s->bytes;
 		m.n_bits = sl_dtype_bits(s->dtype);
-		sl__move(&m, s->n * s->n_piece, 0, s->n_piece);
+		sl__move_elements(&m, s->n * s->n_piece, 0, s->n_piece);
 	}
 	s->n += !ev->failure;
 	return ev->failure;
 }
 
 static void
-stack_release(struct stack *s, struct sl__eval *ev)
+stack_release(struct stack *s, struct sl__kernel_call *ev)
 {
 	sl__allocator_free(ev->allocator, s->bytes);
 	memset(s, 0, sizeof(*s));
@@ -185,7 +185,7 @@ stack_release(struct stack *s, struct sl__eval *ev)
 
 /* All pieces as a tensor; strings get their pointers in the scratch arena. */
 static enum sl_status
-as_tensor(const struct stack *s, struct sl__eval *ev, struct sl__tensor *out)
+as_tensor(const struct stack *s, struct sl__kernel_call *ev, struct sl__tensor *out)
 {
 	size_t n = (size_t)s->n * (size_t)s->n_piece;
 	const char *at = (const char *)s->bytes;
@@ -197,7 +197,7 @@ as_tensor(const struct stack *s, struct sl__eval *ev, struct sl__tensor *out)
 	if (s->dtype != SL_DTYPE_STRING)
 		return SL_OK;
 	out->bytes = NULL;
-	texts = sl__ref_new(ev, n, sizeof(*texts));
+	texts = sl__ref_scratch(ev, n, sizeof(*texts));
 	if (!texts)
 		return ev->failure;
 	for (size_t i = 0; i < n; i++) {
@@ -217,25 +217,25 @@ struct stacking {
 
 /* The sizes of the output, and the way from the pieces to it. */
 static enum sl_status
-lay_out(const struct stack *s, struct sl__eval *ev, const struct stacking *how,
-	int64_t *dims, struct sl__path *path)
+lay_out(const struct stack *s, struct sl__kernel_call *ev, const struct stacking *how,
+	int64_t *dims, struct sl__strided_path *path)
 {
 	int axis = sl__axis_normalize(how->axis, (int)s->rank + 1);
 	int64_t strides[SL__RANK_MOST], pieces[SL__RANK_MOST];
 	size_t at = 1;
 
 	if (axis < 0)
-		return sl__ref_refuse(ev,
+		return sl__ref_reject(ev,
 				      "output axis %lld lies outside of %zu "
 				      "dimensions",
 				      (long long)how->axis, s->rank + 1);
 	for (int d = 0; d <= (int)s->rank; d++)
 		dims[d] = d == axis ? s->n : s->dims[d < axis ? d : d - 1];
-	(void)sl__ref_strides(strides, s->rank + 1, dims);
+	(void)sl__row_major_strides(strides, s->rank + 1, dims);
 	pieces[0] = s->n;
 	if (s->rank)
 		memcpy(pieces + 1, s->dims, s->rank * sizeof(*pieces));
-	sl__path_init(path, s->rank + 1, pieces);
+	sl__strided_path_init(path, s->rank + 1, pieces);
 	memcpy(path->from, path->to, (s->rank + 1) * sizeof(*path->from));
 	path->to[0] = strides[axis];
 	for (int d = 0; d <= (int)s->rank; d++) {
@@ -251,16 +251,16 @@ lay_out(const struct stack *s, struct sl__eval *ev, const struct stacking *how,
 
 /* Output k becomes all pieces; the stack has a shape. */
 static enum sl_status
-stack_give(struct stack *s, struct sl__eval *ev, size_t k,
+stack_give(struct stack *s, struct sl__kernel_call *ev, size_t k,
 	   const struct stacking *how)
 {
 	int64_t dims[SL__RANK_MOST + 1];
 	struct sl__tensor pieces;
-	struct sl__path path;
-	struct sl__mover m;
+	struct sl__strided_path path;
+	struct sl__element_mover m;
 	size_t rank = s->rank + 1;
 
-	if (!sl__ref_result(ev, k))
+	if (!sl__ref_output(ev, k))
 		return SL_OK;
 	if (lay_out(s, ev, how, dims, &path) || as_tensor(s, ev, &pieces))
 		return ev->failure;
@@ -270,15 +270,15 @@ stack_give(struct stack *s, struct sl__eval *ev, size_t k,
 		dims[1] = s->n / how->n_rows;
 		rank++;
 	}
-	if (sl__ref_out(ev, k, s->dtype, rank, dims) ||
-	    sl__move_begin(ev, &m, sl__ref_result(ev, k), &pieces))
+	if (sl__ref_output_alloc(ev, k, s->dtype, rank, dims) ||
+	    sl__move_begin(ev, &m, sl__ref_output(ev, k), &pieces))
 		return ev->failure;
-	sl__move_path(&m, &path);
-	return sl__move_end(ev, k);
+	sl__move_strided_path(&m, &path);
+	return sl__move_own_strings(ev, k);
 }
 
 struct body {
-	struct sl__eval *ev; /* of the node that runs it */
+	struct sl__kernel_call *ev; /* of the node that runs it */
 	struct sl__evaluator *evaluator;
 	const struct sl__block *block;
 	uint32_t id;
@@ -286,17 +286,17 @@ struct body {
 
 /* The block that the attribute names, which takes and gives so many values. */
 static enum sl_status
-body_open(struct body *b, struct sl__eval *ev, const char *name,
+body_open(struct body *b, struct sl__kernel_call *ev, const char *name,
 	  size_t n_inputs, size_t n_outputs)
 {
 	b->ev = ev;
 	b->id = sl__node_body_by_name(ev->node, name);
 	b->evaluator = ev->evaluator;
 	if (b->id == SL__NONE || !b->evaluator)
-		return sl__ref_refuse(ev, "it has no %s", name);
+		return sl__ref_reject(ev, "it has no %s", name);
 	b->block = &b->evaluator->graph->blocks[b->id];
 	if (b->block->n_inputs != n_inputs || b->block->n_outputs != n_outputs)
-		return sl__ref_refuse(ev,
+		return sl__ref_reject(ev,
 				      "its body takes %zu values and gives "
 				      "%zu, not %zu and %zu",
 				      b->block->n_inputs, b->block->n_outputs,
@@ -307,7 +307,7 @@ body_open(struct body *b, struct sl__eval *ev, const char *name,
 static enum sl_status
 body_run(const struct body *b)
 {
-	return sl__ref_keep(
+	return sl__ref_keep_status(
 		b->ev, sl__evaluate_block(b->evaluator, b->id, b->ev->err));
 }
 
@@ -328,7 +328,7 @@ share(const struct body *b, struct sl__runtime_value *to,
       const struct sl__runtime_value *from)
 {
 	if (from->kind != SL__TYPE_TENSOR)
-		return sl__ref_copy(b->ev, to, from);
+		return sl__ref_value_copy(b->ev, to, from);
 	sl__runtime_value_borrow(to, &from->tensor);
 	return SL_OK;
 }
@@ -357,7 +357,7 @@ body_output(const struct body *b, size_t k)
 	enum sl_status rc = sl__evaluator_value(
 		b->evaluator, b->block->outputs[k], &out, b->ev->err);
 
-	return sl__ref_keep(b->ev, rc) ? NULL : out;
+	return sl__ref_keep_status(b->ev, rc) ? NULL : out;
 }
 
 /* Output k into a value of the caller's, emptied first.  Outputs are taken in
@@ -372,7 +372,7 @@ body_take(const struct body *b, size_t k, struct sl__runtime_value *to)
 	if (!held)
 		return b->ev->failure;
 	if (!is_own(b, k))
-		return sl__ref_copy(b->ev, to, held);
+		return sl__ref_value_copy(b->ev, to, held);
 	sl__runtime_value_clear(to, b->ev->allocator);
 	*to = *from;
 	memset(from, 0, sizeof(*from));
@@ -402,9 +402,9 @@ body_close(const struct body *b)
 
 /* Output k of the node becomes what 'made' holds, which is emptied. */
 static enum sl_status
-give(struct sl__eval *ev, size_t k, struct sl__runtime_value *made)
+give(struct sl__kernel_call *ev, size_t k, struct sl__runtime_value *made)
 {
-	struct sl__runtime_value *out = sl__ref_result(ev, k);
+	struct sl__runtime_value *out = sl__ref_output(ev, k);
 
 	if (out && made->block &&
 	    !ev->evaluator->is_bound[ev->node->outputs[k]]) {
@@ -412,7 +412,7 @@ give(struct sl__eval *ev, size_t k, struct sl__runtime_value *made)
 		*out = *made;
 		memset(made, 0, sizeof(*made));
 	} else if (out) {
-		sl__ref_out_copy(ev, k, made);
+		sl__ref_output_copy(ev, k, made);
 	}
 	sl__runtime_value_clear(made, ev->allocator);
 	return ev->failure;
@@ -420,14 +420,14 @@ give(struct sl__eval *ev, size_t k, struct sl__runtime_value *made)
 
 /* One truth value; anything else is refused. */
 static int
-truth_of(struct sl__eval *ev, const struct sl__runtime_value *content)
+truth_of(struct sl__kernel_call *ev, const struct sl__runtime_value *content)
 {
 	int64_t word = 0;
 
 	if (content->kind != SL__TYPE_TENSOR ||
 	    content->tensor.n_elements != 1 ||
 	    !sl__tensor_integers(&content->tensor, 0, 1, &word))
-		sl__ref_refuse(ev, "its condition is not one truth value");
+		sl__ref_reject(ev, "its condition is not one truth value");
 	return word != 0;
 }
 
@@ -437,20 +437,20 @@ set_scalar(const struct body *b, size_t i, enum sl_dtype dtype, int64_t number)
 {
 	struct sl__runtime_value *content = body_input(b, i);
 
-	if (!sl__ref_hold(b->ev, content, dtype, 0, NULL))
+	if (!sl__ref_value_alloc(b->ev, content, dtype, 0, NULL))
 		sl__store_integers(content->bytes, dtype, 0, 1, &number);
 }
 
 enum sl_status
-sl__ref_if(struct sl__eval *ev)
+sl__ref_if(struct sl__kernel_call *ev)
 {
-	const struct sl__runtime_value *condition = sl__ref_in(ev, 0);
+	const struct sl__runtime_value *condition = sl__ref_input(ev, 0);
 	struct sl__runtime_value taken = {0};
 	struct body b;
 	int truth;
 
 	if (!condition)
-		return sl__ref_refuse(ev, "it has no condition");
+		return sl__ref_reject(ev, "it has no condition");
 	truth = truth_of(ev, condition);
 	if (ev->failure ||
 	    body_open(&b, ev, truth ? "then_branch" : "else_branch", 0,
@@ -478,10 +478,10 @@ struct course {
 };
 
 static enum sl_status
-course_open(struct course *c, struct sl__eval *ev)
+course_open(struct course *c, struct sl__kernel_call *ev)
 {
-	c->carried = sl__ref_new(ev, c->n_carried, sizeof(*c->carried));
-	c->stacks = sl__ref_new(ev, c->n_stacks, sizeof(*c->stacks));
+	c->carried = sl__ref_scratch(ev, c->n_carried, sizeof(*c->carried));
+	c->stacks = sl__ref_scratch(ev, c->n_stacks, sizeof(*c->stacks));
 	return ev->failure;
 }
 
@@ -500,7 +500,7 @@ static enum sl_status
 course_run(struct course *c)
 {
 	const struct body *b = &c->b;
-	struct sl__eval *ev = b->ev;
+	struct sl__kernel_call *ev = b->ev;
 	const struct sl__runtime_value *held;
 
 	for (size_t i = 0; i < c->n_carried; i++) {
@@ -535,23 +535,23 @@ course_declare(struct course *c, size_t i)
 
 /* How often at most, and whether at all; both may be left out. */
 static enum sl_status
-loop_limits(struct sl__eval *ev, int64_t *most, int *goes_on)
+loop_limits(struct sl__kernel_call *ev, int64_t *most, int *goes_on)
 {
-	const struct sl__tensor *count = sl__ref_tensor(ev, 0);
-	const struct sl__runtime_value *condition = sl__ref_in(ev, 1);
+	const struct sl__tensor *count = sl__ref_input_tensor(ev, 0);
+	const struct sl__runtime_value *condition = sl__ref_input(ev, 1);
 
 	*most = INT64_MAX;
 	*goes_on = 1;
 	if (count &&
 	    (count->n_elements != 1 || !sl__tensor_integers(count, 0, 1, most)))
-		return sl__ref_refuse(ev, "its count is not one whole number");
+		return sl__ref_reject(ev, "its count is not one whole number");
 	if (condition)
 		*goes_on = truth_of(ev, condition);
 	return ev->failure;
 }
 
 static void
-run_loop(struct sl__eval *ev, struct course *c)
+run_loop(struct sl__kernel_call *ev, struct course *c)
 {
 	int64_t most;
 
@@ -565,14 +565,14 @@ run_loop(struct sl__eval *ev, struct course *c)
 }
 
 enum sl_status
-sl__ref_loop(struct sl__eval *ev)
+sl__ref_loop(struct sl__kernel_call *ev)
 {
 	static const struct stacking in_front = {0, 0, 0};
 	size_t n = ev->node->n_inputs > 2 ? ev->node->n_inputs - 2 : 0;
 	struct course c = {.n_carried = n, .first_in = 2, .first_out = 1};
 
 	if (ev->node->n_outputs < n)
-		return sl__ref_refuse(ev,
+		return sl__ref_reject(ev,
 				      "it gives fewer values than it takes");
 	if (body_open(&c.b, ev, "body", 2 + n, 1 + (size_t)ev->node->n_outputs))
 		return ev->failure;
@@ -580,7 +580,7 @@ sl__ref_loop(struct sl__eval *ev)
 	course_open(&c, ev);
 	for (size_t i = 0; !ev->failure && i < n; i++) {
 		if (!ev->inputs[2 + i])
-			sl__ref_refuse(ev, "input %zu is left out", 2 + i);
+			sl__ref_reject(ev, "input %zu is left out", 2 + i);
 		else
 			share(&c.b, &c.carried[i], ev->inputs[2 + i]);
 	}
@@ -622,23 +622,23 @@ list_at(const struct sl__node *node, const char *name, size_t i)
 
 /* Place 'at' of a tensor along an axis, without that axis. */
 static enum sl_status
-cut_out(struct sl__eval *ev, struct sl__runtime_value *to,
+cut_out(struct sl__kernel_call *ev, struct sl__runtime_value *to,
 	const struct sl__tensor *from, int64_t axis, int64_t at)
 {
-	return sl__move_cut(ev, to, from, &(struct sl__cut){axis, at, 1, 1});
+	return sl__move_axis_slice(ev, to, from, &(struct sl__axis_slice){axis, at, 1, 1});
 }
 
 /* Takes dimension 'axis' of input i into *size, which is -1 before. */
 static enum sl_status
-agree(struct sl__eval *ev, size_t i, int64_t axis, int64_t *size)
+agree(struct sl__kernel_call *ev, size_t i, int64_t axis, int64_t *size)
 {
-	const struct sl__tensor *in = sl__ref_need(ev, i);
+	const struct sl__tensor *in = sl__ref_require_tensor(ev, i);
 	int at = in ? sl__axis_normalize(axis, (int)in->rank) : -1;
 
 	if (!in)
 		return ev->failure;
 	if (at < 0 || (*size >= 0 && in->dims[at] != *size))
-		return sl__ref_refuse(ev,
+		return sl__ref_reject(ev,
 				      "input %zu has no dimension %lld, or one "
 				      "unlike the others",
 				      i, (long long)axis);
@@ -647,21 +647,21 @@ agree(struct sl__eval *ev, size_t i, int64_t axis, int64_t *size)
 }
 
 static enum sl_status
-scan_lengths(struct sl__eval *ev, struct scan *s)
+scan_lengths(struct sl__kernel_call *ev, struct scan *s)
 {
 	size_t n;
 
-	s->lengths = sl__ref_list(ev, 0, NULL, &n);
+	s->lengths = sl__ref_integer_list(ev, 0, NULL, &n);
 	if (!s->lengths)
 		return ev->failure;
 	for (size_t i = 0; i < n; i++) {
 		if (s->lengths[i] < 0 || s->lengths[i] > s->length)
-			return sl__ref_refuse(
+			return sl__ref_reject(
 				ev, "a sequence of %lld elements, in %lld",
 				(long long)s->lengths[i], (long long)s->length);
 	}
 	if ((int64_t)n != s->n_batch)
-		return sl__ref_refuse(ev,
+		return sl__ref_reject(ev,
 				      "%zu lengths for a batch of "
 				      "%lld",
 				      n, (long long)s->n_batch);
@@ -670,7 +670,7 @@ scan_lengths(struct sl__eval *ev, struct scan *s)
 
 /* The sizes that all inputs share. */
 static enum sl_status
-scan_sizes(struct sl__eval *ev, struct scan *s)
+scan_sizes(struct sl__kernel_call *ev, struct scan *s)
 {
 	size_t n_states = s->c.n_carried;
 
@@ -686,8 +686,8 @@ scan_sizes(struct sl__eval *ev, struct scan *s)
 				      ? 1
 				      : list_at(ev->node, "scan_input_axes", k),
 			      &s->length);
-		else if (!sl__ref_in(ev, at))
-			sl__ref_refuse(ev, "input %zu is left out", at);
+		else if (!sl__ref_input(ev, at))
+			sl__ref_reject(ev, "input %zu is left out", at);
 	}
 	if (ev->failure || s->has_batch)
 		return ev->failure ? ev->failure : scan_lengths(ev, s);
@@ -696,7 +696,7 @@ scan_sizes(struct sl__eval *ev, struct scan *s)
 }
 
 static enum sl_status
-scan_open(struct sl__eval *ev, struct scan *s)
+scan_open(struct sl__kernel_call *ev, struct scan *s)
 {
 	int64_t n_scans = sl__attribute_int(ev->node, "num_scan_inputs", 0);
 	const struct sl__node *node = ev->node;
@@ -705,19 +705,19 @@ scan_open(struct sl__eval *ev, struct scan *s)
 	s->first_state = s->has_batch ? 1 : 0;
 	if (n_scans < 1 || node->n_inputs < s->first_state ||
 	    (uint64_t)n_scans > node->n_inputs - s->first_state)
-		return sl__ref_refuse(ev, "%lld inputs to scan, of %u",
+		return sl__ref_reject(ev, "%lld inputs to scan, of %u",
 				      (long long)n_scans, node->n_inputs);
 	s->n_scans = (size_t)n_scans;
 	s->c.n_carried = node->n_inputs - s->first_state - s->n_scans;
 	if (node->n_outputs < s->c.n_carried)
-		return sl__ref_refuse(ev,
+		return sl__ref_reject(ev,
 				      "it gives fewer values than it keeps");
 	if (body_open(&s->c.b, ev, "body", s->c.n_carried + s->n_scans,
 		      node->n_outputs))
 		return ev->failure;
 	s->c.n_stacks = node->n_outputs - s->c.n_carried;
-	s->scanned = sl__ref_new(ev, s->n_scans, sizeof(*s->scanned));
-	s->states = sl__ref_new(ev, s->c.n_carried, sizeof(*s->states));
+	s->scanned = sl__ref_scratch(ev, s->n_scans, sizeof(*s->scanned));
+	s->states = sl__ref_scratch(ev, s->c.n_carried, sizeof(*s->states));
 	if (course_open(&s->c, ev))
 		return ev->failure;
 	return scan_sizes(ev, s);
@@ -735,7 +735,7 @@ scan_close(struct scan *s)
 
 /* What member m of the batch starts with. */
 static void
-enter_member(struct sl__eval *ev, struct scan *s, int64_t m)
+enter_member(struct sl__kernel_call *ev, struct scan *s, int64_t m)
 {
 	size_t n = s->c.n_carried + s->n_scans;
 
@@ -755,7 +755,7 @@ enter_member(struct sl__eval *ev, struct scan *s, int64_t m)
 }
 
 static void
-run_member(struct sl__eval *ev, struct scan *s, int64_t length)
+run_member(struct sl__kernel_call *ev, struct scan *s, int64_t length)
 {
 	const char *ways = s->has_batch ? "directions"
 					: "scan_input_directions";
@@ -776,7 +776,7 @@ run_member(struct sl__eval *ev, struct scan *s, int64_t length)
 
 /* Keeps the states, and fills up what is shorter than the longest. */
 static void
-leave_member(struct sl__eval *ev, struct scan *s, int64_t length)
+leave_member(struct sl__kernel_call *ev, struct scan *s, int64_t length)
 {
 	for (size_t i = 0; !ev->failure && i < s->c.n_carried; i++)
 		stack_push(&s->states[i], ev, &s->c.carried[i]);
@@ -785,7 +785,7 @@ leave_member(struct sl__eval *ev, struct scan *s, int64_t length)
 }
 
 static void
-give_scan(struct sl__eval *ev, struct scan *s)
+give_scan(struct sl__kernel_call *ev, struct scan *s)
 {
 	size_t n_states = s->c.n_carried;
 	struct stacking how = {0, 0, 0};
@@ -811,12 +811,12 @@ give_scan(struct sl__eval *ev, struct scan *s)
 }
 
 enum sl_status
-sl__ref_scan(struct sl__eval *ev)
+sl__ref_scan(struct sl__kernel_call *ev)
 {
 	struct scan s = {.n_scans = 0};
 
 	if (!scan_open(ev, &s) && s.n_batch == 0)
-		sl__ref_refuse(ev, "its batch is empty");
+		sl__ref_reject(ev, "its batch is empty");
 	for (int64_t m = 0; !ev->failure && m < s.n_batch; m++) {
 		int64_t length = s.lengths ? s.lengths[m] : s.length;
 
@@ -835,13 +835,13 @@ sl__ref_scan(struct sl__eval *ev)
 
 /* Item n of the inputs that are sequences, and the others whole. */
 static enum sl_status
-enter_item(struct sl__eval *ev, const struct body *b, size_t n)
+enter_item(struct sl__kernel_call *ev, const struct body *b, size_t n)
 {
 	for (size_t i = 0; !ev->failure && i < ev->node->n_inputs; i++) {
 		const struct sl__runtime_value *in = ev->inputs[i];
 
 		if (!in || (in->kind == SL__TYPE_SEQUENCE && n >= in->n_items))
-			return sl__ref_refuse(ev, "input %zu has no item %zu",
+			return sl__ref_reject(ev, "input %zu has no item %zu",
 					      i, n);
 		if (in->kind == SL__TYPE_SEQUENCE)
 			in = &in->items[n];
@@ -861,13 +861,13 @@ item_dtype(const struct body *b, size_t k, const struct sl__runtime_value *made)
 }
 
 static void
-map_items(struct sl__eval *ev, const struct body *b,
+map_items(struct sl__kernel_call *ev, const struct body *b,
 	  struct sl__runtime_value *made)
 {
 	size_t n = ev->inputs[0]->n_items, n_out = ev->node->n_outputs;
 
 	for (size_t k = 0; !ev->failure && k < n_out; k++)
-		sl__ref_sequence(ev, &made[k], SL_DTYPE_NONE, n);
+		sl__ref_value_set_sequence(ev, &made[k], SL_DTYPE_NONE, n);
 	for (size_t i = 0; !ev->failure && i < n; i++) {
 		if (!enter_item(ev, b, i))
 			body_run(b);
@@ -881,17 +881,17 @@ map_items(struct sl__eval *ev, const struct body *b,
 }
 
 enum sl_status
-sl__ref_sequence_map(struct sl__eval *ev)
+sl__ref_sequence_map(struct sl__kernel_call *ev)
 {
-	const struct sl__runtime_value *first = sl__ref_in(ev, 0);
+	const struct sl__runtime_value *first = sl__ref_input(ev, 0);
 	size_t n_out = ev->node->n_outputs;
-	struct sl__runtime_value *made = sl__ref_new(ev, n_out, sizeof(*made));
+	struct sl__runtime_value *made = sl__ref_scratch(ev, n_out, sizeof(*made));
 	struct body b;
 
 	if (!made || body_open(&b, ev, "body", ev->node->n_inputs, n_out))
 		return ev->failure;
 	if (!first || first->kind != SL__TYPE_SEQUENCE)
-		return sl__ref_refuse(ev, "input 0 is no sequence");
+		return sl__ref_reject(ev, "input 0 is no sequence");
 	map_items(ev, &b, made);
 	for (size_t k = 0; k < n_out; k++)
 		sl__runtime_value_clear(&made[k], ev->allocator);

@@ -15,7 +15,7 @@ struct query {
 };
 
 static int
-is_hidden(const struct sl__heads *h, const struct query *q, int64_t key)
+is_hidden(const struct sl__head_attention *h, const struct query *q, int64_t key)
 {
 	int64_t at = q->i + (h->offsets ? h->offsets[q->b] : 0);
 
@@ -31,7 +31,7 @@ is_hidden(const struct sl__heads *h, const struct query *q, int64_t key)
 }
 
 static double
-bias_at(const struct sl__heads *h, const struct query *q, int64_t key)
+bias_at(const struct sl__head_attention *h, const struct query *q, int64_t key)
 {
 	double sum = 0;
 
@@ -46,7 +46,7 @@ bias_at(const struct sl__heads *h, const struct query *q, int64_t key)
 }
 
 static void
-hand_out(const struct sl__heads *h, const struct query *q, const double *row,
+hand_out(const struct sl__head_attention *h, const struct query *q, const double *row,
 	 enum sl__score_stage stage)
 {
 	int64_t at = (q->b * h->n_heads + q->head) * h->queries + q->i;
@@ -58,7 +58,7 @@ hand_out(const struct sl__heads *h, const struct query *q, const double *row,
 
 /* row[key] = q k' scale, for all keys. */
 static void
-score(const struct sl__heads *h, const struct query *q, double *row)
+score(const struct sl__head_attention *h, const struct query *q, double *row)
 {
 	int64_t group = h->n_heads / h->n_kv_heads;
 	const double *x = h->q + ((q->b * h->n_heads + q->head) * h->queries +
@@ -77,7 +77,7 @@ score(const struct sl__heads *h, const struct query *q, double *row)
 
 /* Adds biases and hides keys; returns whether any is left. */
 static int
-mask(const struct sl__heads *h, const struct query *q, double *row)
+mask(const struct sl__head_attention *h, const struct query *q, double *row)
 {
 	int is_any = 0;
 
@@ -93,7 +93,7 @@ mask(const struct sl__heads *h, const struct query *q, double *row)
 
 /* A sink takes its share of the sum and gives nothing. */
 static void
-weigh(const struct sl__heads *h, const struct query *q, double *row)
+weigh(const struct sl__head_attention *h, const struct query *q, double *row)
 {
 	double most = h->sinks ? h->sinks[q->head] : -HUGE_VAL, sum;
 
@@ -109,7 +109,7 @@ weigh(const struct sl__heads *h, const struct query *q, double *row)
 }
 
 static void
-mix(const struct sl__heads *h, const struct query *q, const double *row)
+mix(const struct sl__head_attention *h, const struct query *q, const double *row)
 {
 	int64_t group = h->n_heads / h->n_kv_heads;
 	int64_t at =
@@ -130,7 +130,7 @@ mix(const struct sl__heads *h, const struct query *q, const double *row)
 }
 
 static void
-attend(const struct sl__heads *h, const struct query *q, double *row)
+attend(const struct sl__head_attention *h, const struct query *q, double *row)
 {
 	score(h, q, row);
 	hand_out(h, q, row, SL__SCORES_RAW);
@@ -149,14 +149,14 @@ attend(const struct sl__heads *h, const struct query *q, double *row)
 }
 
 enum sl_status
-sl__heads_run(struct sl__eval *ev, struct sl__heads *h)
+sl__head_attention_run(struct sl__kernel_call *ev, struct sl__head_attention *h)
 {
 	int64_t n = h->batch * h->n_heads * h->queries;
-	double *row = sl__ref_new_doubles(ev, h->total);
+	double *row = sl__ref_scratch_doubles(ev, h->total);
 
-	h->y = sl__ref_new_doubles(ev, n * h->value_width);
+	h->y = sl__ref_scratch_doubles(ev, n * h->value_width);
 	if (h->has_scores)
-		h->scores = sl__ref_new_doubles(ev, n * h->total);
+		h->scores = sl__ref_scratch_doubles(ev, n * h->total);
 	/* However many rows of nothing there are. */
 	if (ev->failure ||
 	    (h->value_width == 0 && (!h->scores || h->total == 0)))
@@ -171,7 +171,7 @@ sl__heads_run(struct sl__eval *ev, struct sl__heads *h)
 }
 
 enum sl_status
-sl__heads_store(struct sl__eval *ev, const struct sl__heads *h)
+sl__head_attention_store(struct sl__kernel_call *ev, const struct sl__head_attention *h)
 {
 	int64_t flat[3] = {h->batch, h->queries,
 			   h->is_flat ? h->n_heads * h->value_width : 0};
@@ -179,30 +179,30 @@ sl__heads_store(struct sl__eval *ev, const struct sl__heads *h)
 	int64_t k[4] = {h->batch, h->n_kv_heads, h->room, h->width};
 	int64_t v[4] = {h->batch, h->n_kv_heads, h->room, h->value_width};
 	int64_t scores[4] = {h->batch, h->n_heads, h->queries, h->total};
-	enum sl_dtype dtype = sl__ref_dtype(ev, 0);
+	enum sl_dtype dtype = sl__ref_input_dtype(ev, 0);
 
-	if (sl__ref_give(ev, 0, dtype, h->is_flat ? 3 : 4,
+	if (sl__ref_output_alloc_store(ev, 0, dtype, h->is_flat ? 3 : 4,
 			 h->is_flat ? flat : y, h->y) ||
-	    sl__ref_give(ev, 1, dtype, 4, k, h->k) ||
-	    sl__ref_give(ev, 2, dtype, 4, v, h->v) || !h->scores)
+	    sl__ref_output_alloc_store(ev, 1, dtype, 4, k, h->k) ||
+	    sl__ref_output_alloc_store(ev, 2, dtype, 4, v, h->v) || !h->scores)
 		return ev->failure;
-	return sl__ref_give(ev, 3, dtype, 4, scores, h->scores);
+	return sl__ref_output_alloc_store(ev, 3, dtype, 4, scores, h->scores);
 }
 
-struct sl__rows
-sl__rows_of(const double *at, const struct sl__row_counts *n, int is_flat)
+struct sl__head_rows
+sl__head_rows_of_tensor(const double *at, const struct sl__head_row_counts *n, int is_flat)
 {
 	const int64_t all[3] = {n->n_heads, n->n_rows, n->width};
-	int64_t head = is_flat ? n->width : sl__ref_product(all, 1, 3);
+	int64_t head = is_flat ? n->width : sl__dims_product(all, 1, 3);
 	int64_t row = is_flat ? n->n_heads * n->width : n->width;
 
-	return (struct sl__rows){at, sl__ref_product(all, 0, 3), head, row};
+	return (struct sl__head_rows){at, sl__dims_product(all, 0, 3), head, row};
 }
 
 /* Copies rows there, adding the bias. */
 static void
-place_rows(double *at, const struct sl__row_place *to,
-	   const struct sl__rows *from, const struct sl__row_counts *n,
+place_rows(double *at, const struct sl__head_row_target *to,
+	   const struct sl__head_rows *from, const struct sl__head_row_counts *n,
 	   const double *bias)
 {
 	if (n->width == 0)
@@ -222,28 +222,28 @@ place_rows(double *at, const struct sl__row_place *to,
 }
 
 double *
-sl__rows_join(struct sl__eval *ev, const struct sl__row_place *to,
-	      const double *old, const struct sl__rows *fresh,
-	      const struct sl__row_counts *n, const double *bias)
+sl__head_rows_concat(struct sl__kernel_call *ev, const struct sl__head_row_target *to,
+	      const double *old, const struct sl__head_rows *fresh,
+	      const struct sl__head_row_counts *n, const double *bias)
 {
-	double *made = sl__ref_new_doubles(ev, n->batch * n->n_heads *
+	double *made = sl__ref_scratch_doubles(ev, n->batch * n->n_heads *
 						       to->room * n->width);
-	struct sl__row_counts before = *n;
-	struct sl__rows rows;
+	struct sl__head_row_counts before = *n;
+	struct sl__head_rows rows;
 
 	before.n_rows = to->start;
-	rows = sl__rows_of(old, &before, 0);
+	rows = sl__head_rows_of_tensor(old, &before, 0);
 	if (ev->failure)
 		return NULL;
 	if (old)
-		place_rows(made, &(struct sl__row_place){to->room, NULL, 0},
+		place_rows(made, &(struct sl__head_row_target){to->room, NULL, 0},
 			   &rows, &before, NULL);
 	place_rows(made, to, fresh, n, bias);
 	return made;
 }
 
 void
-sl__rotary_turn(double *row, const double *cosines, const double *sines,
+sl__rotary_rotate_row(double *row, const double *cosines, const double *sines,
 		int64_t n_pairs, int is_interleaved)
 {
 	for (int64_t i = 0; i < n_pairs; i++) {

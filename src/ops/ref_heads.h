@@ -39,7 +39,7 @@ enum sl__score_stage {
  * at position offsets[batch] + i, key j at j.  A query all of whose keys are
  * hidden gives 0.
  */
-struct sl__heads {
+struct sl__head_attention {
 	int64_t batch, n_heads, n_kv_heads, queries, past, total, room;
 	int64_t width, value_width;
 	const double *q, *k, *v;
@@ -59,28 +59,28 @@ struct sl__heads {
 };
 
 /* The sizes that the operator's rules find. */
-enum sl_status sl__heads_read(struct sl__heads *h, struct sl__eval *ev);
+enum sl_status sl__head_attention_read(struct sl__head_attention *h, struct sl__kernel_call *ev);
 
 /* Makes y and, where they are asked for, the scores. */
-enum sl_status sl__heads_run(struct sl__eval *ev, struct sl__heads *h);
+enum sl_status sl__head_attention_run(struct sl__kernel_call *ev, struct sl__head_attention *h);
 
 /* Output 0 from y, 1 and 2 from all rows of k and v, 3 from the scores. */
-enum sl_status sl__heads_store(struct sl__eval *ev, const struct sl__heads *h);
+enum sl_status sl__head_attention_store(struct sl__kernel_call *ev, const struct sl__head_attention *h);
 
 /* Rows of heads wherever they lie: steps from batch to batch, head to head
  * and row to row; the elements of a row are adjacent. */
-struct sl__rows {
+struct sl__head_rows {
 	const double *at;
 	int64_t batch, head, row;
 };
 
 /* How many there are. */
-struct sl__row_counts {
+struct sl__head_row_counts {
 	int64_t batch, n_heads, n_rows, width;
 };
 
 /* Where rows go: from row first[batch] on (NULL: 'start'), of 'room' in all. */
-struct sl__row_place {
+struct sl__head_row_target {
 	int64_t room;
 	const int64_t *first;
 	int64_t start;
@@ -91,18 +91,18 @@ struct sl__row_place {
  * [batch][n_heads][start][width], and then 'fresh' in their place, with bias
  * [n_heads][width] added unless that is NULL.
  */
-double *sl__rows_join(struct sl__eval *ev, const struct sl__row_place *to,
-		      const double *old, const struct sl__rows *fresh,
-		      const struct sl__row_counts *n, const double *bias);
+double *sl__head_rows_concat(struct sl__kernel_call *ev, const struct sl__head_row_target *to,
+		      const double *old, const struct sl__head_rows *fresh,
+		      const struct sl__head_row_counts *n, const double *bias);
 
 /* Rows of a tensor [batch][n_heads][n_rows][width], or where it is flat
  * [batch][n_rows][n_heads * width]. */
-struct sl__rows sl__rows_of(const double *at, const struct sl__row_counts *n,
+struct sl__head_rows sl__head_rows_of_tensor(const double *at, const struct sl__head_row_counts *n,
 			    int is_flat);
 
 /* Turns pairs of a row's first 2 * n_pairs elements by the angles: pairs are
  * neighbours, or one of each half. */
-void sl__rotary_turn(double *row, const double *cosines, const double *sines,
+void sl__rotary_rotate_row(double *row, const double *cosines, const double *sines,
 		     int64_t n_pairs, int is_interleaved);
 
 #endif

@@ -16,18 +16,18 @@ struct sl__matmul_operand {
 struct sl__matmul {
 	struct sl__matmul_operand a, b;
 	int64_t batch[SL__RANK_MOST];
-	struct sl__walk w;
+	struct sl__strided_iterator w;
 	int64_t n; /* elements of the result */
 };
 
 /* Of the node's operands, transposed as it says; 'p' stays where it is. */
-enum sl_status sl__matmul_read(struct sl__matmul *p, struct sl__eval *ev);
+enum sl_status sl__matmul_read(struct sl__matmul *p, struct sl__kernel_call *ev);
 
 /* The result, new, from the operands' elements as the inputs have them.
  * Integers wrap. */
-double *sl__matmul_reals(struct sl__eval *ev, struct sl__matmul *p,
+double *sl__matmul_doubles(struct sl__kernel_call *ev, struct sl__matmul *p,
 			 const double *left, const double *right);
-int64_t *sl__matmul_integers(struct sl__eval *ev, struct sl__matmul *p,
+int64_t *sl__matmul_integers(struct sl__kernel_call *ev, struct sl__matmul *p,
 			     const int64_t *left, const int64_t *right);
 
 #endif

@@ -63,14 +63,14 @@ struct product {
 
 /* How many numbers for the lines input i has; refuses another number. */
 static int64_t
-count_lines(struct sl__eval *ev, size_t i, const struct side *s)
+count_lines(struct sl__kernel_call *ev, size_t i, const struct side *s)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 	int64_t n = t ? (int64_t)t->n_elements : 0;
 
 	if (!t ||
 	    (n != 1 && n != s->n_lines && n != s->n_lines * s->n_matrices))
-		sl__ref_refuse(ev,
+		sl__ref_reject(ev,
 			       "input %zu has not one number for each of %lld "
 			       "lines",
 			       i, (long long)s->n_lines);
@@ -96,17 +96,17 @@ line_of(const struct side *s, int64_t i, int is_right)
 
 /* Input i less its zero points, which are input 'zero'. */
 static void
-read_side(struct side *s, struct sl__eval *ev, size_t i, size_t zero,
+read_side(struct side *s, struct sl__kernel_call *ev, size_t i, size_t zero,
 	  int is_right)
 {
-	const int64_t *given = sl__ref_integers(ev, i);
-	const int64_t *zeros = sl__ref_given_integers(ev, zero);
+	const int64_t *given = sl__ref_input_integers(ev, i);
+	const int64_t *zeros = sl__ref_optional_integers(ev, zero);
 	int64_t n_zeros = zeros ? count_lines(ev, zero, s) : 0;
 	int64_t size = s->o->rows * s->o->columns;
 
-	sl__ref_check_small(ev, i);
-	sl__ref_check_small(ev, zero);
-	s->values = sl__ref_new_integers(ev, size * s->n_matrices);
+	sl__ref_check_narrow_integers(ev, i);
+	sl__ref_check_narrow_integers(ev, zero);
+	s->values = sl__ref_scratch_integers(ev, size * s->n_matrices);
 	for (int64_t k = 0; !ev->failure && k < size * s->n_matrices; k++) {
 		int64_t line = line_of(s, k % size, is_right);
 
@@ -119,19 +119,19 @@ read_side(struct side *s, struct sl__eval *ev, size_t i, size_t zero,
 
 /* The left operand, of reals, as uint8 less the zero point. */
 static void
-quantize_side(struct side *s, struct sl__eval *ev, struct sl__ref_scale *scale)
+quantize_side(struct side *s, struct sl__kernel_call *ev, struct sl__ref_scale_zero_point *scale)
 {
-	const double *x = sl__ref_doubles(ev, 0);
+	const double *x = sl__ref_input_doubles(ev, 0);
 	int64_t n = s->o->rows * s->o->columns * s->n_matrices;
 
-	s->values = sl__ref_new_integers(ev, n);
+	s->values = sl__ref_scratch_integers(ev, n);
 	if (ev->failure)
 		return;
-	*scale = sl__ref_spread(x, (size_t)n);
+	*scale = sl__ref_dynamic_scale(x, (size_t)n);
 	s->scales = &scale->scale;
 	s->n_scales = 1;
 	for (int64_t i = 0; i < n; i++)
-		s->values[i] = sl__ref_quantized(SL_DTYPE_U8, x[i],
+		s->values[i] = sl__ref_quantize_value(SL_DTYPE_U8, x[i],
 						 scale->scale, scale->zero) -
 			       scale->zero;
 }
@@ -139,12 +139,12 @@ quantize_side(struct side *s, struct sl__eval *ev, struct sl__ref_scale *scale)
 /* Both operands, centred, and their sums; where 'scale' is given, the left
  * operand is quantized first. */
 static enum sl_status
-sum_up(struct product *q, struct sl__eval *ev, struct sl__ref_scale *scale)
+sum_up(struct product *q, struct sl__kernel_call *ev, struct sl__ref_scale_zero_point *scale)
 {
-	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
 
 	memset(q, 0, sizeof(*q));
-	q->form = SL__ROW_OF(ev->node, forms);
+	q->form = SL__OP_ROW_OF(ev->node, forms);
 	if (sl__matmul_read(&q->p, ev))
 		return ev->failure;
 	measure(&q->a, &q->p.a, 0);
@@ -156,7 +156,7 @@ sum_up(struct product *q, struct sl__eval *ev, struct sl__ref_scale *scale)
 	read_side(&q->b, ev, q->form->b, q->form->b_zero, 1);
 	if (out->kind != SL__TYPE_TENSOR ||
 	    out->tensor.n_elements != (uint64_t)q->p.n)
-		return sl__ref_refuse(ev, "its result has other sizes");
+		return sl__ref_reject(ev, "its result has other sizes");
 	q->sums = sl__matmul_integers(ev, &q->p, q->a.values, q->b.values);
 	return ev->failure;
 }
@@ -164,21 +164,21 @@ sum_up(struct product *q, struct sl__eval *ev, struct sl__ref_scale *scale)
 /* A bias is repeated over the rows, or is a matrix; NULL: none.  It is added
  * to what is scaled, or, where it is of integers, to the sums. */
 static const double *
-read_bias(const struct product *q, struct sl__eval *ev, int64_t *strides)
+read_bias(const struct product *q, struct sl__kernel_call *ev, int64_t *strides)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, q->form->bias);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, q->form->bias);
 	int64_t rows = t && t->rank > 1 ? t->dims[t->rank - 2] : 1;
 	int64_t columns = t && t->rank > 0 ? t->dims[t->rank - 1] : 1;
 
 	if (t && ((rows != 1 && rows != q->p.a.rows) ||
 		  (columns != 1 && columns != q->p.b.columns) ||
 		  t->n_elements != (uint64_t)(rows * columns)))
-		sl__ref_refuse(ev, "a bias of %llu for %lld columns",
+		sl__ref_reject(ev, "a bias of %llu for %lld columns",
 			       (unsigned long long)t->n_elements,
 			       (long long)q->p.b.columns);
 	strides[0] = rows == 1 ? 0 : columns;
 	strides[1] = columns == 1 ? 0 : 1;
-	return sl__ref_given_doubles(ev, q->form->bias);
+	return sl__ref_optional_doubles(ev, q->form->bias);
 }
 
 /* What becomes of each sum. */
@@ -188,7 +188,7 @@ struct finishing {
 	double alpha;
 	double *y;               /* reals, or */
 	int64_t *whole;          /* integers, */
-	struct sl__ref_scale to; /* of this scale */
+	struct sl__ref_scale_zero_point to; /* of this scale */
 	enum sl_dtype dtype;     /* and type */
 };
 
@@ -216,7 +216,7 @@ finish(const struct finishing *f, const struct product *q, int64_t i,
 	}
 	/* One factor, as runtimes have it. */
 	scale = (double)(float)(scale / f->to.scale);
-	f->whole[i] = sl__ref_quantized(f->dtype, sum * scale, 1, f->to.zero);
+	f->whole[i] = sl__ref_quantize_value(f->dtype, sum * scale, 1, f->to.zero);
 }
 
 static void
@@ -238,26 +238,26 @@ finish_all(const struct finishing *f, struct product *q)
 
 			finish(f, q, i++, q->a.scales[a] * q->b.scales[b]);
 		}
-	} while (sl__walk_on(&q->p.w));
+	} while (sl__strided_iterator_next(&q->p.w));
 }
 
 /* MatMulInteger, MatMulInteger16: the sums themselves. */
 enum sl_status
-sl__ref_matmul_integer(struct sl__eval *ev)
+sl__ref_matmul_integer(struct sl__kernel_call *ev)
 {
 	struct product q;
 
 	if (sum_up(&q, ev, NULL))
 		return ev->failure;
-	return sl__ref_store_integers(ev, 0, q.sums);
+	return sl__ref_output_store_integers(ev, 0, q.sums);
 }
 
 /* QLinearMatMul, MatMulIntegerToFloat, QGemm, DynamicQuantizeMatMul. */
 enum sl_status
-sl__ref_matmul_scaled(struct sl__eval *ev)
+sl__ref_matmul_scaled(struct sl__kernel_call *ev)
 {
 	int is_dynamic = sl__is_op(ev->node, SL__OP_MS_DynamicQuantizeMatMul);
-	struct sl__ref_scale scale;
+	struct sl__ref_scale_zero_point scale;
 	struct finishing f = {0};
 	struct product q;
 
@@ -265,22 +265,22 @@ sl__ref_matmul_scaled(struct sl__eval *ev)
 		return ev->failure;
 	if (!is_dynamic) {
 		q.a.n_scales = count_lines(ev, q.form->a_scale, &q.a);
-		q.a.scales = sl__ref_doubles(ev, q.form->a_scale);
+		q.a.scales = sl__ref_input_doubles(ev, q.form->a_scale);
 	}
 	q.b.n_scales = count_lines(ev, q.form->b_scale, &q.b);
-	q.b.scales = sl__ref_doubles(ev, q.form->b_scale);
+	q.b.scales = sl__ref_input_doubles(ev, q.form->b_scale);
 	f.bias = read_bias(&q, ev, f.bias_strides);
 	f.alpha = sl__attribute_float(ev->node, "alpha", 1);
-	f.dtype = sl__ref_result(ev, 0)->tensor.dtype;
-	if (!sl__ref_is_whole(f.dtype)) {
-		f.y = sl__ref_new_doubles(ev, q.p.n);
+	f.dtype = sl__ref_output(ev, 0)->tensor.dtype;
+	if (!sl__ref_dtype_is_integer(f.dtype)) {
+		f.y = sl__ref_scratch_doubles(ev, q.p.n);
 	} else {
-		f.whole = sl__ref_new_integers(ev, q.p.n);
-		f.to = sl__ref_scale(ev, q.form->y_scale);
+		f.whole = sl__ref_scratch_integers(ev, q.p.n);
+		f.to = sl__ref_scale_zero_point(ev, q.form->y_scale);
 	}
 	if (ev->failure)
 		return ev->failure;
 	finish_all(&f, &q);
-	return f.y ? sl__ref_store_doubles(ev, 0, f.y)
-		   : sl__ref_store_integers(ev, 0, f.whole);
+	return f.y ? sl__ref_output_store_doubles(ev, 0, f.y)
+		   : sl__ref_output_store_integers(ev, 0, f.whole);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_regex.c - regular expressions as ONNX writes them. */
 #include "base/status.h"
-#include "ops/ref_text.h"
+#include "ops/ref_regex.h"
 
 #include <string.h>
 
@@ -237,7 +237,7 @@ put_sign(struct writing *w)
 }
 
 enum sl_status
-sl__regex_posix(const char **out, const char *pattern, struct sl__arena *arena,
+sl__regex_re2_to_posix(const char **out, const char *pattern, struct sl__arena *arena,
 		struct sl_error *err)
 {
 	/* A sign becomes at most "[^0-9A-Za-z_]". */

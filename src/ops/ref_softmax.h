@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /* y of one line from x, which may be y; n elements, 'step' apart. */
-typedef void sl__line_function(const double *x, double *y, int64_t n,
+typedef void sl__softmax_line_function(const double *x, double *y, int64_t n,
 			       int64_t step);
-sl__line_function sl__softmax_line;
-sl__line_function sl__log_softmax_line;
+sl__softmax_line_function sl__softmax_line;
+sl__softmax_line_function sl__log_softmax_line;
 
 #endif

@@ -20,30 +20,30 @@ struct causal {
 };
 
 static enum sl_status
-open_causal(struct causal *c, struct sl__eval *ev)
+open_causal(struct causal *c, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *past = sl__ref_tensor(ev, 3);
-	const struct sl__tensor *bias = sl__ref_tensor(ev, 2);
+	const struct sl__tensor *past = sl__ref_input_tensor(ev, 3);
+	const struct sl__tensor *bias = sl__ref_input_tensor(ev, 2);
 
-	if (sl__ref_rank(ev, 0) != 3 || sl__ref_rank(ev, 1) != 3 ||
-	    sl__ref_dim(ev, 1, 0) != sl__ref_dim(ev, 0, 1) ||
-	    sl__ref_dim(ev, 1, 1) != 1 || sl__ref_dim(ev, 1, 2) < 1)
-		return sl__ref_refuse(ev,
+	if (sl__ref_input_rank(ev, 0) != 3 || sl__ref_input_rank(ev, 1) != 3 ||
+	    sl__ref_input_dim(ev, 1, 0) != sl__ref_input_dim(ev, 0, 1) ||
+	    sl__ref_input_dim(ev, 1, 1) != 1 || sl__ref_input_dim(ev, 1, 2) < 1)
+		return sl__ref_reject(ev,
 				      "the kernel does not fit the channels");
-	c->channels = sl__ref_dim(ev, 0, 1);
-	c->rows = sl__ref_dim(ev, 0, 0) * c->channels;
-	c->length = sl__ref_dim(ev, 0, 2);
-	c->taps = sl__ref_dim(ev, 1, 2);
+	c->channels = sl__ref_input_dim(ev, 0, 1);
+	c->rows = sl__ref_input_dim(ev, 0, 0) * c->channels;
+	c->length = sl__ref_input_dim(ev, 0, 2);
+	c->taps = sl__ref_input_dim(ev, 1, 2);
 	if ((past && past->n_elements != (uint64_t)(c->rows * (c->taps - 1))) ||
 	    (bias && bias->n_elements != (uint64_t)c->channels))
-		return sl__ref_refuse(ev, "the bias or the state does not fit");
-	c->x = sl__ref_doubles(ev, 0);
-	c->weight = sl__ref_doubles(ev, 1);
-	c->bias = sl__ref_given_doubles(ev, 2);
-	c->past = sl__ref_given_doubles(ev, 3);
-	c->y = sl__ref_new_doubles(ev, c->rows * c->length);
-	c->line = sl__ref_new_doubles(ev, c->length + c->taps - 1);
-	c->state = sl__ref_new_doubles(ev, c->rows * (c->taps - 1));
+		return sl__ref_reject(ev, "the bias or the state does not fit");
+	c->x = sl__ref_input_doubles(ev, 0);
+	c->weight = sl__ref_input_doubles(ev, 1);
+	c->bias = sl__ref_optional_doubles(ev, 2);
+	c->past = sl__ref_optional_doubles(ev, 3);
+	c->y = sl__ref_scratch_doubles(ev, c->rows * c->length);
+	c->line = sl__ref_scratch_doubles(ev, c->length + c->taps - 1);
+	c->state = sl__ref_scratch_doubles(ev, c->rows * (c->taps - 1));
 	return ev->failure;
 }
 
@@ -70,22 +70,22 @@ run_row(const struct causal *c, int64_t row)
 }
 
 enum sl_status
-sl__ref_causal_conv(struct sl__eval *ev)
+sl__ref_causal_conv(struct sl__kernel_call *ev)
 {
 	const char *word = sl__attribute_string(ev->node, "activation", "none");
 	int is_swish = !strcmp(word, "silu") || !strcmp(word, "swish");
 	struct causal c = {0};
 
 	if (!is_swish && strcmp(word, "none") != 0)
-		return sl__ref_refuse(ev, "activation is '%.40s'", word);
+		return sl__ref_reject(ev, "activation is '%.40s'", word);
 	if (open_causal(&c, ev))
 		return ev->failure;
 	for (int64_t row = 0; row < c.rows; row++)
 		run_row(&c, row);
 	for (int64_t i = 0; is_swish && i < c.rows * c.length; i++)
 		c.y[i] /= 1 + exp(-c.y[i]);
-	sl__ref_store_doubles(ev, 0, c.y);
-	return sl__ref_store_doubles(ev, 1, c.state);
+	sl__ref_output_store_doubles(ev, 0, c.y);
+	return sl__ref_output_store_doubles(ev, 1, c.state);
 }
 
 /*
@@ -102,11 +102,11 @@ struct linear {
 };
 
 static enum sl_status
-read_linear_sizes(struct linear *l, struct sl__eval *ev)
+read_linear_sizes(struct linear *l, struct sl__kernel_call *ev)
 {
-	struct sl__heads h = {0};
+	struct sl__head_attention h = {0};
 
-	if (sl__heads_read(&h, ev))
+	if (sl__head_attention_read(&h, ev))
 		return ev->failure;
 	l->batch = h.batch;
 	l->length = h.queries;
@@ -117,10 +117,10 @@ read_linear_sizes(struct linear *l, struct sl__eval *ev)
 	for (size_t i = 1; i < 3; i++) {
 		int64_t width = i == 1 ? h.width : h.value_width;
 
-		if (!sl__ref_is_sized(ev, i, 3,
+		if (!sl__ref_input_has_dims(ev, i, 3,
 				      (int64_t[]){h.batch, h.queries,
 						  h.n_kv_heads * width}))
-			return sl__ref_refuse(
+			return sl__ref_reject(
 				ev, "input %zu does not fit the queries", i);
 	}
 	return SL_OK;
@@ -129,36 +129,36 @@ read_linear_sizes(struct linear *l, struct sl__eval *ev)
 /* Input i has numbers for each token, one of two counts; its last dimension
  * goes to *n. */
 static const double *
-read_factors(const struct linear *l, struct sl__eval *ev, size_t i, int64_t *n)
+read_factors(const struct linear *l, struct sl__kernel_call *ev, size_t i, int64_t *n)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 	int64_t other = i == 4 ? l->n_kv_heads * l->width : 1;
 
 	if (t && (t->rank != 3 || t->dims[0] != l->batch ||
 		  t->dims[1] != l->length ||
 		  (t->dims[2] != l->n_kv_heads && t->dims[2] != other)))
-		sl__ref_refuse(ev, "input %zu does not fit the tokens", i);
+		sl__ref_reject(ev, "input %zu does not fit the tokens", i);
 	*n = t ? t->dims[2] : 0;
-	return sl__ref_given_doubles(ev, i);
+	return sl__ref_optional_doubles(ev, i);
 }
 
 static enum sl_status
-open_linear(struct linear *l, struct sl__eval *ev)
+open_linear(struct linear *l, struct sl__kernel_call *ev)
 {
-	const struct sl__tensor *past = sl__ref_tensor(ev, 3);
-	const double *old = sl__ref_given_doubles(ev, 3);
+	const struct sl__tensor *past = sl__ref_input_tensor(ev, 3);
+	const double *old = sl__ref_optional_doubles(ev, 3);
 	int64_t n = l->batch * l->n_kv_heads * l->width * l->value_width;
 
-	l->q = sl__ref_doubles(ev, 0);
-	l->k = sl__ref_doubles(ev, 1);
-	l->v = sl__ref_doubles(ev, 2);
+	l->q = sl__ref_input_doubles(ev, 0);
+	l->k = sl__ref_input_doubles(ev, 1);
+	l->v = sl__ref_input_doubles(ev, 2);
 	l->decay = read_factors(l, ev, 4, &l->n_decay);
 	l->beta = read_factors(l, ev, 5, &l->n_beta);
 	if (past && past->n_elements != (uint64_t)n)
-		return sl__ref_refuse(ev, "the state does not fit");
-	l->state = sl__ref_new_doubles(ev, n);
-	l->value = sl__ref_new_doubles(ev, l->value_width);
-	l->y = sl__ref_new_doubles(ev, l->batch * l->length * l->n_heads *
+		return sl__ref_reject(ev, "the state does not fit");
+	l->state = sl__ref_scratch_doubles(ev, n);
+	l->value = sl__ref_scratch_doubles(ev, l->value_width);
+	l->y = sl__ref_scratch_doubles(ev, l->batch * l->length * l->n_heads *
 					       l->value_width);
 	if (!ev->failure && old)
 		memcpy(l->state, old, (size_t)n * sizeof(*old));
@@ -213,7 +213,7 @@ read_token(const struct linear *l, int64_t token, int64_t head,
 
 /* Which inputs the rule wants is told by its name. */
 static enum sl_status
-check_rule(struct sl__eval *ev)
+check_rule(struct sl__kernel_call *ev)
 {
 	const char *rule = sl__attribute_string(ev->node, "update_rule", "gated_delta");
 	int fades = !strncmp(rule, "gated", 5);
@@ -221,16 +221,16 @@ check_rule(struct sl__eval *ev)
 
 	if (strcmp(rule, "linear") != 0 && strcmp(rule, "gated") != 0 &&
 	    strcmp(rule, "delta") != 0 && strcmp(rule, "gated_delta") != 0)
-		return sl__ref_refuse(ev, "update_rule is '%.40s'", rule);
-	if ((sl__ref_in(ev, 4) != NULL) != fades ||
-	    (sl__ref_in(ev, 5) != NULL) != corrects)
-		return sl__ref_refuse(
+		return sl__ref_reject(ev, "update_rule is '%.40s'", rule);
+	if ((sl__ref_input(ev, 4) != NULL) != fades ||
+	    (sl__ref_input(ev, 5) != NULL) != corrects)
+		return sl__ref_reject(
 			ev, "decay or beta do not go with the rule '%s'", rule);
 	return SL_OK;
 }
 
 enum sl_status
-sl__ref_linear_attention(struct sl__eval *ev)
+sl__ref_linear_attention(struct sl__kernel_call *ev)
 {
 	double given = sl__attribute_float(ev->node, "scale", 0);
 	struct linear l = {0};
@@ -250,11 +250,11 @@ sl__ref_linear_attention(struct sl__eval *ev)
 		for (int64_t k = 0; k < group; k++)
 			read_token(&l, token, head * group + k, state);
 	}
-	sl__ref_store_doubles(ev, 0, l.y);
+	sl__ref_output_store_doubles(ev, 0, l.y);
 	dims[0] = l.batch;
 	dims[1] = l.n_kv_heads;
 	dims[2] = l.width;
 	dims[3] = l.value_width;
-	return sl__ref_give(ev, 1, sl__ref_dtype(ev, sl__ref_in(ev, 3) ? 3 : 0),
+	return sl__ref_output_alloc_store(ev, 1, sl__ref_input_dtype(ev, sl__ref_input(ev, 3) ? 3 : 0),
 			    4, dims, l.state);
 }

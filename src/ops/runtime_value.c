@@ -44,7 +44,7 @@ new_block(struct sl__runtime_value *content, size_t rank, const int64_t *dims,
 }
 
 enum sl_status
-sl__runtime_value_tensor(struct sl__runtime_value *content, enum sl_dtype dtype,
+sl__runtime_value_alloc_tensor(struct sl__runtime_value *content, enum sl_dtype dtype,
 			 size_t rank, const int64_t *dims,
 			 const struct sl_allocator *allocator,
 			 struct sl_error *err)
@@ -81,7 +81,7 @@ sl__runtime_value_tensor(struct sl__runtime_value *content, enum sl_dtype dtype,
 }
 
 enum sl_status
-sl__runtime_value_strings(struct sl__runtime_value *content, size_t rank,
+sl__runtime_value_copy_strings(struct sl__runtime_value *content, size_t rank,
 			  const int64_t *dims, const char *const *strings,
 			  const struct sl_allocator *allocator,
 			  struct sl_error *err)
@@ -119,7 +119,7 @@ sl__runtime_value_strings(struct sl__runtime_value *content, size_t rank,
 }
 
 enum sl_status
-sl__runtime_value_list(struct sl__runtime_value *content,
+sl__runtime_value_alloc_list(struct sl__runtime_value *content,
 		       enum sl__type_kind kind, enum sl_dtype dtype,
 		       size_t n_items, const struct sl_allocator *allocator,
 		       struct sl_error *err)
@@ -169,7 +169,7 @@ sl__runtime_value_load(struct sl__runtime_value *content,
 		sl__runtime_value_borrow(content, tensor);
 		return SL_OK;
 	}
-	rc = sl__runtime_value_tensor(content, tensor->dtype, tensor->rank,
+	rc = sl__runtime_value_alloc_tensor(content, tensor->dtype, tensor->rank,
 				      tensor->dims, allocator, err);
 	if (!rc)
 		sl__tensor_byte_range(tensor, 0, (size_t)tensor->n_bytes,
@@ -183,7 +183,7 @@ copy_list(struct sl__runtime_value *to, const struct sl__runtime_value *from,
 {
 	enum sl_status rc;
 
-	rc = sl__runtime_value_list(to, from->kind, from->dtype, from->n_items,
+	rc = sl__runtime_value_alloc_list(to, from->kind, from->dtype, from->n_items,
 				    allocator, err);
 	for (size_t i = 0; !rc && i < from->n_items; i++)
 		rc = sl__runtime_value_copy(&to->items[i], &from->items[i],
@@ -203,9 +203,9 @@ sl__runtime_value_copy(struct sl__runtime_value *to,
 	if (from->kind != SL__TYPE_TENSOR)
 		return copy_list(to, from, allocator, err);
 	if (t->dtype == SL_DTYPE_STRING)
-		return sl__runtime_value_strings(to, t->rank, t->dims,
+		return sl__runtime_value_copy_strings(to, t->rank, t->dims,
 						 t->strings, allocator, err);
-	rc = sl__runtime_value_tensor(to, t->dtype, t->rank, t->dims, allocator,
+	rc = sl__runtime_value_alloc_tensor(to, t->dtype, t->rank, t->dims, allocator,
 				      err);
 	if (!rc && t->n_bytes)
 		memcpy(to->bytes, t->bytes, (size_t)t->n_bytes);

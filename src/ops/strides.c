@@ -7,7 +7,7 @@
 #include "base/banned.h"
 
 int64_t
-sl__ref_product(const int64_t *dims, size_t first, size_t last)
+sl__dims_product(const int64_t *dims, size_t first, size_t last)
 {
 	uint64_t n = 1;
 
@@ -17,7 +17,7 @@ sl__ref_product(const int64_t *dims, size_t first, size_t last)
 }
 
 int64_t
-sl__ref_strides(int64_t *strides, size_t rank, const int64_t *dims)
+sl__row_major_strides(int64_t *strides, size_t rank, const int64_t *dims)
 {
 	uint64_t step = 1;
 
@@ -29,7 +29,7 @@ sl__ref_strides(int64_t *strides, size_t rank, const int64_t *dims)
 }
 
 void
-sl__ref_broadcast(int64_t *strides, size_t out_rank, size_t rank,
+sl__broadcast_strides(int64_t *strides, size_t out_rank, size_t rank,
 		  const int64_t *dims)
 {
 	uint64_t step = 1;
@@ -44,7 +44,7 @@ sl__ref_broadcast(int64_t *strides, size_t out_rank, size_t rank,
 }
 
 int
-sl__ref_next(int64_t *at, size_t rank, const int64_t *dims, int64_t *offsets,
+sl__strided_position_next(int64_t *at, size_t rank, const int64_t *dims, int64_t *offsets,
 	     const int64_t *const *strides, size_t n)
 {
 	for (size_t d = rank; d-- > 0;) {
@@ -61,7 +61,7 @@ sl__ref_next(int64_t *at, size_t rank, const int64_t *dims, int64_t *offsets,
 }
 
 void
-sl__walk_begin(struct sl__walk *w, size_t rank, const int64_t *dims)
+sl__strided_iterator_begin(struct sl__strided_iterator *w, size_t rank, const int64_t *dims)
 {
 	memset(w, 0, sizeof(*w));
 	w->rank = rank;
@@ -69,11 +69,11 @@ sl__walk_begin(struct sl__walk *w, size_t rank, const int64_t *dims)
 }
 
 int
-sl__walk_on(struct sl__walk *w)
+sl__strided_iterator_next(struct sl__strided_iterator *w)
 {
 	const int64_t *strides[SL__OPERANDS_MOST];
 
 	for (size_t i = 0; i < w->n; i++)
 		strides[i] = w->strides[i];
-	return sl__ref_next(w->at, w->rank, w->dims, w->offsets, strides, w->n);
+	return sl__strided_position_next(w->at, w->rank, w->dims, w->offsets, strides, w->n);
 }

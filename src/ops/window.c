@@ -97,7 +97,7 @@ sl__window_read(struct sl__window *w, struct sl__rule_context *call, int n,
 }
 
 enum sl_status
-sl__window_of(struct sl__window *w, const struct sl__node *node, int n,
+sl__window_read_from_node(struct sl__window *w, const struct sl__node *node, int n,
 	      const int64_t *weight, struct sl_error *err)
 {
 	struct sl__rule_context call = {.node = node, .err = err};
@@ -112,7 +112,7 @@ sl__window_extent(const struct sl__window *w, int d)
 }
 
 void
-sl__window_share_pads(struct sl__window *w, int d, int64_t total)
+sl__window_split_pads(struct sl__window *w, int d, int64_t total)
 {
 	int64_t half = total < 0 ? 0 : total / 2;
 	int64_t rest = total < 0 ? 0 : total - half;
@@ -122,12 +122,12 @@ sl__window_share_pads(struct sl__window *w, int d, int64_t total)
 }
 
 void
-sl__window_settle(struct sl__window *w, const int64_t *in, const int64_t *out)
+sl__window_fill_same_pads(struct sl__window *w, const int64_t *in, const int64_t *out)
 {
 	if (w->padding != SL__PADDING_SAME)
 		return;
 	for (int d = 0; d < w->n; d++)
-		sl__window_share_pads(w, d,
+		sl__window_split_pads(w, d,
 				      (out[d] - 1) * w->strides[d] +
 					      sl__window_extent(w, d) - in[d]);
 }
@@ -138,7 +138,7 @@ sl__window_taps(const struct sl__window *w)
 	uint64_t taps = 1;
 
 	for (int d = 0; d < w->n; d++)
-		taps = sl__times(taps, (uint64_t)w->kernel[d]);
+		taps = sl__saturating_mul(taps, (uint64_t)w->kernel[d]);
 	return taps;
 }
 
@@ -164,7 +164,7 @@ positions_of_symbol(struct sl__shapes *shapes, const struct sl__window *w,
 }
 
 int64_t
-sl__window_positions(struct sl__rule_context *call, const struct sl__window *w, int d,
+sl__window_output_size(struct sl__rule_context *call, const struct sl__window *w, int d,
 		     int64_t in)
 {
 	int64_t stride = w->strides[d], extent, room, n;

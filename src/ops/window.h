@@ -41,12 +41,12 @@ enum sl_status sl__window_read(struct sl__window *out, struct sl__rule_context *
 			       int n, const int64_t *weight);
 
 /* The same for a kernel. */
-struct sl__eval;
-enum sl_status sl__ref_window(struct sl__window *out, struct sl__eval *ev,
+struct sl__kernel_call;
+enum sl_status sl__window_read_for_kernel(struct sl__window *out, struct sl__kernel_call *ev,
 			      int n, const int64_t *weight);
 
 /* The same for what has the node alone. */
-enum sl_status sl__window_of(struct sl__window *out,
+enum sl_status sl__window_read_from_node(struct sl__window *out,
 			     const struct sl__node *node, int n,
 			     const int64_t *weight,
 			     struct sl_error *err) SL_CHECKED;
@@ -55,11 +55,11 @@ enum sl_status sl__window_of(struct sl__window *out,
 int64_t sl__window_extent(const struct sl__window *w, int d);
 
 /* Shares out 'total' pads (below 0: none) before and after dimension d. */
-void sl__window_share_pads(struct sl__window *w, int d, int64_t total);
+void sl__window_split_pads(struct sl__window *w, int d, int64_t total);
 
 /* Fills in the pads that SAME stands for, where the window takes out[d]
  * positions along in[d] elements. */
-void sl__window_settle(struct sl__window *w, const int64_t *in,
+void sl__window_fill_same_pads(struct sl__window *w, const int64_t *in,
 		       const int64_t *out);
 
 /* Product of the kernel's sizes. */
@@ -71,7 +71,7 @@ uint64_t sl__window_taps(const struct sl__window *w);
  * also one that sticks out at the end, if it starts before the padding there.
  * A window that does not fit is refused.
  */
-int64_t sl__window_positions(struct sl__rule_context *call, const struct sl__window *w,
+int64_t sl__window_output_size(struct sl__rule_context *call, const struct sl__window *w,
 			     int d, int64_t in);
 
 #endif

@@ -186,7 +186,7 @@ run_node(struct folding *f, uint32_t id)
 		if (t && t->generator && input != node->inputs[i])
 			return 0;
 		if (t && !t->generator)
-			sl__evaluator_lend(f->evaluator, input, t);
+			sl__evaluator_set_tensor(f->evaluator, input, t);
 	}
 	rc = sl__evaluate_node(f->evaluator, id, rw->err);
 	if (rc && rc != SL_E_DATA && rc != SL_E_ABSENT)

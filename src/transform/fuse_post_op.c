@@ -294,7 +294,7 @@ sl__chain_give(const struct sl__chain *c, struct sl__making *m)
 	float alphas[SL__POST_OPS_MAX], betas[SL__POST_OPS_MAX];
 
 	for (int i = 0; i < c->n; i++) {
-		words[i] = sl__post_op_word(c->post_ops[i].kind);
+		words[i] = sl__post_op_name(c->post_ops[i].kind);
 		alphas[i] = c->post_ops[i].alpha;
 		betas[i] = c->post_ops[i].beta;
 	}

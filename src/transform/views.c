@@ -23,7 +23,7 @@ sl__view_whole(struct sl__view *view, const struct sl__rewrite *rw,
 	view->rank = type->rank;
 	for (int d = 0; d < type->rank; d++)
 		view->dims[d] = type->dims[d];
-	sl__ref_strides(view->strides, (size_t)view->rank, view->dims);
+	sl__row_major_strides(view->strides, (size_t)view->rank, view->dims);
 	return 1;
 }
 
@@ -156,6 +156,6 @@ sl__view_is_whole(const struct sl__view *view)
 {
 	int64_t strides[SL__VIEW_RANK];
 
-	sl__ref_strides(strides, (size_t)view->rank, view->dims);
+	sl__row_major_strides(strides, (size_t)view->rank, view->dims);
 	return sl__view_has(view, strides);
 }

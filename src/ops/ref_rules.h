@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ref_view.h - a kernel's inputs as the rules of its operator see them. */
-#ifndef SL_REF_VIEW_H
-#define SL_REF_VIEW_H
+/* ref_rules.h - a kernel's inputs as the rules of its operator see them. */
+#ifndef SL_REF_RULES_H
+#define SL_REF_RULES_H
 
 #include "ops/ref.h"
 
@@ -16,9 +16,9 @@ struct sl__view {
 	struct sl__rule_context call;
 };
 
-enum sl_status sl__view_begin(struct sl__view *view, struct sl__eval *ev);
+enum sl_status sl__ref_rules_begin(struct sl__view *view, struct sl__kernel_call *ev);
 
 /* The kernel has failed where the reading has. */
-enum sl_status sl__view_end(struct sl__view *view, struct sl__eval *ev);
+enum sl_status sl__ref_rules_end(struct sl__view *view, struct sl__kernel_call *ev);
 
 #endif

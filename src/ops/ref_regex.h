@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ref_text.h - regular expressions as ONNX writes them. */
-#ifndef SL_REF_TEXT_H
-#define SL_REF_TEXT_H
+/* ref_regex.h - regular expressions as ONNX writes them. */
+#ifndef SL_REF_REGEX_H
+#define SL_REF_REGEX_H
 
 #include "base/arena.h"
 
@@ -12,7 +12,7 @@
  * SL_E_ABSENT for what cannot be said: flags, properties of Unicode.  Strings
  * are matched byte by byte.
  */
-enum sl_status sl__regex_posix(const char **out, const char *pattern,
+enum sl_status sl__regex_re2_to_posix(const char **out, const char *pattern,
 			       struct sl__arena *arena,
 			       struct sl_error *err) SL_CHECKED;
 

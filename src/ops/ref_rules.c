@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ref_view.c - a kernel's inputs as the rules of its operator see them. */
-#include "ops/ref_view.h"
+/* ref_rules.c - a kernel's inputs as the rules of its operator see them. */
+#include "ops/ref_rules.h"
 
 #include <string.h>
 
 #include "base/banned.h"
 
 enum sl_status
-sl__view_begin(struct sl__view *view, struct sl__eval *ev)
+sl__ref_rules_begin(struct sl__view *view, struct sl__kernel_call *ev)
 {
 	size_t n = ev->node->n_inputs;
-	struct sl__type *types = sl__ref_new(ev, n, sizeof(*types));
+	struct sl__type *types = sl__ref_scratch(ev, n, sizeof(*types));
 	const struct sl__tensor **tensors =
-		sl__ref_new(ev, n, sizeof(*tensors));
+		sl__ref_scratch(ev, n, sizeof(*tensors));
 
 	if (ev->failure)
 		return ev->failure;
@@ -24,7 +24,7 @@ sl__view_begin(struct sl__view *view, struct sl__eval *ev)
 				       .types = types,
 				       .tensors = tensors};
 	for (size_t i = 0; i < n; i++) {
-		const struct sl__tensor *t = sl__ref_tensor(ev, i);
+		const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 
 		types[i].rank = -1;
 		if (!t)
@@ -37,10 +37,10 @@ sl__view_begin(struct sl__view *view, struct sl__eval *ev)
 }
 
 enum sl_status
-sl__view_end(struct sl__view *view, struct sl__eval *ev)
+sl__ref_rules_end(struct sl__view *view, struct sl__kernel_call *ev)
 {
 	*ev->scratch = view->shapes.arena;
 	if (view->shapes.is_short)
 		sl__ref_nomem(ev);
-	return sl__ref_keep(ev, view->call.failure);
+	return sl__ref_keep_status(ev, view->call.failure);
 }
