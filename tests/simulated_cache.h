@@ -150,9 +150,9 @@ simulate(const struct program *p, size_t capacity, struct cache *c)
 }
 
 static inline void
-predict(const struct program *p, size_t capacity, struct sl__crossing *out)
+predict(const struct program *p, size_t capacity, struct sl__cache_traffic *out)
 {
-	struct sl__boundary b = {(double)(capacity * LINE),
+	struct sl__cache_boundary b = {(double)(capacity * LINE),
 				 (double)(capacity * LINE)};
 	struct sl__arena arena;
 
@@ -167,7 +167,7 @@ static inline double
 difference(const struct program *p, size_t capacity)
 {
 	static struct cache c;
-	struct sl__crossing out[STEPS_MOST];
+	struct sl__cache_traffic out[STEPS_MOST];
 	double most = 0;
 
 	simulate(p, capacity, &c);

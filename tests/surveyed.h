@@ -11,7 +11,7 @@ struct surveyed {
 	struct sl__arena arena;
 	struct sl__execution_order steps;
 	struct sl__roles roles;
-	struct sl__forward forward;
+	struct sl__cost_analysis_inputs forward;
 	struct sl__attentions attentions;
 	struct sl__liveness liveness;
 	struct sl_training training;
@@ -29,14 +29,14 @@ survey(const char *lines)
 	assert_int_equal(
 		sl__execution_order_find(&s->steps, s->text->graph, &s->arena, NULL),
 		SL_OK);
-	assert_int_equal(sl__roles_of(&s->roles, &s->steps, &s->arena, NULL),
+	assert_int_equal(sl__roles_classify(&s->roles, &s->steps, &s->arena, NULL),
 			 SL_OK);
 	s->forward.shapes = s->text->shapes;
 	s->forward.costs = &s->text->costs;
 	s->forward.steps = &s->steps;
 	s->forward.roles = &s->roles;
 	assert_int_equal(
-		sl__attentions_of(&s->attentions, &s->forward, &s->arena, NULL),
+		sl__attentions_find(&s->attentions, &s->forward, &s->arena, NULL),
 		SL_OK);
 	assert_int_equal(
 		sl__liveness_of(&s->liveness, &s->forward, &s->arena, NULL),

@@ -179,7 +179,7 @@ test_norms(void **state)
 		struct sl__tally tally = {0};
 
 		assert_non_null(node.op);
-		sl__tally_add(&tally, &node, &cost, 1);
+		sl__tally_add_node(&tally, &node, &cost, 1);
 		assert_int_equal(
 			sl__convention_count(&tally, SL_CONVENTION_FVCORE),
 			norms[i].fvcore);

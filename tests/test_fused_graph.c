@@ -109,7 +109,7 @@ check_sums(const char *text)
 
 	sl__arena_init(&arena, NULL);
 	assert_int_equal(sl__execution_order_find(&steps, g->graph, &arena, NULL), SL_OK);
-	assert_int_equal(sl__roles_of(&roles, &steps, &arena, NULL), SL_OK);
+	assert_int_equal(sl__roles_classify(&roles, &steps, &arena, NULL), SL_OK);
 	assert_int_equal(sl__survey_new(&s, &steps, &roles, &how, NULL), SL_OK);
 	assert_non_null(s->fused);
 	for (size_t i = 0; i < g->graph->n_nodes; i++)

@@ -166,7 +166,7 @@ check_once(const char *text, uint64_t n_bytes)
 	struct surveyed *s = survey(text);
 	uint64_t once;
 
-	assert_int_equal(sl__once_bytes(&once, &s->forward, &s->liveness,
+	assert_int_equal(sl__compulsory_bytes(&once, &s->forward, &s->liveness,
 					&s->arena, NULL),
 			 0);
 	assert_int_equal(once, n_bytes);
@@ -279,9 +279,9 @@ test_peak(void **state)
 	size_t at;
 
 	(void)state;
-	assert_int_equal(sl__peak_of(change, 6, &at), 7);
+	assert_int_equal(sl__running_sum_peak(change, 6, &at), 7);
 	assert_int_equal(at, 2);
-	assert_int_equal(sl__peak_of(change, 0, &at), 0);
+	assert_int_equal(sl__running_sum_peak(change, 0, &at), 0);
 }
 
 int

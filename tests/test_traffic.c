@@ -26,7 +26,7 @@ make_chain(struct program *p, int takes_turns)
 static void
 check_each(const struct program *p, size_t capacity, double in, double back)
 {
-	struct sl__crossing out[STEPS_MOST];
+	struct sl__cache_traffic out[STEPS_MOST];
 
 	predict(p, capacity, out);
 	for (size_t i = 0; i < p->n; i++) {
@@ -66,7 +66,7 @@ static void
 test_result_just_written_is_found(void **state)
 {
 	struct program p;
-	struct sl__crossing out[STEPS_MOST];
+	struct sl__cache_traffic out[STEPS_MOST];
 
 	(void)state;
 	make_chain(&p, 0);
@@ -125,7 +125,7 @@ static void
 check_between(const struct program *p, size_t capacity, double slack)
 {
 	static struct cache less, more;
-	struct sl__crossing out[STEPS_MOST];
+	struct sl__cache_traffic out[STEPS_MOST];
 
 	simulate(p, capacity - IN_FLIGHT, &less);
 	simulate(p, capacity + IN_FLIGHT, &more);
@@ -160,7 +160,7 @@ static void
 test_random_programs(void **state)
 {
 	static struct cache c;
-	struct sl__crossing out[STEPS_MOST];
+	struct sl__cache_traffic out[STEPS_MOST];
 	struct sl__rng rng;
 
 	(void)state;
@@ -196,8 +196,8 @@ static void
 test_several_caches_at_once(void **state)
 {
 	static const size_t sizes[] = {50, 200, 500};
-	struct sl__crossing all[3 * STEPS_MOST], one[STEPS_MOST];
-	struct sl__boundary b[3];
+	struct sl__cache_traffic all[3 * STEPS_MOST], one[STEPS_MOST];
+	struct sl__cache_boundary b[3];
 	struct sl__arena arena;
 	struct program p;
 
@@ -212,7 +212,7 @@ test_several_caches_at_once(void **state)
 	for (size_t k = 0; k < 3; k++) {
 		predict(&p, sizes[k], one);
 		for (size_t i = 0; i < p.n; i++) {
-			const struct sl__crossing *c = &all[3 * i + k];
+			const struct sl__cache_traffic *c = &all[3 * i + k];
 
 			assert_near(c->in_bytes, one[i].in_bytes, 0);
 			assert_near(c->back_bytes, one[i].back_bytes, 0);
@@ -277,7 +277,7 @@ static void
 test_product_bound_holds_and_is_near(void **state)
 {
 	static const size_t blocks[] = {2, 4, 6, 8, 12};
-	struct sl__crossing out;
+	struct sl__cache_traffic out;
 	struct program p;
 	double best = 1e300, predicted;
 
@@ -298,7 +298,7 @@ test_product_bound_holds_and_is_near(void **state)
 static void
 test_product_is_never_below_its_operands(void **state)
 {
-	struct sl__crossing out;
+	struct sl__cache_traffic out;
 	struct program p;
 
 	(void)state;
@@ -317,7 +317,7 @@ test_product_is_never_below_its_operands(void **state)
 static void
 test_least_is_what_no_choice_avoids(void **state)
 {
-	struct sl__crossing out[STEPS_MOST];
+	struct sl__cache_traffic out[STEPS_MOST];
 	struct program p;
 
 	(void)state;

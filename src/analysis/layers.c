@@ -154,7 +154,7 @@ attribute_parameters(struct lister *l)
 		    roles->first_user[v] != SL__NONE)
 			l->parameters[roles->first_user[v]] =
 				sl__saturating_add(l->parameters[roles->first_user[v]],
-					 sl__roles_numbers(roles, l->graph, v));
+					 sl__parameter_n_elements(roles, l->graph, v));
 	}
 	return SL_OK;
 }

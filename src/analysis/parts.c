@@ -525,11 +525,11 @@ find_attentions(struct reader *r, struct sl__arena *arena, struct sl_error *err)
 	struct sl__roles roles = {.role = sl__arena_array(arena,
 							  r->graph->n_values,
 							  sizeof(*roles.role))};
-	struct sl__forward forward = {r->shapes, &r->costs, &r->steps, &roles};
+	struct sl__cost_analysis_inputs forward = {r->shapes, &r->costs, &r->steps, &roles};
 
 	if (!roles.role)
 		return sl__fail_nomem(err);
-	return sl__attentions_of(&r->attentions, &forward, arena, err);
+	return sl__attentions_find(&r->attentions, &forward, arena, err);
 }
 
 static void

@@ -90,7 +90,7 @@ forget_contents(struct sl__shapes **out, const struct sl_graph *graph,
 }
 
 static enum sl_status
-rewrite(struct sl__fused *f, const struct sl__forward *model,
+rewrite(struct sl__fused *f, const struct sl__cost_analysis_inputs *model,
 	const struct sl__shapes_options *options, struct sl__arena *arena,
 	struct sl_error *err)
 {
@@ -108,7 +108,7 @@ rewrite(struct sl__fused *f, const struct sl__forward *model,
 }
 
 static enum sl_status
-fill_fused(struct sl__fused *f, const struct sl__forward *model,
+fill_fused(struct sl__fused *f, const struct sl__cost_analysis_inputs *model,
 	   const struct sl__shapes_options *options, struct sl__arena *arena,
 	   struct sl_error *err)
 {
@@ -148,7 +148,7 @@ fused_free(struct sl__fused *f)
  * 'options' points to outlive it, and so does 'arena'.
  */
 static enum sl_status
-fused_new(struct sl__fused **out, const struct sl__forward *model,
+fused_new(struct sl__fused **out, const struct sl__cost_analysis_inputs *model,
 	  const struct sl__shapes_options *options, struct sl__arena *arena,
 	  struct sl_error *err)
 {
@@ -312,11 +312,11 @@ take_tally(struct sl__survey *s)
 {
 	for (size_t i = 0; i < s->graph->n_nodes; i++) {
 		if (s->costs.n_calls[i])
-			sl__tally_add(&s->tally, &s->graph->nodes[i],
+			sl__tally_add_node(&s->tally, &s->graph->nodes[i],
 				      &s->costs.per_call[i],
 				      s->costs.n_calls[i]);
 	}
-	sl__tally_attention(&s->tally, &s->attentions, s->costs.n_calls,
+	sl__tally_add_attentions(&s->tally, &s->attentions, s->costs.n_calls,
 			    s->graph->n_nodes);
 }
 
@@ -337,12 +337,12 @@ fill(struct sl__survey *s, const struct sl__execution_order *steps,
 	s->forward.steps = steps;
 	s->forward.roles = roles;
 	s->batch = batch_of(s->shapes);
-	rc = sl__attentions_of(&s->attentions, &s->forward, &s->arena, err);
+	rc = sl__attentions_find(&s->attentions, &s->forward, &s->arena, err);
 	if (!rc)
 		rc = sl__liveness_of(&s->liveness, &s->forward, &s->arena, err);
 	/* By each node's own bytes: stored numbers are read, whoever reads. */
 	if (!rc)
-		rc = sl__once_bytes(&s->once_bytes, &s->forward, &s->liveness,
+		rc = sl__compulsory_bytes(&s->once_bytes, &s->forward, &s->liveness,
 				    &s->arena, err);
 	if (!rc)
 		rc = fused_new(&s->fused, &s->forward, options, &s->arena, err);

@@ -22,7 +22,7 @@ struct sl__fused {
 	struct sl__shapes *shapes;
 	struct sl__execution_order steps;
 	struct sl__costs costs;
-	struct sl__forward forward; /* no roles */
+	struct sl__cost_analysis_inputs forward; /* no roles */
 	struct sl__liveness liveness;
 	/* Nodes of the model that are part of an operator, and those of both
 	 * kinds that are not. */
@@ -38,11 +38,11 @@ struct sl__survey {
 	const struct sl_graph *graph;
 	struct sl__shapes *shapes;
 	struct sl__costs costs; /* bytes are those of 'fused' */
-	struct sl__forward forward;
+	struct sl__cost_analysis_inputs forward;
 	struct sl__attentions attentions;
 	struct sl__liveness liveness; /* of the nodes as the file has them */
 	struct sl__fused *fused;      /* NULL: nothing is quantized so */
-	uint64_t once_bytes;          /* sl__once_bytes() */
+	uint64_t once_bytes;          /* sl__compulsory_bytes() */
 	struct sl__tally tally;
 	struct sl__kv kv;
 	int64_t batch; /* of the first input; 1 where it has none */

@@ -220,7 +220,7 @@ read_step(const struct reader *r, const struct sl_operation *op,
 /* The last cache of three or more is shared by all threads; a nearer one is a
  * core's own. */
 static size_t
-list_boundaries(const struct sl_ceilings *c, struct sl__boundary *out)
+list_boundaries(const struct sl_ceilings *c, struct sl__cache_boundary *out)
 {
 	size_t n = c->n_levels ? c->n_levels - 1 : 0;
 
@@ -237,7 +237,7 @@ list_boundaries(const struct sl_ceilings *c, struct sl__boundary *out)
 }
 
 static void
-put(struct sl_operation *op, const struct sl__crossing *c, size_t n,
+put(struct sl_operation *op, const struct sl__cache_traffic *c, size_t n,
     const struct sl_ceilings *ceilings)
 {
 	/* What a step-wise operation touches is the evaluator's own. */
@@ -256,17 +256,17 @@ put(struct sl_operation *op, const struct sl__crossing *c, size_t n,
 }
 
 enum sl_status
-sl__traffic_of(struct sl_profile *profile, const struct sl_plan *plan,
+sl__profile_predict_traffic(struct sl_profile *profile, const struct sl_plan *plan,
 	       struct sl__arena *scratch, struct sl_error *err)
 {
 	struct sl_operation *ops = profile->operations;
-	struct sl__boundary boundaries[SL_TRAFFIC_MOST];
+	struct sl__cache_boundary boundaries[SL_TRAFFIC_MOST];
 	size_t n = list_boundaries(&profile->ceilings, boundaries);
 	struct reader r = {.program = plan->current, .arena = scratch};
 	size_t n_ops = profile->n_operations, n_run = 0;
 	struct sl__data_movement_step *steps =
 		sl__arena_array(scratch, n_ops, sizeof(*steps));
-	struct sl__crossing *out =
+	struct sl__cache_traffic *out =
 		sl__arena_array(scratch, n_ops, n * sizeof(*out));
 	enum sl_status rc;
 

@@ -11,7 +11,7 @@
 #include "cost/attention.h"
 #include "base/dtype.h"
 #include "base/status.h"
-#include "cost/likeness.h"
+#include "cost/tensor_patterns.h"
 #include "graph/op_rules.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ struct finder {
 	struct sl__shapes *shapes;
 	const struct sl_graph *graph;
 	const struct sl__costs *costs;
-	const struct sl__forward *forward;
+	const struct sl__cost_analysis_inputs *forward;
 	struct sl__value_users users;
 	unsigned char *traits; /* per value */
 	unsigned *seen;        /* per node: number of the walk that saw it */
@@ -583,7 +583,7 @@ make_tables(struct finder *f, struct sl__arena *arena,
 }
 
 enum sl_status
-sl__attentions_of(struct sl__attentions *out, const struct sl__forward *forward,
+sl__attentions_find(struct sl__attentions *out, const struct sl__cost_analysis_inputs *forward,
 		  struct sl__arena *arena, struct sl_error *err)
 {
 	const struct sl__costs *costs = forward->costs;

@@ -3,7 +3,7 @@
 #ifndef SL_ATTENTION_H
 #define SL_ATTENTION_H
 
-#include "cost/forward.h"
+#include "cost/cost_analysis_inputs.h"
 
 /*
  * softmax(Q K') V.  Whole, it is one operator; in pieces, a product of two
@@ -30,8 +30,8 @@ struct sl__attentions {
 	unsigned char *is_causal; /* per node */
 };
 
-enum sl_status sl__attentions_of(struct sl__attentions *out,
-				 const struct sl__forward *forward,
+enum sl_status sl__attentions_find(struct sl__attentions *out,
+				 const struct sl__cost_analysis_inputs *forward,
 				 struct sl__arena *arena,
 				 struct sl_error *err) SL_CHECKED;
 

@@ -21,7 +21,7 @@
 #include "base/banned.h"
 
 struct trainer {
-	const struct sl__forward *forward;
+	const struct sl__cost_analysis_inputs *forward;
 	const struct sl_graph *graph;
 	const struct sl__attentions *attentions;
 	const struct sl__liveness *live;
@@ -423,7 +423,7 @@ struct series {
 static uint64_t
 peak_of(struct series *s)
 {
-	uint64_t peak = sl__peak_of(s->change, s->n, &s->at);
+	uint64_t peak = sl__running_sum_peak(s->change, s->n, &s->at);
 
 	return s->all > INT64_MAX ? INT64_MAX : peak;
 }
@@ -539,7 +539,7 @@ sum_parameters(const struct trainer *t, struct sl_training *out)
 		}
 		n_elements = sl__saturating_add(
 			n_elements,
-			sl__roles_numbers(t->forward->roles, t->graph, v));
+			sl__parameter_n_elements(t->forward->roles, t->graph, v));
 		out->parameter_bytes = sl__saturating_add(
 			out->parameter_bytes, sl__tensor_stored_bytes(tensor));
 		out->gradient_bytes =
@@ -609,7 +609,7 @@ sum_memory(const struct trainer *t, struct sl_training *out)
 }
 
 enum sl_status
-sl__training_of(struct sl_training *out, const struct sl__forward *forward,
+sl__training_of(struct sl_training *out, const struct sl__cost_analysis_inputs *forward,
 		const struct sl__attentions *attentions,
 		const struct sl__liveness *liveness, struct sl__arena *arena,
 		struct sl_error *err)

@@ -13,7 +13,7 @@
  * batch.
  */
 enum sl_status sl__training_of(struct sl_training *out,
-			       const struct sl__forward *forward,
+			       const struct sl__cost_analysis_inputs *forward,
 			       const struct sl__attentions *attentions,
 			       const struct sl__liveness *liveness,
 			       struct sl__arena *arena,

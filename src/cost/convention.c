@@ -112,7 +112,7 @@ add_recurrent(struct sl__tally *tally, const struct sl__node *node,
 }
 
 void
-sl__tally_add(struct sl__tally *tally, const struct sl__node *node,
+sl__tally_add_node(struct sl__tally *tally, const struct sl__node *node,
 	      const struct sl_cost *cost, uint64_t n_calls)
 {
 	struct sl__tally_work *w = &tally->by_work[cost->work];
@@ -136,7 +136,7 @@ sl__tally_add(struct sl__tally *tally, const struct sl__node *node,
 }
 
 void
-sl__tally_attention(struct sl__tally *tally,
+sl__tally_add_attentions(struct sl__tally *tally,
 		    const struct sl__attentions *attentions,
 		    const uint64_t *n_calls, size_t n_nodes)
 {
@@ -397,7 +397,7 @@ explain_part(const struct sl__tally *t, enum sl_convention a,
 }
 
 enum sl_status
-sl__convention_explain(struct sl_explanation *out,
+sl__convention_reconcile(struct sl_explanation *out,
 		       const struct sl__tally *tally, enum sl_convention a,
 		       enum sl_convention b, struct sl__arena *arena,
 		       struct sl_error *err)

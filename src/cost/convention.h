@@ -28,9 +28,9 @@ struct sl__tally {
 };
 
 /* Adds all calls of a node. */
-void sl__tally_add(struct sl__tally *tally, const struct sl__node *node,
+void sl__tally_add_node(struct sl__tally *tally, const struct sl__node *node,
 		   const struct sl_cost *per_call, uint64_t n_calls);
-void sl__tally_attention(struct sl__tally *tally,
+void sl__tally_add_attentions(struct sl__tally *tally,
 			 const struct sl__attentions *attentions,
 			 const uint64_t *n_calls, size_t n_nodes);
 
@@ -43,7 +43,7 @@ uint64_t sl__convention_count(const struct sl__tally *tally,
  * exactly.  Counts are the tools' own, except that FlopCounterMode's FLOPs
  * are halved.
  */
-enum sl_status sl__convention_explain(struct sl_explanation *out,
+enum sl_status sl__convention_reconcile(struct sl_explanation *out,
 				      const struct sl__tally *tally,
 				      enum sl_convention a,
 				      enum sl_convention b,

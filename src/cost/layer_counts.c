@@ -140,7 +140,7 @@ or_else(int64_t size, int64_t usual)
 }
 
 void
-sl__conv2d_defaults(struct sl_conv2d *c)
+sl__conv2d_apply_defaults(struct sl_conv2d *c)
 {
 	c->kernel_height = or_else(c->kernel_height, 3);
 	c->kernel_width = or_else(c->kernel_width, c->kernel_height);
@@ -190,7 +190,7 @@ sl_count_conv2d(struct sl_counts *out, int64_t batch,
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	sl__conv2d_defaults(&c);
+	sl__conv2d_apply_defaults(&c);
 	rc = check_conv(&c, err);
 	if (!rc)
 		rc = check_sizes(&batch, 1, err);

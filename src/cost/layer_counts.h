@@ -6,6 +6,6 @@
 #include "sleuth.h"
 
 /* Puts the defaults in place of zeros; a padding_width of -1 becomes 0. */
-void sl__conv2d_defaults(struct sl_conv2d *c);
+void sl__conv2d_apply_defaults(struct sl_conv2d *c);
 
 #endif

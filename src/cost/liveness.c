@@ -242,7 +242,7 @@ walk(struct walker *w)
 }
 
 uint64_t
-sl__peak_of(const int64_t *change, size_t n, size_t *at)
+sl__running_sum_peak(const int64_t *change, size_t n, size_t *at)
 {
 	int64_t sum = 0, peak = 0;
 
@@ -279,12 +279,12 @@ find_peak(struct sl__liveness *out, size_t n_values, struct sl__arena *scratch,
 		change[out->birth[v]] += (int64_t)out->n_bytes[v];
 		change[out->death[v] + 1] -= (int64_t)out->n_bytes[v];
 	}
-	out->peak_bytes = sl__peak_of(change, n ? n : 1, &out->peak_step);
+	out->peak_bytes = sl__running_sum_peak(change, n ? n : 1, &out->peak_step);
 	return SL_OK;
 }
 
 enum sl_status
-sl__liveness_of(struct sl__liveness *out, const struct sl__forward *forward,
+sl__liveness_of(struct sl__liveness *out, const struct sl__cost_analysis_inputs *forward,
 		struct sl__arena *arena, struct sl_error *err)
 {
 	const struct sl_graph *graph = forward->shapes->graph;
@@ -319,7 +319,7 @@ out:
 }
 
 struct mover {
-	const struct sl__forward *forward;
+	const struct sl__cost_analysis_inputs *forward;
 	const struct sl__liveness *live;
 	uint64_t *moved; /* per value: a parameter, or a storage */
 };
@@ -416,7 +416,7 @@ take_moved(struct mover *m, const uint32_t *values, size_t n)
 /* Values of inner blocks count nothing of their own, and what is read by one
  * pass of 'pass' is not written by it. */
 enum sl_status
-sl__once_bytes(uint64_t *out, const struct sl__forward *forward,
+sl__compulsory_bytes(uint64_t *out, const struct sl__cost_analysis_inputs *forward,
 	       const struct sl__liveness *live, struct sl__arena *arena,
 	       struct sl_error *err)
 {

@@ -3,7 +3,7 @@
 #ifndef SL_LIVENESS_H
 #define SL_LIVENESS_H
 
-#include "cost/forward.h"
+#include "cost/cost_analysis_inputs.h"
 
 /*
  * Values that share storage (views, and what passes in and out of bodies) are
@@ -26,7 +26,7 @@ struct sl__liveness {
 };
 
 enum sl_status sl__liveness_of(struct sl__liveness *out,
-			       const struct sl__forward *forward,
+			       const struct sl__cost_analysis_inputs *forward,
 			       struct sl__arena *arena,
 			       struct sl_error *err) SL_CHECKED;
 
@@ -36,12 +36,12 @@ enum sl_status sl__liveness_of(struct sl__liveness *out,
  * output, leave) when it takes all of its other operands.  Never more than the
  * nodes read and write together.
  */
-enum sl_status sl__once_bytes(uint64_t *out, const struct sl__forward *forward,
+enum sl_status sl__compulsory_bytes(uint64_t *out, const struct sl__cost_analysis_inputs *forward,
 			      const struct sl__liveness *live,
 			      struct sl__arena *arena,
 			      struct sl_error *err) SL_CHECKED;
 
 /* The largest of the running sums of 'change', and where it is first. */
-uint64_t sl__peak_of(const int64_t *change, size_t n, size_t *at);
+uint64_t sl__running_sum_peak(const int64_t *change, size_t n, size_t *at);
 
 #endif

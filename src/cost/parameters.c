@@ -13,7 +13,7 @@
 #include "cost/parameters.h"
 #include "base/dtype.h"
 #include "base/status.h"
-#include "cost/likeness.h"
+#include "cost/tensor_patterns.h"
 #include "graph/op_rules.h"
 
 #include <string.h>
@@ -146,7 +146,7 @@ static const char *const input_uses[SL__N_OPS] = {
 };
 
 char
-sl__input_use(const struct sl__node *node, size_t i)
+sl__node_input_use_code(const struct sl__node *node, size_t i)
 {
 	const char *uses;
 	size_t n;
@@ -203,7 +203,7 @@ use_of_input(const struct sl__node *node, size_t i, unsigned out_uses)
 
 	if (is_wave_maker(node))
 		onwards = out_uses & (USE_WAVE | USE_PLAIN);
-	switch (sl__input_use(node, i)) {
+	switch (sl__node_input_use_code(node, i)) {
 	case 'f':
 		return USE_FACTOR | onwards;
 	case 'e':
@@ -380,7 +380,7 @@ visit_inputs(struct judge *j, uint32_t id)
 			j->origin[node->outputs[0]] = p;
 			continue;
 		}
-		if (sl__input_use(node, i) == 'e' && node->n_inputs == 2 &&
+		if (sl__node_input_use_code(node, i) == 'e' && node->n_inputs == 2 &&
 		    node->inputs[1 - i] != SL__NONE)
 			judge_element(j, node, p, node->inputs[1 - i]);
 	}
@@ -511,7 +511,7 @@ judge_float(const struct judge *j, uint32_t value)
 	if (t->n_elements == 1)
 		return j->is_bias[value] && t->rank ? SL_ROLE_WEIGHT
 						    : SL_ROLE_CONSTANT;
-	if (uses & (USE_TABLE | USE_ELEMENT) && sl__looks_like_waves(t))
+	if (uses & (USE_TABLE | USE_ELEMENT) && sl__looks_like_sinusoids(t))
 		return SL_ROLE_CONSTANT;
 	if (uses & USE_TABLE)
 		return t->rank >= 2 ? SL_ROLE_WEIGHT : SL_ROLE_CONSTANT;
@@ -599,7 +599,7 @@ make_tables(struct judge *j, struct sl__arena *result,
 }
 
 enum sl_status
-sl__roles_of(struct sl__roles *out, const struct sl__execution_order *steps,
+sl__roles_classify(struct sl__roles *out, const struct sl__execution_order *steps,
 	     struct sl__arena *arena, struct sl_error *err)
 {
 	struct judge j = {.steps = steps, .graph = steps->graph, .roles = out};
@@ -627,7 +627,7 @@ sl__roles_of(struct sl__roles *out, const struct sl__execution_order *steps,
 }
 
 uint64_t
-sl__roles_numbers(const struct sl__roles *roles, const struct sl_graph *graph,
+sl__parameter_n_elements(const struct sl__roles *roles, const struct sl_graph *graph,
 		  size_t value)
 {
 	uint64_t n_stored = graph->values[value].tensor->n_stored;

@@ -24,7 +24,7 @@ struct sl__roles {
  * Judges every tensor by how it is used, and by a few of its numbers where
  * use does not tell; see parameters.c for the rules.  No shapes are needed.
  */
-enum sl_status sl__roles_of(struct sl__roles *out,
+enum sl_status sl__roles_classify(struct sl__roles *out,
 			    const struct sl__execution_order *steps,
 			    struct sl__arena *arena,
 			    struct sl_error *err) SL_CHECKED;
@@ -43,10 +43,10 @@ enum sl_status sl__roles_find_folded(struct sl__roles *roles,
 
 /* How many numbers a tensor stands for: more than it stores where a product
  * takes several to a byte. */
-uint64_t sl__roles_numbers(const struct sl__roles *roles,
+uint64_t sl__parameter_n_elements(const struct sl__roles *roles,
 			   const struct sl_graph *graph, size_t value);
 
 /* How input i of a node is used; one letter, see parameters.c. */
-char sl__input_use(const struct sl__node *node, size_t i);
+char sl__node_input_use_code(const struct sl__node *node, size_t i);
 
 #endif

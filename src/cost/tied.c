@@ -10,7 +10,7 @@
  */
 #include "base/hash.h"
 #include "base/status.h"
-#include "cost/likeness.h"
+#include "cost/tensor_patterns.h"
 #include "cost/parameters.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ sign(struct candidate *c, size_t n, const struct sl_graph *graph)
 				  (i + 1 < n && c[i + 1].shape == c[i].shape);
 
 		if (has_company)
-			c[i].signature = sl__tensor_signature(
+			c[i].signature = sl__tensor_content_hash(
 				graph->values[c[i].value].tensor);
 	}
 }
@@ -71,12 +71,12 @@ find_original(const struct sl_graph *graph, const uint32_t *rivals,
 	      size_t n_rivals, const struct sl__tensor *t)
 {
 	for (size_t k = 0; k < n_rivals; k++) {
-		enum sl__equality how =
+		enum sl__tensor_match how =
 			sl__tensor_compare(graph->values[rivals[k]].tensor, t);
 
-		if (how == SL__EQUAL || how == SL__TRANSPOSED)
+		if (how == SL__TENSOR_MATCH_EQUAL || how == SL__TENSOR_MATCH_TRANSPOSED)
 			return k;
-		if (how == SL__ONE_VALUE)
+		if (how == SL__TENSOR_MATCH_ONE_VALUE)
 			break;
 	}
 	return n_rivals;

@@ -44,9 +44,9 @@ struct piece {
 };
 
 struct mover {
-	const struct sl__boundary *boundaries;
+	const struct sl__cache_boundary *boundaries;
 	size_t n_boundaries;
-	struct sl__crossing *out; /* by step, then by boundary */
+	struct sl__cache_traffic *out; /* by step, then by boundary */
 	uint64_t *cuts;           /* [n_cuts], rising */
 	size_t n_cuts;
 	uint64_t *starts; /* a bit for each cut: a run begins there */
@@ -260,7 +260,7 @@ missing(const struct piece *p, double capacity)
 	return most > capacity ? (most - capacity) / (most - least) : 0;
 }
 
-static struct sl__crossing *
+static struct sl__cache_traffic *
 crossing(const struct mover *m, size_t step, size_t k)
 {
 	return &m->out[step * m->n_boundaries + k];
@@ -329,7 +329,7 @@ take_step(struct mover *m, const struct sl__data_movement_step *steps, size_t i,
 /* The least that products move, however they are done; negative where their
  * operands fit. */
 static double
-product_bytes(const struct sl__matmuls *p, const struct sl__boundary *b)
+product_bytes(const struct sl__matmuls *p, const struct sl__cache_boundary *b)
 {
 	double each = p->n_multiply_adds / p->n;
 	double own = b->own_bytes / p->element_bytes;
@@ -348,7 +348,7 @@ add_products(struct mover *m, const struct sl__data_movement_step *steps)
 		if (!(p->n_multiply_adds > 0))
 			continue;
 		for (size_t k = 0; k < m->n_boundaries; k++) {
-			struct sl__crossing *c = crossing(m, i, k);
+			struct sl__cache_traffic *c = crossing(m, i, k);
 			double least = product_bytes(p, &m->boundaries[k]);
 
 			c->in_bytes = fmax(c->in_bytes, least - c->back_bytes);
@@ -373,7 +373,7 @@ set_least(struct mover *m)
 			sum += crossing(m, i, k)->in_bytes +
 			       crossing(m, i, k)->back_bytes;
 		for (size_t i = 0; i < m->n_steps; i++) {
-			struct sl__crossing *c = crossing(m, i, k);
+			struct sl__cache_traffic *c = crossing(m, i, k);
 
 			c->least_bytes = fmax(c->in_bytes, c->back_bytes);
 			if (sum > beyond)
@@ -427,9 +427,9 @@ make_room(struct mover *m, const struct sl__data_movement_step *steps,
 }
 
 enum sl_status
-sl__traffic_predict(struct sl__crossing *out,
+sl__traffic_predict(struct sl__cache_traffic *out,
 		    const struct sl__data_movement_step *steps, size_t n_steps,
-		    const struct sl__boundary *boundaries, size_t n_boundaries,
+		    const struct sl__cache_boundary *boundaries, size_t n_boundaries,
 		    struct sl__arena *scratch)
 {
 	struct mover m = {.boundaries = boundaries,

@@ -57,14 +57,14 @@ struct sl__data_movement_step {
 };
 
 /* Between a cache and what lies beyond it. */
-struct sl__boundary {
+struct sl__cache_boundary {
 	double capacity_bytes; /* of all that threads can use of it */
 	double own_bytes;      /* of which one thread has so much to itself */
 };
 
 /* What one call of a step moves over a boundary.  The two ways have wires of
  * their own: the longer one takes the time. */
-struct sl__crossing {
+struct sl__cache_traffic {
 	double in_bytes;    /* come nearer */
 	double back_bytes;  /* were written, and leave sooner or later */
 	double least_bytes; /* the longer way, products left out, scaled down
@@ -75,10 +75,10 @@ struct sl__crossing {
 /* out[i * n_boundaries + k] is what step i moves over boundary k; steps run
  * one after the other, again and again.  Takes (steps + operands) *
  * log(steps), and 'scratch' of that order.  SL_E_NOMEM. */
-enum sl_status sl__traffic_predict(struct sl__crossing *out,
+enum sl_status sl__traffic_predict(struct sl__cache_traffic *out,
 				   const struct sl__data_movement_step *steps,
 				   size_t n_steps,
-				   const struct sl__boundary *boundaries,
+				   const struct sl__cache_boundary *boundaries,
 				   size_t n_boundaries,
 				   struct sl__arena *scratch) SL_CHECKED;
 
@@ -87,7 +87,7 @@ struct sl_plan;
 /* Fills traffic[] of all operations that ran, from the plan and the ceilings'
  * sizes of caches; nothing where there are none.  Only what was not counted
  * is predicted: measured_bytes is absent. */
-enum sl_status sl__traffic_of(struct sl_profile *profile,
+enum sl_status sl__profile_predict_traffic(struct sl_profile *profile,
 			      const struct sl_plan *plan,
 			      struct sl__arena *scratch,
 			      struct sl_error *err) SL_CHECKED;

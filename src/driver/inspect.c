@@ -202,7 +202,7 @@ add_parameter(struct inspector *i, struct sl_parameter_row *row, uint32_t value)
 	row->dtype = t->dtype;
 	row->rank = t->rank;
 	row->dims = dims;
-	row->n_elements = sl__roles_numbers(&i->study.roles, i->graph, value);
+	row->n_elements = sl__parameter_n_elements(&i->study.roles, i->graph, value);
 	row->n_bytes = sl__tensor_stored_bytes(t);
 	rc = copy_text(i, &row->name, v->name);
 	if (!rc && tied_to != SL__NONE)
@@ -412,7 +412,7 @@ explain(struct inspector *i)
 	i->out->explanations = rows;
 	i->out->n_explanations = n;
 	for (size_t k = 0; !rc && k < n; k++)
-		rc = sl__convention_explain(
+		rc = sl__convention_reconcile(
 			&rows[k], &i->survey->tally,
 			is_pair ? o->explain[0] : SL_CONVENTION_CORE,
 			o->explain[k + (size_t)is_pair], i->arena, i->err);

@@ -417,7 +417,7 @@ explain(struct profiler *p, struct sl_error *err)
 		rc = sl__timelines_of(p->out, &p->iterations, p->arena, err);
 	if (!rc) {
 		sl__roofline_types(p->out);
-		rc = sl__traffic_of(p->out, p->subject.plan, &p->scratch, err);
+		rc = sl__profile_predict_traffic(p->out, p->subject.plan, &p->scratch, err);
 	}
 	if (!rc) {
 		sl__roofline_place(p->out);

@@ -50,7 +50,7 @@ study_begin(struct sl__study *out, const struct sl_graph *graph,
 	sl__arena_init(&out->arena, allocator);
 	rc = sl__execution_order_find(&out->steps, graph, &out->arena, err);
 	return rc ? rc
-		  : sl__roles_of(&out->roles, &out->steps, &out->arena, err);
+		  : sl__roles_classify(&out->roles, &out->steps, &out->arena, err);
 }
 
 enum sl_status
@@ -206,7 +206,7 @@ sum_weights(struct sl_counts *out, const struct sl_graph *graph,
 		if (!t || roles->role[v] != SL_ROLE_WEIGHT)
 			continue;
 		out->parameters = sl__saturating_add(out->parameters,
-					   sl__roles_numbers(roles, graph, v));
+					   sl__parameter_n_elements(roles, graph, v));
 		out->parameter_bytes = sl__saturating_add(out->parameter_bytes,
 						sl__tensor_stored_bytes(t));
 	}

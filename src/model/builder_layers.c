@@ -236,7 +236,7 @@ complete_conv(struct sl_builder *b, int x, struct sl_conv2d *c)
 					"a convolution takes batch x channels "
 					"x height x width");
 	channels = sl__builder_size(b, x, 1);
-	sl__conv2d_defaults(c);
+	sl__conv2d_apply_defaults(c);
 	c->in_channels = c->in_channels ? c->in_channels : channels;
 	if (check_size(b, "a convolution", c->out_channels) ||
 	    check_size(b, "a convolution", c->kernel_height) ||
@@ -327,7 +327,7 @@ pool(struct sl_builder *b, const char *type, int x, const struct sl_pool2d *p)
 		if (!window.stride_width)
 			window.stride_width = window.kernel_width;
 	}
-	sl__conv2d_defaults(&window);
+	sl__conv2d_apply_defaults(&window);
 	set_window(b, &window);
 	return sl__builder_op1(b, type, x);
 }

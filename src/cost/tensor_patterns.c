@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * likeness.c - what a tensor's numbers look like, from as few as will do.
+ * tensor_patterns.c - what a tensor's numbers look like, from as few as will do.
  *
  * Weights lie in a mapped file, so every number read is a page in memory.
  * Samples decide where they can; a comparison of everything walks both
  * tensors in pieces and lets the pages go behind it.
  */
-#include "cost/likeness.h"
+#include "cost/tensor_patterns.h"
 #include "base/hash.h"
 
 #include <math.h>
@@ -126,7 +126,7 @@ sl__looks_like_mask(const struct sl__tensor *t)
 }
 
 int
-sl__looks_like_waves(const struct sl__tensor *t)
+sl__looks_like_sinusoids(const struct sl__tensor *t)
 {
 	double row[ROW_MOST], second = 0;
 	uint64_t n_rows, n, n_seen;
@@ -148,7 +148,7 @@ sl__looks_like_waves(const struct sl__tensor *t)
 }
 
 uint64_t
-sl__tensor_signature(const struct sl__tensor *t)
+sl__tensor_content_hash(const struct sl__tensor *t)
 {
 	double samples[N_SAMPLES] = {0};
 	uint64_t n = t->n_elements, step = 1;
@@ -200,7 +200,7 @@ is_one_value(const unsigned char *bytes, size_t n_bytes,
 	       memcmp(bytes, bytes + n_element, n_bytes - n_element) == 0;
 }
 
-static enum sl__equality
+static enum sl__tensor_match
 compare_bytes(const struct sl__tensor *a, const struct sl__tensor *b)
 {
 	size_t element = sl_dtype_bits(a->dtype) / 8;
@@ -218,9 +218,9 @@ compare_bytes(const struct sl__tensor *a, const struct sl__tensor *b)
 		sl__tensor_release_pages(a, at, n);
 		sl__tensor_release_pages(b, at, n);
 		if (!same)
-			return SL__DIFFERENT;
+			return SL__TENSOR_MATCH_NONE;
 	}
-	return is_constant ? SL__ONE_VALUE : SL__EQUAL;
+	return is_constant ? SL__TENSOR_MATCH_ONE_VALUE : SL__TENSOR_MATCH_EQUAL;
 }
 
 /* Rows r .. r + n_rows - 1 of a against as many columns of b. */
@@ -250,7 +250,7 @@ are_transposed(const struct sl__tensor *a, const struct sl__tensor *b,
 	return 1;
 }
 
-static enum sl__equality
+static enum sl__tensor_match
 compare_transposed(const struct sl__tensor *a, const struct sl__tensor *b)
 {
 	/* As many rows as make a page of each of b's. */
@@ -259,7 +259,7 @@ compare_transposed(const struct sl__tensor *a, const struct sl__tensor *b)
 	int same = 1;
 
 	if (sl_dtype_bits(a->dtype) < 8)
-		return SL__DIFFERENT;
+		return SL__TENSOR_MATCH_NONE;
 	for (uint64_t r = 0; same && r < n_rows; r += n_tile) {
 		uint64_t left = n_rows - r;
 
@@ -267,10 +267,10 @@ compare_transposed(const struct sl__tensor *a, const struct sl__tensor *b)
 		let_all_go(a);
 		let_all_go(b);
 	}
-	return same ? SL__TRANSPOSED : SL__DIFFERENT;
+	return same ? SL__TENSOR_MATCH_TRANSPOSED : SL__TENSOR_MATCH_NONE;
 }
 
-static enum sl__equality
+static enum sl__tensor_match
 compare_generators(const struct sl__tensor *a, const struct sl__tensor *b)
 {
 	const struct sl__tensor_generator *g = a->generator, *h = b->generator;
@@ -278,10 +278,10 @@ compare_generators(const struct sl__tensor *a, const struct sl__tensor *b)
 	if (g->kind != h->kind || g->seed != h->seed ||
 	    bits_of(g->mean) != bits_of(h->mean) ||
 	    bits_of(g->scale) != bits_of(h->scale))
-		return SL__DIFFERENT;
+		return SL__TENSOR_MATCH_NONE;
 	return g->kind == SL__TENSOR_GENERATOR_CONSTANT || fabs(g->scale) < 1e-300
-		       ? SL__ONE_VALUE
-		       : SL__EQUAL;
+		       ? SL__TENSOR_MATCH_ONE_VALUE
+		       : SL__TENSOR_MATCH_EQUAL;
 }
 
 static int
@@ -292,29 +292,29 @@ have_same_dims(const struct sl__tensor *a, const struct sl__tensor *b)
 		!memcmp(a->dims, b->dims, a->rank * sizeof(*a->dims)));
 }
 
-enum sl__equality
+enum sl__tensor_match
 sl__tensor_compare(const struct sl__tensor *a, const struct sl__tensor *b)
 {
 	int same_dims = have_same_dims(a, b);
-	enum sl__equality found = SL__DIFFERENT;
+	enum sl__tensor_match found = SL__TENSOR_MATCH_NONE;
 
 	if (a->dtype != b->dtype || a->is_sparse || b->is_sparse ||
 	    a->n_bytes != b->n_bytes || a->n_elements == 0)
-		return SL__DIFFERENT;
+		return SL__TENSOR_MATCH_NONE;
 	if (a->generator && b->generator)
-		return same_dims ? compare_generators(a, b) : SL__DIFFERENT;
+		return same_dims ? compare_generators(a, b) : SL__TENSOR_MATCH_NONE;
 	if (!a->bytes || !b->bytes)
-		return SL__DIFFERENT;
+		return SL__TENSOR_MATCH_NONE;
 	if (same_dims)
 		found = compare_bytes(a, b);
-	if (found == SL__DIFFERENT && a->rank == 2 && b->rank == 2 &&
+	if (found == SL__TENSOR_MATCH_NONE && a->rank == 2 && b->rank == 2 &&
 	    a->dims[0] == b->dims[1] && a->dims[1] == b->dims[0])
 		found = compare_transposed(a, b);
 	/* One value everywhere is its own transpose. */
-	if (found == SL__TRANSPOSED &&
+	if (found == SL__TENSOR_MATCH_TRANSPOSED &&
 	    is_one_value(a->bytes, (size_t)a->n_bytes, a->bytes,
 			 sl_dtype_bits(a->dtype) / 8))
-		found = SL__ONE_VALUE;
+		found = SL__TENSOR_MATCH_ONE_VALUE;
 	let_all_go(a);
 	let_all_go(b);
 	return found;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forward.h - what is known of one pass through a model. */
-#ifndef SL_FORWARD_H
-#define SL_FORWARD_H
+/* cost_analysis_inputs.h - what is known of one pass through a model. */
+#ifndef SL_COST_ANALYSIS_INPUTS_H
+#define SL_COST_ANALYSIS_INPUTS_H
 
 #include "cost/parameters.h"
 #include "ops/cost.h"
 
 /* All of the same graph, and all borrowed. */
-struct sl__forward {
+struct sl__cost_analysis_inputs {
 	struct sl__shapes *shapes;
 	const struct sl__costs *costs;
 	const struct sl__execution_order *steps;

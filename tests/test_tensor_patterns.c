@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_likeness.c - tensors are told to be equal, transposed, different, masks
+ * test_tensor_patterns.c - tensors are told to be equal, transposed, different, masks
  * or waves, by few numbers where few will do and by all where they must.
  */
 #include "harness.h"
-#include "cost/likeness.h"
+#include "cost/tensor_patterns.h"
 
 enum {
 	ROWS = 1300,
@@ -40,20 +40,20 @@ test_compare(void **state)
 	make(&s, tall, a);
 	make(&t, tall, b);
 	make(&u, wide, c);
-	assert_int_equal(sl__tensor_compare(&s, &t), SL__EQUAL);
-	assert_int_equal(sl__tensor_compare(&s, &u), SL__TRANSPOSED);
-	assert_int_equal(sl__tensor_compare(&u, &s), SL__TRANSPOSED);
-	assert_true(sl__tensor_signature(&s) == sl__tensor_signature(&t));
-	assert_true(sl__tensor_signature(&s) == sl__tensor_signature(&u));
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__TENSOR_MATCH_EQUAL);
+	assert_int_equal(sl__tensor_compare(&s, &u), SL__TENSOR_MATCH_TRANSPOSED);
+	assert_int_equal(sl__tensor_compare(&u, &s), SL__TENSOR_MATCH_TRANSPOSED);
+	assert_true(sl__tensor_content_hash(&s) == sl__tensor_content_hash(&t));
+	assert_true(sl__tensor_content_hash(&s) == sl__tensor_content_hash(&u));
 	/* The last number differs: only a comparison of all finds it. */
 	b[ROWS * COLUMNS - 1]++;
 	c[ROWS * COLUMNS - 1]++;
-	assert_int_equal(sl__tensor_compare(&s, &t), SL__DIFFERENT);
-	assert_int_equal(sl__tensor_compare(&s, &u), SL__DIFFERENT);
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__TENSOR_MATCH_NONE);
+	assert_int_equal(sl__tensor_compare(&s, &u), SL__TENSOR_MATCH_NONE);
 	/* Another type of number of the same size is another tensor. */
 	b[ROWS * COLUMNS - 1]--;
 	t.dtype = SL_DTYPE_I32;
-	assert_int_equal(sl__tensor_compare(&s, &t), SL__DIFFERENT);
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__TENSOR_MATCH_NONE);
 }
 
 static void
@@ -69,8 +69,8 @@ test_one_value(void **state)
 	make(&s, tall, ones);
 	make(&t, tall, more);
 	make(&u, wide, more);
-	assert_int_equal(sl__tensor_compare(&s, &t), SL__ONE_VALUE);
-	assert_int_equal(sl__tensor_compare(&s, &u), SL__ONE_VALUE);
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__TENSOR_MATCH_ONE_VALUE);
+	assert_int_equal(sl__tensor_compare(&s, &u), SL__TENSOR_MATCH_ONE_VALUE);
 }
 
 static void
@@ -89,12 +89,12 @@ test_generated(void **state)
 	make(&s, dims, NULL);
 	make(&t, dims, NULL);
 	s.generator = t.generator = &g;
-	assert_int_equal(sl__tensor_compare(&s, &t), SL__EQUAL);
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__TENSOR_MATCH_EQUAL);
 	t.generator = &other;
-	assert_int_equal(sl__tensor_compare(&s, &t), SL__DIFFERENT);
-	assert_true(sl__tensor_signature(&s) != sl__tensor_signature(&t));
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__TENSOR_MATCH_NONE);
+	assert_true(sl__tensor_content_hash(&s) != sl__tensor_content_hash(&t));
 	s.generator = t.generator = &ones;
-	assert_int_equal(sl__tensor_compare(&s, &t), SL__ONE_VALUE);
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__TENSOR_MATCH_ONE_VALUE);
 }
 
 static void
@@ -135,16 +135,16 @@ test_waves(void **state)
 			table[n * 8 + k] = (float)cos(n * pow(10000, -k / 8.0));
 	}
 	make(&t, dims, table);
-	assert_true(sl__looks_like_waves(&t));
+	assert_true(sl__looks_like_sinusoids(&t));
 	for (int n = 0; n < 16; n++) {
 		for (int k = 0; k < 8; k++)
 			table[n * 8 + k] =
 				(float)(k % 2 ? cos(n * pow(10000, -k / 8.0))
 					      : sin(n * pow(10000, -k / 8.0)));
 	}
-	assert_true(sl__looks_like_waves(&t));
+	assert_true(sl__looks_like_sinusoids(&t));
 	table[3] = 0.25f;
-	assert_false(sl__looks_like_waves(&t));
+	assert_false(sl__looks_like_sinusoids(&t));
 }
 
 /* Of a row that is longer than what is looked at, the first part decides. */
@@ -162,9 +162,9 @@ test_wide_waves(void **state)
 				(float)sin(n * pow(10000, -k / 2560.0));
 	}
 	make(&t, dims, table);
-	assert_true(sl__looks_like_waves(&t));
+	assert_true(sl__looks_like_sinusoids(&t));
 	table[7] = 0.25f;
-	assert_false(sl__looks_like_waves(&t));
+	assert_false(sl__looks_like_sinusoids(&t));
 }
 
 int
