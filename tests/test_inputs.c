@@ -99,15 +99,15 @@ static const unsigned char three_ids[] = {
 	0,    0, 0,    0, 0,    0,  0, 7, 0, 0, 0, 0, 0, 0, 0};
 
 static enum sl_status
-open_folder(struct sl__inputs **out, struct sl_error *err)
+open_folder(struct sl__input_files **out, struct sl_error *err)
 {
-	return sl__inputs_open(out, graph, folder, NULL, err);
+	return sl__input_files_open(out, graph, folder, NULL, err);
 }
 
 static void
 expect(enum sl_status status, const char *says)
 {
-	struct sl__inputs *inputs;
+	struct sl__input_files *inputs;
 	struct sl_error err = {.status = SL_OK, .text = ""};
 
 	assert_int_equal(open_folder(&inputs, &err), status);
@@ -119,7 +119,7 @@ expect(enum sl_status status, const char *says)
 static void
 either_form_is_found(void **state)
 {
-	struct sl__inputs *inputs;
+	struct sl__input_files *inputs;
 	struct sl_error err = {.status = SL_OK, .text = ""};
 	int64_t ids[3];
 
@@ -137,21 +137,21 @@ either_form_is_found(void **state)
 	assert_int_equal(ids[2], 7);
 	assert_null(inputs->contents[2]); /* a list has no shape */
 	assert_int_equal(inputs->contents[3]->dtype, SL_DTYPE_U8);
-	sl__inputs_close(inputs);
+	sl__input_files_close(inputs);
 
 	/* A name that is no file name, with '_' for '/'. */
 	remove_file("input_1.pb");
 	copy_npy("rank1", "net_ids:0.npy");
 	assert_int_equal(open_folder(&inputs, &err), SL_OK);
 	assert_int_equal(inputs->contents[1]->n_elements, 4);
-	sl__inputs_close(inputs);
-	sl__inputs_close(NULL);
+	sl__input_files_close(inputs);
+	sl__input_files_close(NULL);
 }
 
 static void
 what_is_wrong_is_named(void **state)
 {
-	struct sl__inputs *inputs;
+	struct sl__input_files *inputs;
 	struct sl_error err;
 
 	(void)state;
@@ -168,7 +168,7 @@ what_is_wrong_is_named(void **state)
 	put_file("input_1.pb", "", 0);
 	expect(SL_E_DATA, "input_1.pb: is empty");
 	assert_int_equal(
-		sl__inputs_open(&inputs, graph, "/nowhere/at/all", NULL, &err),
+		sl__input_files_open(&inputs, graph, "/nowhere/at/all", NULL, &err),
 		SL_E_IO);
 	assert_string_equal(err.text, "/nowhere/at/all: no such folder");
 }
@@ -194,11 +194,11 @@ memory_may_run_out(void **state)
 		struct counting counting = {0, 0, n};
 		const struct sl_allocator allocator =
 			counting_allocator(&counting);
-		struct sl__inputs *inputs;
-		enum sl_status rc = sl__inputs_open(&inputs, graph, folder,
+		struct sl__input_files *inputs;
+		enum sl_status rc = sl__input_files_open(&inputs, graph, folder,
 						    &allocator, NULL);
 
-		sl__inputs_close(inputs);
+		sl__input_files_close(inputs);
 		assert_int_equal(counting.n_out, 0);
 		if (!rc)
 			break;

@@ -73,7 +73,7 @@ every_type_of_field_is_read(void **state)
 {
 	struct bytes b = {0};
 	struct sl__wire_file file;
-	struct sl__wire wire;
+	struct sl__wire_reader wire;
 	struct sl__field f;
 	double real = 1.5;
 
@@ -126,7 +126,7 @@ expect_refusal(const char *bytes, size_t n, const char *says)
 {
 	struct sl_error err = {.status = SL_OK};
 	struct sl__wire_file file = told_file(bytes, n, &err);
-	struct sl__wire wire;
+	struct sl__wire_reader wire;
 	struct sl__field f;
 
 	sl__wire_init(&wire, &file, "model");
@@ -169,13 +169,13 @@ a_field_ends_inside_its_parent(void **state)
 				    "xxxxxxx";
 	struct sl_error err = {.status = SL_OK};
 	struct sl__wire_file file = told_file(bytes, sizeof(bytes) - 1, &err);
-	struct sl__wire wire, inner;
+	struct sl__wire_reader wire, inner;
 	struct sl__field f;
 
 	(void)state;
 	sl__wire_init(&wire, &file, "model");
 	assert_true(sl__wire_next(&wire, &f));
-	inner = sl__wire_enter(&wire, &f, "graph");
+	inner = sl__wire_enter_message(&wire, &f, "graph");
 	assert_int_equal(file.status, SL_OK);
 	assert_false(sl__wire_next(&inner, &f));
 	assert_int_equal(file.status, SL_E_DATA);
@@ -188,13 +188,13 @@ wrong_types_are_named(void **state)
 {
 	struct sl_error err = {.status = SL_OK};
 	struct sl__wire_file file = told_file("\x08\x01", 2, &err);
-	struct sl__wire wire, inner;
+	struct sl__wire_reader wire, inner;
 	struct sl__field f;
 
 	(void)state;
 	sl__wire_init(&wire, &file, "model");
 	assert_true(sl__wire_next(&wire, &f));
-	inner = sl__wire_enter(&wire, &f, "graph");
+	inner = sl__wire_enter_message(&wire, &f, "graph");
 	assert_int_equal(file.status, SL_E_DATA);
 	assert_non_null(strstr(err.text, "byte 0: field 1 of a model"));
 	/* The first failure sticks: there is nothing more, and none is told. */
@@ -211,7 +211,7 @@ lists_are_read_in_every_form(void **state)
 	struct bytes b = {0}, packed = {0};
 	uint64_t values[8] = {0};
 	struct sl__wire_file file;
-	struct sl__wire wire;
+	struct sl__wire_reader wire;
 	struct sl__field f;
 	size_t n = 0, n_taken = 0;
 
@@ -225,8 +225,8 @@ lists_are_read_in_every_form(void **state)
 	file = file_of(&b);
 	sl__wire_init(&wire, &file, "list");
 	while (sl__wire_next(&wire, &f)) {
-		sl__wire_count(&wire, &f, SL__WIRE_VARINT, &n);
-		sl__wire_take(&f, SL__WIRE_VARINT, values, 8, &n_taken);
+		sl__wire_count_numbers(&wire, &f, SL__WIRE_VARINT, &n);
+		sl__wire_read_numbers(&f, SL__WIRE_VARINT, values, 8, &n_taken);
 	}
 	assert_int_equal(file.status, SL_OK);
 	assert_int_equal(n, 4);
@@ -244,7 +244,7 @@ broken_lists_are_refused(void **state)
 	static const char bytes[] = "\x0a\x03\x01\x02\x80";
 	struct sl_error err = {.status = SL_OK};
 	struct sl__wire_file file = told_file(bytes, sizeof(bytes) - 1, &err);
-	struct sl__wire wire;
+	struct sl__wire_reader wire;
 	struct sl__field f;
 	uint64_t values[2];
 	size_t n = 0;
@@ -259,14 +259,14 @@ broken_lists_are_refused(void **state)
 		file.status = SL_OK;
 		file.err = &err;
 		err.text[0] = '\0';
-		sl__wire_count(&wire, &f, types[i], &n);
+		sl__wire_count_numbers(&wire, &f, types[i], &n);
 		assert_int_equal(file.status, SL_E_DATA);
 		assert_non_null(strstr(err.text, "byte 0"));
 	}
 	assert_int_equal(n, 0);
-	sl__wire_take(&f, SL__WIRE_VARINT, values, 2, &n);
+	sl__wire_read_numbers(&f, SL__WIRE_VARINT, values, 2, &n);
 	assert_int_equal(n, 2);
-	sl__wire_take(&f, SL__WIRE_VARINT, values, 2, &n);
+	sl__wire_read_numbers(&f, SL__WIRE_VARINT, values, 2, &n);
 	assert_int_equal(n, 2); /* no room is no write */
 }
 
@@ -276,7 +276,7 @@ a_stretch_is_stepped_over_and_fields_are_limited(void **state)
 	struct sl_error err = {.status = SL_OK};
 	struct sl__wire_file file =
 		told_file("\x08\x01\x10\x02\x18\x03", 6, &err);
-	struct sl__wire wire, again;
+	struct sl__wire_reader wire, again;
 	struct sl__field f;
 
 	(void)state;

@@ -32,7 +32,7 @@ study_options(struct sl__study *out, const struct sl_graph *graph,
 	out->how.allocator = allocator;
 	if (rc || !out->sizes.inputs_folder)
 		return rc;
-	rc = sl__inputs_open(&out->inputs, graph, out->sizes.inputs_folder,
+	rc = sl__input_files_open(&out->inputs, graph, out->sizes.inputs_folder,
 			     allocator, err);
 	if (!rc)
 		out->how.contents = out->inputs->contents;
@@ -71,7 +71,7 @@ void
 sl__study_close(struct sl__study *study)
 {
 	sl__survey_free(study->survey);
-	sl__inputs_close(study->inputs);
+	sl__input_files_close(study->inputs);
 	sl__arena_release(&study->arena);
 }
 
@@ -150,7 +150,7 @@ sl_sized_new(struct sl_sized **out, const struct sl_graph *graph,
 	rc = study_options(&study, graph, sizes, allocator, err);
 	if (!rc)
 		rc = fill(s, graph, &study.how, arena, err);
-	sl__inputs_close(study.inputs);
+	sl__input_files_close(study.inputs);
 	if (rc) {
 		sl_sized_free(s);
 		return rc;

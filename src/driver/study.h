@@ -14,7 +14,7 @@ struct sl__study {
 	struct sl__arena arena;
 	struct sl_sizes sizes;
 	struct sl__shapes_options how;
-	struct sl__inputs *inputs; /* NULL: no folder was named */
+	struct sl__input_files *inputs; /* NULL: no folder was named */
 	struct sl__execution_order steps;
 	struct sl__roles roles;
 	struct sl__survey *survey;

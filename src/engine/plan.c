@@ -30,11 +30,11 @@ shapes_of_folder(const struct sl_plan *plan, struct sl__arena *arena,
 		 struct sl_sizes *sizes, struct sl_error *err)
 {
 	struct sl_input_shape *shapes;
-	struct sl__inputs *inputs;
+	struct sl__input_files *inputs;
 	enum sl_status rc;
 	size_t n = sizes->n_shapes;
 
-	rc = sl__inputs_open(&inputs, plan->graph, sizes->inputs_folder,
+	rc = sl__input_files_open(&inputs, plan->graph, sizes->inputs_folder,
 			     plan->options.allocator, err);
 	if (rc)
 		return rc;
@@ -61,7 +61,7 @@ shapes_of_folder(const struct sl_plan *plan, struct sl__arena *arena,
 		shapes[n].dims = dims;
 		shapes[n++].rank = t->rank;
 	}
-	sl__inputs_close(inputs);
+	sl__input_files_close(inputs);
 	sizes->shapes = shapes;
 	sizes->n_shapes = n;
 	sizes->inputs_folder = NULL;

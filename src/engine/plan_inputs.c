@@ -75,11 +75,11 @@ enum sl_status
 sl_plan_load_inputs(struct sl_plan *plan, const char *folder,
 		    struct sl_error *err)
 {
-	struct sl__inputs *inputs;
+	struct sl__input_files *inputs;
 	struct sl__runtime_value content;
 	enum sl_status rc;
 
-	rc = sl__inputs_open(&inputs, plan->graph, folder,
+	rc = sl__input_files_open(&inputs, plan->graph, folder,
 			     plan->options.allocator, err);
 	if (rc)
 		return rc;
@@ -89,7 +89,7 @@ sl_plan_load_inputs(struct sl_plan *plan, const char *folder,
 		sl__runtime_value_borrow(&content, inputs->contents[i]);
 		rc = sl__plan_give(plan, i, &content, err);
 	}
-	sl__inputs_close(inputs);
+	sl__input_files_close(inputs);
 	return rc;
 }
 

@@ -198,7 +198,7 @@ open_folder(struct sl__subject *s, const char *folder, struct sl_error *err)
 			is_left_out[i] |=
 				!strcmp(s->options.inputs[k].input, name);
 	}
-	return sl__inputs_open_but(&s->inputs, s->graph, folder, is_left_out,
+	return sl__input_files_open_except(&s->inputs, s->graph, folder, is_left_out,
 				   s->how.allocator, err);
 }
 
@@ -346,7 +346,7 @@ void
 sl__subject_close(struct sl__subject *s)
 {
 	sl_plan_free(s->plan);
-	sl__inputs_close(s->inputs);
+	sl__input_files_close(s->inputs);
 	sl__arena_release(&s->scratch);
 	memset(s, 0, sizeof(*s));
 }

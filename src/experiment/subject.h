@@ -30,7 +30,7 @@ struct sl__subject {
 	const struct sl_graph *graph;
 	struct sl__subject_options options;
 	struct sl__arena scratch;
-	struct sl__inputs *inputs;  /* of the folder, or NULL */
+	struct sl__input_files *inputs;  /* of the folder, or NULL */
 	struct sl_plan_options how; /* of the plan */
 	struct sl_sizes sizes;      /* of the plan, what files say included */
 	struct sl_plan *plan;

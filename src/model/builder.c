@@ -116,7 +116,7 @@ sl__builder_fail(struct sl_builder *b, enum sl_status status,
 
 /* Keeps a failure that has filled b->err. */
 int
-sl__builder_stick(struct sl_builder *b, enum sl_status rc)
+sl__builder_keep_status(struct sl_builder *b, enum sl_status rc)
 {
 	if (rc)
 		b->failed = rc;
@@ -126,11 +126,11 @@ sl__builder_stick(struct sl_builder *b, enum sl_status rc)
 int
 sl__builder_nomem(struct sl_builder *b)
 {
-	return sl__builder_stick(b, sl__fail_nomem(&b->err));
+	return sl__builder_keep_status(b, sl__fail_nomem(&b->err));
 }
 
 int
-sl__builder_grow(struct sl_builder *b, void *array, size_t n, size_t *cap,
+sl__builder_grow_array(struct sl_builder *b, void *array, size_t n, size_t *cap,
 		 size_t n_bytes)
 {
 	return sl__arena_grow(&b->arena, array, n, cap, n_bytes)
@@ -154,7 +154,7 @@ in_scope(struct sl_builder *b, const char *name)
 
 /* 'full', or "full_2" and so on where it is taken; takes it. */
 const char *
-sl__builder_take_name(struct sl_builder *b, const char *full)
+sl__builder_unique_name(struct sl_builder *b, const char *full)
 {
 	const size_t *asked = sl__map_find(&b->names, full);
 	const char *free_name = full;
@@ -165,21 +165,21 @@ sl__builder_take_name(struct sl_builder *b, const char *full)
 	if (!free_name)
 		sl__builder_nomem(b);
 	if (b->failed ||
-	    sl__builder_stick(
+	    sl__builder_keep_status(
 		    b, sl__map_put(&b->names, full, n ? n : 1, &b->err)) ||
 	    (free_name != full &&
-	     sl__builder_stick(b,
+	     sl__builder_keep_status(b,
 			       sl__map_put(&b->names, free_name, 1, &b->err))))
 		return NULL;
 	return free_name;
 }
 
 const char *
-sl__builder_take_scoped(struct sl_builder *b, const char *name)
+sl__builder_unique_scoped_name(struct sl_builder *b, const char *name)
 {
 	const char *full = in_scope(b, name);
 
-	return full ? sl__builder_take_name(b, full) : NULL;
+	return full ? sl__builder_unique_name(b, full) : NULL;
 }
 
 /* A name that must be free, since the caller will ask for it. */
@@ -192,7 +192,7 @@ take_exact_name(struct sl_builder *b, const char *name, const char *what)
 		return sl__builder_fail(b, SL_E_USAGE,
 					"%s '%.200s': the name is taken", what,
 					name);
-	return sl__builder_stick(b, sl__map_put(&b->names, name, 1, &b->err));
+	return sl__builder_keep_status(b, sl__map_put(&b->names, name, 1, &b->err));
 }
 
 static void
@@ -221,7 +221,7 @@ sl_builder_enter(struct sl_builder *b, const char *scope)
 }
 
 void
-sl__builder_enter_format(struct sl_builder *b, const char *format, ...)
+sl__builder_enter_scope_format(struct sl_builder *b, const char *format, ...)
 {
 	char name[NAME_BYTES];
 	va_list args;
@@ -239,14 +239,14 @@ sl__builder_enter_layer(struct sl_builder *b, const char *otherwise)
 
 	if (b->failed)
 		return;
-	full = sl__builder_take_scoped(b, b->name ? b->name : otherwise);
+	full = sl__builder_unique_scoped_name(b, b->name ? b->name : otherwise);
 	if (full)
 		push_scope(b, full);
 	b->name = NULL;
 }
 
 void
-sl__builder_name_scope(struct sl_builder *b)
+sl__builder_name_after_scope(struct sl_builder *b)
 {
 	char *name;
 
@@ -283,7 +283,7 @@ sl__builder_add_value(struct sl_builder *b, const char *name)
 
 	if (b->graph->n_values >= INT32_MAX)
 		return sl__builder_fail(b, SL_E_USAGE, "too many values");
-	if (sl__builder_stick(
+	if (sl__builder_keep_status(
 		    b, sl__graph_add_value(b->graph, &id, name, 0, &b->err)))
 		return -1;
 	return (int)id;
@@ -291,9 +291,9 @@ sl__builder_add_value(struct sl_builder *b, const char *name)
 
 /* The value, once the tables have room for it; -1 after a failure. */
 int
-sl__builder_settle(struct sl_builder *b, int value)
+sl__builder_infer_shapes(struct sl_builder *b, int value)
 {
-	return sl__builder_stick(b, sl__shapes_extend(b->shapes, &b->err))
+	return sl__builder_keep_status(b, sl__shapes_extend(b->shapes, &b->err))
 		       ? -1
 		       : value;
 }
@@ -321,14 +321,14 @@ sl_builder_symbol(struct sl_builder *b, const char *name, int64_t usual)
 					"a dimension needs a name, and a usual "
 					"size of at least 0");
 	n_before = b->graph->n_symbols;
-	if (sl__builder_stick(b,
+	if (sl__builder_keep_status(b,
 			      sl__graph_intern_symbol(b->graph, &size, name, &b->err)))
 		return -1;
 	if (usual)
 		b->graph->symbols[size - SL__SYMBOL_BASE].usual = usual;
 	/* Sizes that came up on the way stand after the graph's symbols. */
 	if (b->graph->n_symbols != n_before &&
-	    sl__builder_stick(b, renew_shapes(b, &b->err)))
+	    sl__builder_keep_status(b, renew_shapes(b, &b->err)))
 		return -1;
 	return size;
 }
@@ -373,7 +373,7 @@ sl_builder_input(struct sl_builder *b, const char *name, enum sl_dtype dtype,
 					name);
 	type.rank = (int)rank;
 	type.dims = copy_dims(b, name, rank, dims);
-	if (!type.dims || sl__builder_grow(b, &b->inputs, b->n_inputs,
+	if (!type.dims || sl__builder_grow_array(b, &b->inputs, b->n_inputs,
 					   &b->cap_inputs, sizeof(*b->inputs)))
 		return -1;
 	id = sl__builder_add_value(b, name);
@@ -382,10 +382,10 @@ sl_builder_input(struct sl_builder *b, const char *name, enum sl_dtype dtype,
 	b->graph->values[id].kind = SL_VALUE_INPUT;
 	b->graph->values[id].declared = type;
 	b->inputs[b->n_inputs++] = (uint32_t)id;
-	if (sl__builder_stick(b, sl__graph_set_inputs(b->graph, 0, b->inputs,
+	if (sl__builder_keep_status(b, sl__graph_set_inputs(b->graph, 0, b->inputs,
 						      b->n_inputs, &b->err)))
 		return -1;
-	return sl__builder_settle(b, id);
+	return sl__builder_infer_shapes(b, id);
 }
 
 const struct sl__node *
@@ -432,7 +432,7 @@ dim_of(struct sl_builder *b, int value, int d)
 }
 
 int64_t
-sl__builder_size(struct sl_builder *b, int value, int d)
+sl__builder_dim_size(struct sl_builder *b, int value, int d)
 {
 	int64_t size = dim_of(b, value, d);
 
@@ -478,7 +478,7 @@ sl_builder_output(struct sl_builder *b, int value, const char *name)
 	if (!sl__builder_producer(b, value) || is_output(b, value))
 		value = sl_builder_op(b, "Identity", 1, &value);
 	if (value < 0 || take_exact_name(b, name, "an output") ||
-	    sl__builder_grow(b, &b->outputs, b->n_outputs, &b->cap_outputs,
+	    sl__builder_grow_array(b, &b->outputs, b->n_outputs, &b->cap_outputs,
 			     sizeof(*b->outputs)))
 		return;
 	copy = sl__arena_string(&b->graph->arena, name);

@@ -50,21 +50,21 @@ int sl__builder_fail(struct sl_builder *b, enum sl_status status,
 	__attribute__((format(printf, 3, 4)));
 
 /* Keeps a failure that has filled b->err: -1, or 0 for SL_OK. */
-int sl__builder_stick(struct sl_builder *b, enum sl_status rc);
+int sl__builder_keep_status(struct sl_builder *b, enum sl_status rc);
 int sl__builder_nomem(struct sl_builder *b); /* -1 */
 
 /* Makes room for one more element of an array in the builder's arena; 'array'
  * is the address of the pointer. */
-int sl__builder_grow(struct sl_builder *b, void *array, size_t n, size_t *cap,
+int sl__builder_grow_array(struct sl_builder *b, void *array, size_t n, size_t *cap,
 		     size_t n_bytes);
 
 /* A name, or "name_2" and so on where it is taken; the same with the scope
  * before it.  NULL after a failure. */
-const char *sl__builder_take_name(struct sl_builder *b, const char *full);
-const char *sl__builder_take_scoped(struct sl_builder *b, const char *name);
+const char *sl__builder_unique_name(struct sl_builder *b, const char *full);
+const char *sl__builder_unique_scoped_name(struct sl_builder *b, const char *name);
 
 /* A scope whose name is put together; sl_builder_leave() ends it. */
-void sl__builder_enter_format(struct sl_builder *b, const char *format, ...)
+void sl__builder_enter_scope_format(struct sl_builder *b, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Enters the scope of a layer: the name that was set, else 'otherwise', made
@@ -72,12 +72,12 @@ void sl__builder_enter_format(struct sl_builder *b, const char *format, ...)
 void sl__builder_enter_layer(struct sl_builder *b, const char *otherwise);
 
 /* The next node, a layer's main one, takes the name of the scope itself. */
-void sl__builder_name_scope(struct sl_builder *b);
+void sl__builder_name_after_scope(struct sl_builder *b);
 
 /* A new value of the graph, and the value once the shapes know of it; -1
  * after a failure. */
 int sl__builder_add_value(struct sl_builder *b, const char *name);
-int sl__builder_settle(struct sl_builder *b, int value);
+int sl__builder_infer_shapes(struct sl_builder *b, int value);
 
 int sl__builder_check_rank(struct sl_builder *b, const char *name, size_t rank);
 
@@ -87,13 +87,13 @@ struct sl__tensor *sl__builder_new_tensor(struct sl_builder *b,
 					  size_t rank, const int64_t *dims);
 
 /* An attribute that is a tensor of one f32. */
-void sl__builder_fill(struct sl_builder *b, const char *key, float value);
+void sl__builder_tensor_attribute(struct sl_builder *b, const char *key, float value);
 
 /* A list of integers, a single number (of the type of weights) and a single
  * integer, as constants; the same again is the same value. */
-int sl__builder_list(struct sl_builder *b, size_t n, const int64_t *values);
-int sl__builder_scalar(struct sl_builder *b, float value);
-int sl__builder_integer(struct sl_builder *b, int64_t value);
+int sl__builder_constant_list(struct sl_builder *b, size_t n, const int64_t *values);
+int sl__builder_constant_scalar(struct sl_builder *b, float value);
+int sl__builder_constant_integer(struct sl_builder *b, int64_t value);
 
 /* The node that makes a value; NULL for inputs, parameters and -1. */
 const struct sl__node *sl__builder_producer(const struct sl_builder *b,
@@ -103,6 +103,6 @@ const struct sl__node *sl__builder_producer(const struct sl_builder *b,
  * builder fails, and -1 is returned, where it is not known, or known by name
  * only. */
 int sl__builder_rank(struct sl_builder *b, int value);
-int64_t sl__builder_size(struct sl_builder *b, int value, int d);
+int64_t sl__builder_dim_size(struct sl_builder *b, int value, int d);
 
 #endif

@@ -42,7 +42,7 @@ sl__builder_op3(struct sl_builder *b, const char *type, int x, int y, int z)
 int
 sl__builder_reshape(struct sl_builder *b, int x, size_t n, const int64_t *sizes)
 {
-	return sl__builder_op2(b, "Reshape", x, sl__builder_list(b, n, sizes));
+	return sl__builder_op2(b, "Reshape", x, sl__builder_constant_list(b, n, sizes));
 }
 
 int
@@ -71,7 +71,7 @@ sl__builder_split(struct sl_builder *b, int x, int64_t n)
 }
 
 int
-sl__builder_dims(struct sl_builder *b, int x, int64_t first, int64_t end)
+sl__builder_shape_slice(struct sl_builder *b, int x, int64_t first, int64_t end)
 {
 	sl_builder_int(b, "start", first);
 	sl_builder_int(b, "end", end);
@@ -79,14 +79,14 @@ sl__builder_dims(struct sl_builder *b, int x, int64_t first, int64_t end)
 }
 
 int
-sl__builder_length(struct sl_builder *b, int x, int64_t d)
+sl__builder_shape_dim(struct sl_builder *b, int x, int64_t d)
 {
 	return sl__builder_op2(b, "Gather", sl__builder_op1(b, "Shape", x),
-			       sl__builder_integer(b, d));
+			       sl__builder_constant_integer(b, d));
 }
 
 int
-sl__builder_table(struct sl_builder *b, const char *name, int64_t n,
+sl__builder_embedding_weight(struct sl_builder *b, const char *name, int64_t n,
 		  int64_t width, double deviation)
 {
 	const int64_t dims[] = {n, width};
@@ -112,7 +112,7 @@ sl__builder_silu(struct sl_builder *b, int x)
 }
 
 void
-sl__builder_gain(struct sl_builder *b, double gain)
+sl__builder_set_weight_gain(struct sl_builder *b, double gain)
 {
 	b->gain = gain;
 }
@@ -197,7 +197,7 @@ int
 sl_builder_linear(struct sl_builder *b, int x, int64_t n_out, int has_bias)
 {
 	int rank = sl__builder_rank(b, x);
-	int64_t n_in = rank < 0 ? -1 : sl__builder_size(b, x, -1);
+	int64_t n_in = rank < 0 ? -1 : sl__builder_dim_size(b, x, -1);
 	double deviation = deviation_for(b, x, (double)n_in);
 	int weight, bias = -1, y;
 
@@ -211,7 +211,7 @@ sl_builder_linear(struct sl_builder *b, int x, int64_t n_out, int has_bias)
 	if (has_bias)
 		bias = sl_builder_weight(b, "bias", 1, &n_out, 0,
 					 bias_deviation);
-	sl__builder_name_scope(b);
+	sl__builder_name_after_scope(b);
 	if (rank == 2) {
 		sl_builder_int(b, "transB", 1);
 		y = sl_builder_op(b, "Gemm", has_bias ? 3 : 2,
@@ -235,7 +235,7 @@ complete_conv(struct sl_builder *b, int x, struct sl_conv2d *c)
 		return sl__builder_fail(b, SL_E_USAGE,
 					"a convolution takes batch x channels "
 					"x height x width");
-	channels = sl__builder_size(b, x, 1);
+	channels = sl__builder_dim_size(b, x, 1);
 	sl__conv2d_apply_defaults(c);
 	c->in_channels = c->in_channels ? c->in_channels : channels;
 	if (check_size(b, "a convolution", c->out_channels) ||
@@ -294,7 +294,7 @@ sl_builder_conv2d(struct sl_builder *b, int x, const struct sl_conv2d *conv)
 	if (c.has_bias)
 		bias = sl_builder_weight(b, "bias", 1, &c.out_channels, 0,
 					 bias_deviation);
-	sl__builder_name_scope(b);
+	sl__builder_name_after_scope(b);
 	set_window(b, &c);
 	sl_builder_ints(b, "dilations", 2,
 			(int64_t[]){c.dilation, c.dilation_width});
@@ -369,7 +369,7 @@ sl_builder_embedding(struct sl_builder *b, int ids, int64_t n_rows,
 	sl__builder_enter_layer(b, "embedding");
 	table = sl_builder_weight(b, "weight", 2, (int64_t[]){n_rows, width}, 0,
 				  1);
-	sl__builder_name_scope(b);
+	sl__builder_name_after_scope(b);
 	y = sl__builder_gather(b, table, ids);
 	sl_builder_leave(b);
 	return y;
@@ -401,7 +401,7 @@ sl_builder_relu(struct sl_builder *b, int x)
 int
 sl__builder_batch_norm(struct sl_builder *b, int x, double scale, double shift)
 {
-	int64_t n = sl__builder_size(b, x, 1);
+	int64_t n = sl__builder_dim_size(b, x, 1);
 	int in[5] = {x}, y;
 
 	if (n < 0)
@@ -412,7 +412,7 @@ sl__builder_batch_norm(struct sl_builder *b, int x, double scale, double shift)
 	in[2] = sl_builder_weight(b, "bias", 1, &n, 0, shift);
 	in[3] = sl_builder_weight(b, "running_mean", 1, &n, 0, norm_deviation);
 	in[4] = sl_builder_weight(b, "running_var", 1, &n, 1, norm_deviation);
-	sl__builder_name_scope(b);
+	sl__builder_name_after_scope(b);
 	y = sl_builder_op(b, "BatchNormalization", 5, in);
 	sl_builder_leave(b);
 	return y;
@@ -429,7 +429,7 @@ sl_builder_batch_norm(struct sl_builder *b, int x)
 int
 sl_builder_layer_norm(struct sl_builder *b, int x)
 {
-	int64_t n = sl__builder_size(b, x, -1);
+	int64_t n = sl__builder_dim_size(b, x, -1);
 	int in[3] = {x}, y;
 
 	if (n < 0)
@@ -437,7 +437,7 @@ sl_builder_layer_norm(struct sl_builder *b, int x)
 	sl__builder_enter_layer(b, "layer_norm");
 	in[1] = sl_builder_weight(b, "weight", 1, &n, 1, norm_deviation);
 	in[2] = sl_builder_weight(b, "bias", 1, &n, 0, norm_deviation);
-	sl__builder_name_scope(b);
+	sl__builder_name_after_scope(b);
 	sl_builder_int(b, "axis", -1);
 	y = sl_builder_op(b, "LayerNormalization", 3, in);
 	sl_builder_leave(b);
@@ -463,10 +463,10 @@ sl__builder_join_heads(struct sl_builder *b, int x, int64_t heads,
 int
 sl__builder_causal_mask(struct sl_builder *b, int x, int64_t d)
 {
-	int n = sl__builder_dims(b, x, d, d + 1);
+	int n = sl__builder_shape_slice(b, x, d, d + 1);
 	int mask = sl__builder_concat(b, 0, 2, (int[]){n, n});
 
-	sl__builder_fill(b, "value", -FLT_MAX);
+	sl__builder_tensor_attribute(b, "value", -FLT_MAX);
 	mask = sl__builder_op1(b, "ConstantOfShape", mask);
 	if (b->dtype != SL_DTYPE_F32) {
 		sl_builder_int(b, "to", b->dtype);
@@ -474,7 +474,7 @@ sl__builder_causal_mask(struct sl_builder *b, int x, int64_t d)
 	}
 	sl_builder_int(b, "upper", 1);
 	sl_builder_name(b, "causal_mask");
-	return sl__builder_op2(b, "Trilu", mask, sl__builder_integer(b, 1));
+	return sl__builder_op2(b, "Trilu", mask, sl__builder_constant_integer(b, 1));
 }
 
 /* x with its last two dimensions swapped. */
@@ -497,7 +497,7 @@ int
 sl__builder_attend(struct sl_builder *b, const int qkv[3], int64_t width,
 		   int mask)
 {
-	int scale = sl__builder_scalar(b, (float)(1 / sqrt((double)width)));
+	int scale = sl__builder_constant_scalar(b, (float)(1 / sqrt((double)width)));
 	int q = sl__builder_op2(b, "Mul", qkv[0], scale);
 	int k = turn(b, qkv[1]);
 	int p;
@@ -517,7 +517,7 @@ sl_builder_attention(struct sl_builder *b, int x, int64_t n_heads,
 		     unsigned flags)
 {
 	static const char *const names[] = {"query", "key", "value"};
-	int64_t width = sl__builder_size(b, x, -1);
+	int64_t width = sl__builder_dim_size(b, x, -1);
 	int has_bias = (flags & SL_ATTENTION_BIAS) != 0;
 	int qkv[3], y;
 

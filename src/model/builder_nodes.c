@@ -57,7 +57,7 @@ add_attribute(struct sl_builder *b, const char *key,
 	void *copy;
 
 	if (b->failed ||
-	    sl__builder_grow(b, &b->attributes, b->n_attributes,
+	    sl__builder_grow_array(b, &b->attributes, b->n_attributes,
 			     &b->cap_attributes, sizeof(*b->attributes)))
 		return NULL;
 	a = &b->attributes[b->n_attributes++];
@@ -114,7 +114,7 @@ sl_builder_text(struct sl_builder *b, const char *key, const char *value)
 }
 
 void
-sl__builder_fill(struct sl_builder *b, const char *key, float value)
+sl__builder_tensor_attribute(struct sl_builder *b, const char *key, float value)
 {
 	const int64_t one = 1;
 	struct sl__tensor *t;
@@ -182,7 +182,7 @@ node_name(struct sl_builder *b, const char *type)
 		lower[n] = '\0';
 		full = lower;
 	}
-	full = sl__builder_take_scoped(b, full);
+	full = sl__builder_unique_scoped_name(b, full);
 	return full ? sl__arena_string(&b->graph->arena, full) : NULL;
 }
 
@@ -200,7 +200,7 @@ add_outputs(struct sl_builder *b, const struct sl__node *node,
 
 		if (!name)
 			return sl__builder_nomem(b);
-		name = sl__builder_take_name(b, name);
+		name = sl__builder_unique_name(b, name);
 		id = name ? sl__builder_add_value(b, name) : -1;
 		if (id < 0)
 			return -1;
@@ -299,10 +299,10 @@ sl_builder_op(struct sl_builder *b, const char *type, size_t n_inputs,
 		return -1;
 	node.inputs = in;
 	node.outputs = out;
-	if (sl__builder_stick(
+	if (sl__builder_keep_status(
 		    b, sl__graph_add_node(b->graph, &id, &node, &b->err)) ||
-	    sl__builder_settle(b, 0) < 0 ||
-	    sl__builder_stick(b, sl__infer_node(b->shapes, id, &b->err)))
+	    sl__builder_infer_shapes(b, 0) < 0 ||
+	    sl__builder_keep_status(b, sl__infer_node(b->shapes, id, &b->err)))
 		return -1;
 	return (int)out[0];
 }

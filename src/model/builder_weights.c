@@ -80,7 +80,7 @@ add_parameter(struct sl_builder *b, const char *name,
 		return -1;
 	b->graph->values[id].kind = SL_VALUE_PARAMETER;
 	b->graph->values[id].tensor = tensor;
-	return sl__builder_settle(b, id);
+	return sl__builder_infer_shapes(b, id);
 }
 
 /* Each name has numbers of its own: FNV-1a over the name, from the seed. */
@@ -121,7 +121,7 @@ sl_builder_weight(struct sl_builder *b, const char *name, size_t rank,
 					"weight '%.200s': mean and deviation "
 					"must be numbers",
 					name);
-	full = sl__builder_take_scoped(b, name);
+	full = sl__builder_unique_scoped_name(b, name);
 	if (!full)
 		return -1;
 	t = sl__builder_new_tensor(b, full, b->dtype, rank, dims);
@@ -158,7 +158,7 @@ static int
 named_constant(struct sl_builder *b, const char *name, enum sl_dtype dtype,
 	       size_t rank, const int64_t *dims, const void *values)
 {
-	const char *full = sl__builder_take_scoped(b, name);
+	const char *full = sl__builder_unique_scoped_name(b, name);
 
 	return full ? add_constant(b, full,
 				   sl__builder_new_tensor(b, full, dtype, rank,
@@ -192,20 +192,20 @@ shared_constant(struct sl_builder *b, const char *name, enum sl_dtype dtype,
 
 	if (found)
 		return (int)*found;
-	full = sl__builder_take_name(b, name);
+	full = sl__builder_unique_name(b, name);
 	if (!full)
 		return -1;
 	id = add_constant(b, full,
 			  sl__builder_new_tensor(b, full, dtype, rank, &n),
 			  values);
-	if (id < 0 || sl__builder_stick(b, sl__map_put(&b->constants, name,
+	if (id < 0 || sl__builder_keep_status(b, sl__map_put(&b->constants, name,
 						       (size_t)id, &b->err)))
 		return -1;
 	return id;
 }
 
 int
-sl__builder_list(struct sl_builder *b, size_t n, const int64_t *values)
+sl__builder_constant_list(struct sl_builder *b, size_t n, const int64_t *values)
 {
 	char name[NAME_BYTES] = "integers";
 	size_t used = strlen(name);
@@ -233,7 +233,7 @@ half_of(enum sl_dtype dtype, double value)
 }
 
 int
-sl__builder_scalar(struct sl_builder *b, float value)
+sl__builder_constant_scalar(struct sl_builder *b, float value)
 {
 	char name[64];
 	uint16_t half;
@@ -251,7 +251,7 @@ sl__builder_scalar(struct sl_builder *b, float value)
 }
 
 int
-sl__builder_integer(struct sl_builder *b, int64_t value)
+sl__builder_constant_integer(struct sl_builder *b, int64_t value)
 {
 	char name[64];
 

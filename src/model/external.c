@@ -39,10 +39,10 @@ parse_number(const char *text, uint64_t *out)
 }
 
 void
-sl__external_entry(struct sl__onnx_reader *r, struct sl__wire pair,
-		   struct sl__external *out)
+sl__external_data_read_entry(struct sl__onnx_reader *r, struct sl__wire_reader pair,
+		   struct sl__external_data *out)
 {
-	struct sl__metadata said = sl__onnx_pair(r, pair);
+	struct sl__metadata said = sl__onnx_parse_string_pair(r, pair);
 
 	if (!strcmp(said.key, "location"))
 		out->location = said.value;
@@ -73,7 +73,7 @@ is_below(const char *path)
 }
 
 enum sl_status
-sl__external_target(struct sl__arena *arena, const char *path,
+sl__external_data_link_folder(struct sl__arena *arena, const char *path,
 		    const char *folder, const char **out, struct sl_error *err)
 {
 	char target[PATH_MAX], around[PATH_MAX];
@@ -109,13 +109,13 @@ resolve(struct sl__onnx_reader *r, const char *location, char path[PATH_MAX],
 	const char **absent)
 {
 	char folder[PATH_MAX], reason[128] = "";
-	const char *joined = sl__onnx_made(
+	const char *joined = sl__onnx_text_or_nomem(
 		r, sl__arena_format(&r->scratch, "%s/%s", r->folder, location));
 	size_t n;
 
 	if (!realpath(r->folder, folder) || !realpath(joined, path)) {
 		strerror_r(errno, reason, sizeof(reason));
-		*absent = sl__onnx_made(
+		*absent = sl__onnx_text_or_nomem(
 			r, sl__arena_format(r->arena,
 					    "the file '%s' cannot be read: %s",
 					    location, reason));
@@ -152,24 +152,24 @@ open_file(struct sl__onnx_reader *r, const char *location, const char **absent)
 		index = *known;
 		file = r->graph->mappings[index];
 	} else if (sl__file_mapping_open(&file, path, &why)) {
-		*absent = sl__onnx_made(
+		*absent = sl__onnx_text_or_nomem(
 			r, sl__arena_format(r->arena, "%s", why.text));
 		return file;
 	}
-	sl__onnx_put(r, &r->externals, path, index);
-	sl__onnx_put(r, &r->externals, location, index);
+	sl__onnx_map_put(r, &r->externals, path, index);
+	sl__onnx_map_put(r, &r->externals, location, index);
 	if (known)
 		return file;
 	if (r->file.status ||
-	    !sl__wire_check(&r->file, sl__graph_add_mapping(r->graph, &file,
+	    !sl__wire_keep_status(&r->file, sl__graph_add_mapping(r->graph, &file,
 							    r->file.err)))
 		sl__file_mapping_close(&file);
 	return file;
 }
 
 void
-sl__external_find(struct sl__onnx_reader *r,
-		  const struct sl__external *external, const char *name,
+sl__external_data_attach(struct sl__onnx_reader *r,
+		  const struct sl__external_data *external, const char *name,
 		  struct sl__tensor *tensor)
 {
 	struct sl_error *err = r->file.err;

@@ -17,7 +17,7 @@
 
 /* The public part comes first: a pointer to it is one to the whole. */
 struct folder {
-	struct sl__inputs inputs;
+	struct sl__input_files inputs;
 	struct sl__arena *arena;
 	const char *path;
 	struct sl__file_mapping *mappings;
@@ -133,15 +133,15 @@ refuse_more(struct folder *f, size_t n_inputs, struct sl_error *err)
 }
 
 enum sl_status
-sl__inputs_open(struct sl__inputs **out, const struct sl_graph *graph,
+sl__input_files_open(struct sl__input_files **out, const struct sl_graph *graph,
 		const char *folder, const struct sl_allocator *allocator,
 		struct sl_error *err)
 {
-	return sl__inputs_open_but(out, graph, folder, NULL, allocator, err);
+	return sl__input_files_open_except(out, graph, folder, NULL, allocator, err);
 }
 
 enum sl_status
-sl__inputs_open_but(struct sl__inputs **out, const struct sl_graph *graph,
+sl__input_files_open_except(struct sl__input_files **out, const struct sl_graph *graph,
 		    const char *folder, const unsigned char *is_left_out,
 		    const struct sl_allocator *allocator, struct sl_error *err)
 {
@@ -176,14 +176,14 @@ sl__inputs_open_but(struct sl__inputs **out, const struct sl_graph *graph,
 	f->inputs.contents = f->contents;
 	f->inputs.n = main->n_inputs;
 	if (rc)
-		sl__inputs_close(&f->inputs);
+		sl__input_files_close(&f->inputs);
 	else
 		*out = &f->inputs;
 	return rc;
 }
 
 void
-sl__inputs_close(struct sl__inputs *inputs)
+sl__input_files_close(struct sl__input_files *inputs)
 {
 	struct folder *f = (struct folder *)inputs;
 

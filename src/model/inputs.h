@@ -9,9 +9,9 @@
  * Invariants: contents[] has one entry per input of the model (block 0), as
  * struct sl__shapes_options wants it; NULL for inputs that are no tensors, or
  * that were left out.
- * Numbers stay in the files, which are mapped until sl__inputs_close().
+ * Numbers stay in the files, which are mapped until sl__input_files_close().
  */
-struct sl__inputs {
+struct sl__input_files {
 	const struct sl__tensor *const *contents;
 	size_t n;
 };
@@ -22,19 +22,19 @@ struct sl__inputs {
  * missing or cannot be read, SL_E_DATA the one that is malformed or holds
  * another type of number than the input takes.  Shapes are not looked at.
  */
-enum sl_status sl__inputs_open(struct sl__inputs **out,
+enum sl_status sl__input_files_open(struct sl__input_files **out,
 			       const struct sl_graph *graph, const char *folder,
 			       const struct sl_allocator *allocator,
 			       struct sl_error *err) SL_CHECKED;
 
-/* Like sl__inputs_open(), but inputs i with is_left_out[i] need no file, and
+/* Like sl__input_files_open(), but inputs i with is_left_out[i] need no file, and
  * where there is one it is not looked at. */
-enum sl_status sl__inputs_open_but(struct sl__inputs **out,
+enum sl_status sl__input_files_open_except(struct sl__input_files **out,
 				   const struct sl_graph *graph,
 				   const char *folder,
 				   const unsigned char *is_left_out,
 				   const struct sl_allocator *allocator,
 				   struct sl_error *err) SL_CHECKED;
-void sl__inputs_close(struct sl__inputs *inputs); /* NULL is fine */
+void sl__input_files_close(struct sl__input_files *inputs); /* NULL is fine */
 
 #endif

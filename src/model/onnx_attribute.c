@@ -7,7 +7,7 @@
  * then the call's is read in its place, in the scope of the caller, or else
  * the function's default.
  */
-#include "model/onnx_parts.h"
+#include "model/onnx_parse.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -27,20 +27,20 @@ struct fields {
 		number, type, use, offsetof(struct fields, member) \
 	}
 
-static const struct sl__wire_row field_rows[] = {
-	ROW(SL__ATTR_NAME, SL__WIRE_BYTES, SL__WIRE_KEEP, name),
-	ROW(SL__ATTR_REF_ATTR_NAME, SL__WIRE_BYTES, SL__WIRE_KEEP, reference),
-	ROW(SL__ATTR_TYPE, SL__WIRE_VARINT, SL__WIRE_INTEGER, type),
-	ROW(SL__ATTR_F, SL__WIRE_FIXED32, SL__WIRE_KEEP, single),
-	ROW(SL__ATTR_I, SL__WIRE_VARINT, SL__WIRE_KEEP, single),
-	ROW(SL__ATTR_S, SL__WIRE_BYTES, SL__WIRE_KEEP, single),
-	ROW(SL__ATTR_T, SL__WIRE_BYTES, SL__WIRE_KEEP, single),
-	ROW(SL__ATTR_G, SL__WIRE_BYTES, SL__WIRE_KEEP, single),
-	ROW(SL__ATTR_TP, SL__WIRE_BYTES, SL__WIRE_KEEP, single),
-	ROW(SL__ATTR_SPARSE_TENSOR, SL__WIRE_BYTES, SL__WIRE_KEEP, single),
-	ROW(SL__ATTR_FLOATS, SL__WIRE_FIXED32, SL__WIRE_NUMBERS, n_floats),
-	ROW(SL__ATTR_INTS, SL__WIRE_VARINT, SL__WIRE_NUMBERS, n_ints),
-	ROW(SL__ATTR_STRINGS, SL__WIRE_BYTES, SL__WIRE_COUNT, n_strings),
+static const struct sl__wire_store_rule field_rows[] = {
+	ROW(SL__ATTR_NAME, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, name),
+	ROW(SL__ATTR_REF_ATTR_NAME, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, reference),
+	ROW(SL__ATTR_TYPE, SL__WIRE_VARINT, SL__WIRE_STORE_INTEGER, type),
+	ROW(SL__ATTR_F, SL__WIRE_FIXED32, SL__WIRE_STORE_FIELD, single),
+	ROW(SL__ATTR_I, SL__WIRE_VARINT, SL__WIRE_STORE_FIELD, single),
+	ROW(SL__ATTR_S, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, single),
+	ROW(SL__ATTR_T, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, single),
+	ROW(SL__ATTR_G, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, single),
+	ROW(SL__ATTR_TP, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, single),
+	ROW(SL__ATTR_SPARSE_TENSOR, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, single),
+	ROW(SL__ATTR_FLOATS, SL__WIRE_FIXED32, SL__WIRE_STORE_NUMBER_COUNT, n_floats),
+	ROW(SL__ATTR_INTS, SL__WIRE_VARINT, SL__WIRE_STORE_NUMBER_COUNT, n_ints),
+	ROW(SL__ATTR_STRINGS, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT, n_strings),
 	{0},
 };
 
@@ -99,45 +99,45 @@ kind_of(const struct fields *fields)
 
 /* The numbers of a list, in their own width. */
 static void
-take_numbers(struct sl__onnx_reader *r, struct sl__wire wire,
+take_numbers(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 	     const struct fields *fields, struct sl__attribute *out)
 {
-	static const struct sl__onnx_list ints = {
+	static const struct sl__onnx_number_list ints = {
 		SL__ATTR_INTS, SL__WIRE_VARINT, sizeof(int64_t)};
-	static const struct sl__onnx_list floats = {
+	static const struct sl__onnx_number_list floats = {
 		SL__ATTR_FLOATS, SL__WIRE_FIXED32, sizeof(float)};
 	int is_ints = out->kind == SL__ATTRIBUTE_INTS;
-	const struct sl__onnx_list *list = is_ints ? &ints : &floats;
+	const struct sl__onnx_number_list *list = is_ints ? &ints : &floats;
 	size_t n = is_ints ? fields->n_ints : fields->n_floats;
-	void *numbers = sl__onnx_array(r, n, list->width_bytes);
+	void *numbers = sl__onnx_alloc_in_graph(r, n, list->width_bytes);
 
-	sl__onnx_unpack(wire, list, numbers);
+	sl__onnx_number_list_unpack(wire, list, numbers);
 	sl__attribute_set_values(out, numbers, n);
 }
 
 static void
-take_block(struct sl__onnx_reader *r, struct sl__wire graph,
+take_block(struct sl__onnx_reader *r, struct sl__wire_reader graph,
 	   struct sl__onnx_scope *scope, struct sl__attribute *out)
 {
 	struct sl__onnx_scope inner = {
 		.around = scope, .prefix = scope->prefix, .call = scope->call};
 
 	if (!sl__onnx_charge(r, 2 * sizeof(struct sl__block)) ||
-	    !sl__wire_check(&r->file,
+	    !sl__wire_keep_status(&r->file,
 			    sl__graph_add_block(r->graph, &inner.block, "",
 						r->file.err)))
 		return;
 	out->block = inner.block;
-	sl__onnx_graph(r, graph, &inner);
+	sl__onnx_parse_graph(r, graph, &inner);
 }
 
 static void
-take_message(struct sl__onnx_reader *r, const struct sl__wire *wire,
+take_message(struct sl__onnx_reader *r, const struct sl__wire_reader *wire,
 	     const struct fields *fields, struct sl__onnx_scope *scope,
 	     struct sl__attribute *out)
 {
-	struct sl__wire inner =
-		sl__wire_enter(wire, &fields->single, "attribute's contents");
+	struct sl__wire_reader inner =
+		sl__wire_enter_message(wire, &fields->single, "attribute's contents");
 	struct sl__field ignored;
 	struct sl__tensor *tensor;
 	struct sl__type *type;
@@ -147,16 +147,16 @@ take_message(struct sl__onnx_reader *r, const struct sl__wire *wire,
 		return;
 	}
 	if (out->kind == SL__ATTRIBUTE_TYPE) {
-		out->type = type = sl__onnx_array(r, 1, sizeof(*type));
+		out->type = type = sl__onnx_alloc_in_graph(r, 1, sizeof(*type));
 		if (type)
-			sl__onnx_type(r, inner, out->name, type);
+			sl__onnx_parse_type(r, inner, out->name, type);
 		return;
 	}
-	out->tensor = tensor = sl__onnx_array(r, 1, sizeof(*tensor));
+	out->tensor = tensor = sl__onnx_alloc_in_graph(r, 1, sizeof(*tensor));
 	if (tensor && fields->single.number == SL__ATTR_T)
-		sl__onnx_tensor(r, inner, tensor, &ignored);
+		sl__onnx_parse_tensor(r, inner, tensor, &ignored);
 	else if (tensor)
-		sl__onnx_sparse(r, inner, tensor, &ignored);
+		sl__onnx_parse_sparse_tensor(r, inner, tensor, &ignored);
 }
 
 /* A single number or string is a list of one.  A number that is not there is
@@ -166,7 +166,7 @@ take_single(struct sl__onnx_reader *r, const struct fields *fields,
 	    struct sl__attribute *out)
 {
 	/* Wide enough for each; a float is the first half of its value. */
-	void *one = sl__onnx_array(r, 1, sizeof(fields->single.value));
+	void *one = sl__onnx_alloc_in_graph(r, 1, sizeof(fields->single.value));
 
 	sl__attribute_set_values(out, one, 1);
 	if (!one)
@@ -190,7 +190,7 @@ fits(const struct fields *fields, enum sl__attribute_kind kind)
 }
 
 static void
-take(struct sl__onnx_reader *r, struct sl__wire wire,
+take(struct sl__onnx_reader *r, struct sl__wire_reader wire,
      const struct fields *fields, struct sl__onnx_scope *scope,
      struct sl__attribute *out)
 {
@@ -201,7 +201,7 @@ take(struct sl__onnx_reader *r, struct sl__wire wire,
 		return;
 	case SL__ATTRIBUTE_STRINGS:
 		sl__attribute_set_values(out,
-				   sl__onnx_strings(r, wire, SL__ATTR_STRINGS,
+				   sl__onnx_parse_strings(r, wire, SL__ATTR_STRINGS,
 						    fields->n_strings),
 				   fields->n_strings);
 		return;
@@ -233,12 +233,12 @@ take(struct sl__onnx_reader *r, struct sl__wire wire,
 
 /* The attribute of the function that this one refers to. */
 static void
-follow(struct sl__onnx_reader *r, const struct sl__wire *wire,
+follow(struct sl__onnx_reader *r, const struct sl__wire_reader *wire,
        const struct sl__field *reference, struct sl__onnx_scope *scope,
        struct sl__attribute *out)
 {
 	const struct sl__onnx_call *call = scope->call;
-	const char *key = sl__onnx_key(r, reference);
+	const char *key = sl__onnx_name_scratch(r, reference);
 	const size_t *given, *usual;
 
 	if (!call)
@@ -251,17 +251,17 @@ follow(struct sl__onnx_reader *r, const struct sl__wire *wire,
 	given = sl__map_find(&call->given.names, key);
 	usual = sl__map_find(&call->function->defaults.names, key);
 	if (given)
-		sl__onnx_attribute(r, call->given.attributes[*given],
+		sl__onnx_parse_attribute(r, call->given.attributes[*given],
 				   call->caller, out);
 	else if (usual)
-		sl__onnx_attribute(r,
+		sl__onnx_parse_attribute(r,
 				   call->function->defaults.attributes[*usual],
 				   scope, out);
 	r->depth--;
 }
 
 void
-sl__onnx_attribute(struct sl__onnx_reader *r, struct sl__wire wire,
+sl__onnx_parse_attribute(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 		   struct sl__onnx_scope *scope, struct sl__attribute *out)
 {
 	struct fields fields = {0};
@@ -269,7 +269,7 @@ sl__onnx_attribute(struct sl__onnx_reader *r, struct sl__wire wire,
 
 	memset(out, 0, sizeof(*out));
 	out->block = SL__NONE;
-	sl__wire_scan(wire, field_rows, &fields);
+	sl__wire_store_fields(wire, field_rows, &fields);
 	if (!fields.name.n_bytes)
 		sl__wire_fail(&r->file, "byte %zu: an attribute without a name",
 			      wire.at);
@@ -288,27 +288,27 @@ sl__onnx_attribute(struct sl__onnx_reader *r, struct sl__wire wire,
 }
 
 void
-sl__onnx_give(struct sl__onnx_reader *r, struct sl__wire wire, uint32_t number,
-	      size_t n, struct sl__onnx_given *out)
+sl__onnx_attribute_map_fill(struct sl__onnx_reader *r, struct sl__wire_reader wire, uint32_t number,
+	      size_t n, struct sl__onnx_attribute_map *out)
 {
-	struct sl__wire inner, at;
+	struct sl__wire_reader inner, at;
 	struct sl__field name;
 	size_t i = 0;
 
 	sl__map_init(&out->names, &r->scratch);
 	sl__onnx_charge(r, n * (sizeof(*out->attributes) +
 				4 * sizeof(struct sl__map_slot)));
-	out->attributes = sl__onnx_scratch(r, n, sizeof(*out->attributes));
-	while (sl__wire_message(&wire, number, "attribute", &inner)) {
+	out->attributes = sl__onnx_alloc_scratch(r, n, sizeof(*out->attributes));
+	while (sl__wire_find_message(&wire, number, "attribute", &inner)) {
 		struct sl__field last = {0};
 
 		out->attributes[i] = at = inner;
-		while (sl__wire_find(&at, SL__ATTR_NAME, &name))
+		while (sl__wire_find_field(&at, SL__ATTR_NAME, &name))
 			last = name;
 		if (!last.number)
 			sl__wire_fail(&r->file,
 				      "byte %zu: an attribute without a name",
 				      at.at);
-		sl__onnx_put(r, &out->names, sl__onnx_key(r, &last), i++);
+		sl__onnx_map_put(r, &out->names, sl__onnx_name_scratch(r, &last), i++);
 	}
 }

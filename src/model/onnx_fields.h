@@ -98,13 +98,13 @@ enum sl__onnx_sparse_field {
 };
 
 /* SequenceProto and OptionalProto. */
-enum sl__onnx_value_field {
-	SL__VALUE_TENSOR = 3,
-	SL__VALUE_SEQUENCE = 5,
-	SL__VALUE_OPTIONAL = 7
+enum sl__onnx_sequence_field {
+	SL__SEQUENCE_TENSOR = 3,
+	SL__SEQUENCE_SEQUENCE = 5,
+	SL__SEQUENCE_OPTIONAL = 7
 };
 
-enum sl__onnx_info_field { SL__INFO_NAME = 1, SL__INFO_TYPE = 2 };
+enum sl__onnx_value_info_field { SL__VALUE_INFO_NAME = 1, SL__VALUE_INFO_TYPE = 2 };
 
 enum sl__onnx_type_field {
 	SL__TYPE_FIELD_TENSOR = 1,

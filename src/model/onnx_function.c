@@ -9,7 +9,7 @@
  * functions that call one another twice unfold without end, what all calls
  * together may come to is bounded.
  */
-#include "model/onnx_parts.h"
+#include "model/onnx_parse.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -56,7 +56,7 @@ function_key(struct sl__onnx_reader *r, const struct sl__field *domain,
 		sl__onnx_check_name(r, parts[i]);
 		n_bytes += parts[i]->n_bytes + 1;
 	}
-	if (!sl__onnx_reserve_text(r, n_bytes))
+	if (!sl__onnx_reserve_text_scratch(r, n_bytes))
 		return "";
 	for (size_t i = 0; i < 3; i++) {
 		int is_usual = i == 0 && domain->n_bytes == sizeof(usual) - 1 &&
@@ -74,7 +74,7 @@ function_key(struct sl__onnx_reader *r, const struct sl__field *domain,
 }
 
 struct sl__onnx_function *
-sl__onnx_callee(struct sl__onnx_reader *r, const struct sl__onnx_head *head)
+sl__onnx_callee(struct sl__onnx_reader *r, const struct sl__onnx_node_header *head)
 {
 	const size_t *index = NULL;
 
@@ -91,53 +91,53 @@ struct outline {
 };
 
 static void
-add_function(struct sl__onnx_reader *r, struct sl__wire wire)
+add_function(struct sl__onnx_reader *r, struct sl__wire_reader wire)
 {
-	static const struct sl__wire_row rows[] = {
-		{SL__FUNCTION_NAME, SL__WIRE_BYTES, SL__WIRE_KEEP,
+	static const struct sl__wire_store_rule rows[] = {
+		{SL__FUNCTION_NAME, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct outline, name)},
-		{SL__FUNCTION_DOMAIN, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		{SL__FUNCTION_DOMAIN, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct outline, domain)},
-		{SL__FUNCTION_OVERLOAD, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		{SL__FUNCTION_OVERLOAD, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct outline, overload)},
-		{SL__FUNCTION_ATTRIBUTE_PROTO, SL__WIRE_BYTES, SL__WIRE_COUNT,
+		{SL__FUNCTION_ATTRIBUTE_PROTO, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT,
 		 offsetof(struct outline, n_defaults)},
 		{0},
 	};
 	struct sl__onnx_function *function = &r->function_list[r->n_functions];
 	struct outline outline = {.n_defaults = 0};
-	struct sl__wire rest = wire, opset;
+	struct sl__wire_reader rest = wire, opset;
 	const char *key;
 
 	function->body = wire;
 	sl__map_init(&function->opsets, &r->scratch);
-	sl__wire_scan(wire, rows, &outline);
-	while (sl__wire_message(&rest, SL__FUNCTION_OPSET_IMPORT,
+	sl__wire_store_fields(wire, rows, &outline);
+	while (sl__wire_find_message(&rest, SL__FUNCTION_OPSET_IMPORT,
 				"function's part", &opset))
-		(void)sl__onnx_opset(r, opset, &function->opsets);
+		(void)sl__onnx_parse_opset(r, opset, &function->opsets);
 	if (!outline.name.n_bytes)
 		sl__wire_fail(&r->file, "byte %zu: a function without a name",
 			      wire.at);
 	function->name = sl__onnx_text(r, &outline.name, "");
-	sl__onnx_give(r, wire, SL__FUNCTION_ATTRIBUTE_PROTO, outline.n_defaults,
+	sl__onnx_attribute_map_fill(r, wire, SL__FUNCTION_ATTRIBUTE_PROTO, outline.n_defaults,
 		      &function->defaults);
 	key = function_key(r, &outline.domain, &outline.name,
 			   &outline.overload);
 	if (sl__map_find(&r->functions, key))
 		sl__wire_fail(&r->file, "byte %zu: a second function '%.200s'",
 			      wire.at, function->name);
-	sl__onnx_put(r, &r->functions, key, r->n_functions++);
+	sl__onnx_map_put(r, &r->functions, key, r->n_functions++);
 }
 
 void
-sl__onnx_functions(struct sl__onnx_reader *r, struct sl__wire model, size_t n)
+sl__onnx_parse_functions(struct sl__onnx_reader *r, struct sl__wire_reader model, size_t n)
 {
-	struct sl__wire inner;
+	struct sl__wire_reader inner;
 
 	sl__onnx_charge(r, n * (sizeof(*r->function_list) +
 				4 * sizeof(struct sl__map_slot)));
-	r->function_list = sl__onnx_scratch(r, n, sizeof(*r->function_list));
-	while (sl__wire_message(&model, SL__MODEL_FUNCTIONS, "function",
+	r->function_list = sl__onnx_alloc_scratch(r, n, sizeof(*r->function_list));
+	while (sl__wire_find_message(&model, SL__MODEL_FUNCTIONS, "function",
 				&inner))
 		add_function(r, inner);
 }
@@ -157,7 +157,7 @@ bind_input(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 		sl__wire_fail(&r->file,
 			      "function '%.200s' has two inputs '%.200s'",
 			      scope->call->function->name, name);
-	sl__onnx_put(r, &scope->values, name, value);
+	sl__onnx_map_put(r, &scope->values, name, value);
 }
 
 /*
@@ -171,7 +171,7 @@ bind_output(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 {
 	if (value != SL__NONE && !sl__map_find(&scope->values, name) &&
 	    !sl__map_find(&scope->promised, name))
-		sl__onnx_put(r, &scope->promised, name, value);
+		sl__onnx_map_put(r, &scope->promised, name, value);
 }
 
 static void
@@ -197,7 +197,7 @@ copy_output(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 			       call->function->name);
 	sl__onnx_charge(r, 2 * sizeof(node) + 64 + strlen(scope->prefix));
 	from = (uint32_t)*made;
-	node.name = sl__onnx_made(
+	node.name = sl__onnx_text_or_nomem(
 		r, sl__arena_format(r->arena, "%sIdentity_%u", scope->prefix,
 				    (unsigned)call->n_unnamed++));
 	node.version = version ? (int)*version : 1;
@@ -206,7 +206,7 @@ copy_output(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 	node.inputs = &from;
 	node.outputs = &value;
 	if (!r->file.status)
-		sl__wire_check(
+		sl__wire_keep_status(
 			&r->file,
 			sl__graph_add_node(r->graph, &id, &node, r->file.err));
 }
@@ -221,15 +221,15 @@ for_each_formal(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 		uint32_t number, const struct actual *actual, bind_function *fn)
 {
 	struct sl__onnx_function *function = scope->call->function;
-	struct sl__wire body = function->body;
+	struct sl__wire_reader body = function->body;
 	int is_input = number == SL__FUNCTION_INPUT;
 	const uint32_t *values = is_input ? actual->inputs : actual->outputs;
 	size_t n_values = is_input ? actual->n_inputs : actual->n_outputs;
 	struct sl__field f;
 	size_t i = 0;
 
-	for (; sl__wire_find(&body, number, &f); i++)
-		fn(r, scope, sl__onnx_key(r, &f),
+	for (; sl__wire_find_field(&body, number, &f); i++)
+		fn(r, scope, sl__onnx_name_scratch(r, &f),
 		   i < n_values ? values[i] : SL__NONE);
 	if (i < n_values)
 		sl__wire_fail(&r->file,
@@ -242,7 +242,7 @@ for_each_formal(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 /* Reads the call, then the body with the call's values in place. */
 static void
 inline_call(struct sl__onnx_reader *r, struct sl__onnx_call *call,
-	    struct sl__wire node, const struct sl__onnx_head *head)
+	    struct sl__wire_reader node, const struct sl__onnx_node_header *head)
 {
 	struct sl__onnx_scope scope = {.block = call->caller->block,
 				       .call = call};
@@ -255,32 +255,32 @@ inline_call(struct sl__onnx_reader *r, struct sl__onnx_call *call,
 	if (head->name.n_bytes)
 		name = sl__onnx_text(r, &head->name, call->caller->prefix);
 	else
-		name = sl__onnx_made(r, sl__arena_format(r->arena, "%s%s_%zu",
+		name = sl__onnx_text_or_nomem(r, sl__arena_format(r->arena, "%s%s_%zu",
 							 call->caller->prefix,
 							 call->function->name,
 							 r->n_inlined));
 	sl__onnx_charge(r,
 			2 * strlen(name) + n * sizeof(uint32_t) + CALL_BYTES);
 	scope.prefix =
-		sl__onnx_made(r, sl__arena_format(r->arena, "%s/", name));
-	actual.inputs = sl__onnx_scratch(r, n, sizeof(uint32_t));
+		sl__onnx_text_or_nomem(r, sl__arena_format(r->arena, "%s/", name));
+	actual.inputs = sl__onnx_alloc_scratch(r, n, sizeof(uint32_t));
 	if (!actual.inputs)
 		return;
 	actual.outputs = actual.inputs + head->n_inputs;
 	sl__onnx_resolve(r, node, call->caller, actual.inputs, actual.outputs);
-	sl__onnx_give(r, node, SL__NODE_ATTRIBUTE, head->n_attributes,
+	sl__onnx_attribute_map_fill(r, node, SL__NODE_ATTRIBUTE, head->n_attributes,
 		      &call->given);
 	sl__map_init(&scope.values, &r->scratch);
 	sl__map_init(&scope.promised, &r->scratch);
 	for_each_formal(r, &scope, SL__FUNCTION_INPUT, &actual, bind_input);
 	for_each_formal(r, &scope, SL__FUNCTION_OUTPUT, &actual, bind_output);
-	sl__onnx_nodes(r, call->function->body, SL__FUNCTION_NODE, &scope);
+	sl__onnx_parse_nodes(r, call->function->body, SL__FUNCTION_NODE, &scope);
 	for_each_formal(r, &scope, SL__FUNCTION_OUTPUT, &actual, copy_output);
 }
 
 void
-sl__onnx_inline(struct sl__onnx_reader *r, struct sl__onnx_function *function,
-		struct sl__wire node, const struct sl__onnx_head *head,
+sl__onnx_inline_function(struct sl__onnx_reader *r, struct sl__onnx_function *function,
+		struct sl__wire_reader node, const struct sl__onnx_node_header *head,
 		struct sl__onnx_scope *scope)
 {
 	struct sl__onnx_call call = {.function = function, .caller = scope};

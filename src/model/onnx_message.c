@@ -16,7 +16,7 @@
 
 #include "base/banned.h"
 
-static const struct sl__onnx_plan *
+static const struct sl__onnx_write_plan *
 plan_of(const struct sl__wire_writer *w)
 {
 	return w->ctx;
@@ -54,7 +54,7 @@ sl__onnx_put_numbers(struct sl__wire_writer *w, const struct sl__tensor *tensor)
 					     sl_dtype_text(tensor->dtype));
 			return;
 		}
-		sl__wire_put(w, piece, n);
+		sl__wire_put_bytes(w, piece, n);
 		sl__tensor_release_pages(tensor, at, n);
 		at += n;
 	}
@@ -126,7 +126,7 @@ put_contents(struct sl__wire_writer *w, const struct named_tensor *named)
 		   plan_of(w)->offsets[named->value] != SL__NO_OFFSET) {
 		put_external(w, named);
 	} else {
-		sl__wire_put_length(w, SL__TENSOR_RAW_DATA, t->n_bytes);
+		sl__wire_put_bytes_header(w, SL__TENSOR_RAW_DATA, t->n_bytes);
 		sl__onnx_put_numbers(w, t);
 	}
 }
@@ -164,13 +164,13 @@ put_sparse(struct sl__wire_writer *w, const void *part)
 	put_dims(w, SL__SPARSE_DIMS, named->tensor);
 }
 
-static sl__wire_body put_type;
+static sl__wire_message_body put_type;
 
 /* A size that is not a number by a name, where one stands for it alone. */
 static void
 put_symbol(struct sl__wire_writer *w, int64_t size)
 {
-	const struct sl__onnx_plan *plan = plan_of(w);
+	const struct sl__onnx_write_plan *plan = plan_of(w);
 	uint64_t i = (uint64_t)size - (uint64_t)SL__SYMBOL_BASE;
 	struct sl_buf label = {0};
 
@@ -255,7 +255,7 @@ put_type(struct sl__wire_writer *w, const void *part)
 {
 	static const struct {
 		uint32_t number;
-		sl__wire_body *body;
+		sl__wire_message_body *body;
 	} kinds[] = {
 		[SL__TYPE_UNKNOWN] = {0, NULL},
 		[SL__TYPE_TENSOR] = {SL__TYPE_FIELD_TENSOR, put_tensor_type},
@@ -295,7 +295,7 @@ is_whole(const struct sl__type *type)
 
 /* What is declared, else what was inferred. */
 static const struct sl__type *
-type_of(const struct sl__onnx_plan *plan, uint32_t value)
+type_of(const struct sl__onnx_write_plan *plan, uint32_t value)
 {
 	const struct sl__type *declared = &plan->graph->values[value].declared;
 
@@ -307,18 +307,18 @@ type_of(const struct sl__onnx_plan *plan, uint32_t value)
 static void
 put_info(struct sl__wire_writer *w, const void *part)
 {
-	const struct sl__onnx_plan *plan = plan_of(w);
+	const struct sl__onnx_write_plan *plan = plan_of(w);
 	const struct sl__type *type;
 	uint32_t value;
 
 	memcpy(&value, part, sizeof(value));
 	type = type_of(plan, value);
-	sl__wire_put_text(w, SL__INFO_NAME, plan->names[value]);
+	sl__wire_put_text(w, SL__VALUE_INFO_NAME, plan->names[value]);
 	if (is_whole(type))
-		sl__wire_put_message(w, SL__INFO_TYPE, put_type, type);
+		sl__wire_put_message(w, SL__VALUE_INFO_TYPE, put_type, type);
 }
 
-static sl__wire_body put_graph;
+static sl__wire_message_body put_graph;
 
 /* An attribute and, for messages, the node it belongs to. */
 struct owned_attribute {
@@ -434,7 +434,7 @@ put_node(struct sl__wire_writer *w, const void *part)
 static void
 put_initializer(struct sl__wire_writer *w, uint32_t value)
 {
-	const struct sl__onnx_plan *plan = plan_of(w);
+	const struct sl__onnx_write_plan *plan = plan_of(w);
 	const struct named_tensor named = {plan->graph->values[value].tensor,
 					   plan->names[value],
 					   plan->names[value], value};
@@ -451,7 +451,7 @@ put_initializer(struct sl__wire_writer *w, uint32_t value)
 static void
 put_values(struct sl__wire_writer *w, uint32_t block)
 {
-	const struct sl__onnx_plan *plan = plan_of(w);
+	const struct sl__onnx_write_plan *plan = plan_of(w);
 	const struct sl_graph *graph = plan->graph;
 
 	for (uint32_t v = plan->first[block]; v != SL__NONE; v = plan->next[v])
@@ -515,7 +515,7 @@ void
 sl__onnx_put_model(struct sl__wire_writer *w, const void *part)
 {
 	static const uint32_t main_block = 0;
-	const struct sl__onnx_plan *plan = plan_of(w);
+	const struct sl__onnx_write_plan *plan = plan_of(w);
 
 	(void)part;
 	sl__wire_put_integer(w, SL__MODEL_IR_VERSION, plan->ir_version);

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_node.c - a node of an ONNX file: its operator, inputs and outputs. */
-#include "model/onnx_parts.h"
+#include "model/onnx_parse.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #include "base/banned.h"
 
-static const struct sl__wire_row head_rows[] = {
-	{SL__NODE_INPUT, SL__WIRE_BYTES, SL__WIRE_COUNT,
-	 offsetof(struct sl__onnx_head, n_inputs)},
-	{SL__NODE_OUTPUT, SL__WIRE_BYTES, SL__WIRE_COUNT,
-	 offsetof(struct sl__onnx_head, n_outputs)},
-	{SL__NODE_ATTRIBUTE, SL__WIRE_BYTES, SL__WIRE_COUNT,
-	 offsetof(struct sl__onnx_head, n_attributes)},
-	{SL__NODE_NAME, SL__WIRE_BYTES, SL__WIRE_KEEP,
-	 offsetof(struct sl__onnx_head, name)},
-	{SL__NODE_OP_TYPE, SL__WIRE_BYTES, SL__WIRE_KEEP,
-	 offsetof(struct sl__onnx_head, type)},
-	{SL__NODE_DOMAIN, SL__WIRE_BYTES, SL__WIRE_KEEP,
-	 offsetof(struct sl__onnx_head, domain)},
-	{SL__NODE_OVERLOAD, SL__WIRE_BYTES, SL__WIRE_KEEP,
-	 offsetof(struct sl__onnx_head, overload)},
+static const struct sl__wire_store_rule head_rows[] = {
+	{SL__NODE_INPUT, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT,
+	 offsetof(struct sl__onnx_node_header, n_inputs)},
+	{SL__NODE_OUTPUT, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT,
+	 offsetof(struct sl__onnx_node_header, n_outputs)},
+	{SL__NODE_ATTRIBUTE, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT,
+	 offsetof(struct sl__onnx_node_header, n_attributes)},
+	{SL__NODE_NAME, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
+	 offsetof(struct sl__onnx_node_header, name)},
+	{SL__NODE_OP_TYPE, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
+	 offsetof(struct sl__onnx_node_header, type)},
+	{SL__NODE_DOMAIN, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
+	 offsetof(struct sl__onnx_node_header, domain)},
+	{SL__NODE_OVERLOAD, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
+	 offsetof(struct sl__onnx_node_header, overload)},
 	{0},
 };
 
 /* Name, operator and version. */
 static void
-name_node(struct sl__onnx_reader *r, const struct sl__onnx_head *head,
+name_node(struct sl__onnx_reader *r, const struct sl__onnx_node_header *head,
 	  const struct sl__onnx_scope *scope, struct sl__node *node)
 {
 	struct sl__onnx_call *call = scope->call;
@@ -46,7 +46,7 @@ name_node(struct sl__onnx_reader *r, const struct sl__onnx_head *head,
 	if (head->name.n_bytes) {
 		node->name = sl__onnx_text(r, &head->name, scope->prefix);
 	} else if (call) {
-		node->name = sl__onnx_made(
+		node->name = sl__onnx_text_or_nomem(
 			r, sl__arena_format(r->arena, "%s%s_%u", scope->prefix,
 					    node->type,
 					    (unsigned)call->n_unnamed++));
@@ -55,18 +55,18 @@ name_node(struct sl__onnx_reader *r, const struct sl__onnx_head *head,
 }
 
 static void
-read_attributes(struct sl__onnx_reader *r, struct sl__wire wire,
+read_attributes(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 		size_t n_attributes, struct sl__onnx_scope *scope,
 		struct sl__node *node)
 {
 	struct sl__attribute *list =
-		sl__onnx_array(r, n_attributes, sizeof(*list));
-	struct sl__wire inner;
+		sl__onnx_alloc_in_graph(r, n_attributes, sizeof(*list));
+	struct sl__wire_reader inner;
 	size_t n = 0;
 
-	while (sl__wire_message(&wire, SL__NODE_ATTRIBUTE, "attribute",
+	while (sl__wire_find_message(&wire, SL__NODE_ATTRIBUTE, "attribute",
 				&inner)) {
-		sl__onnx_attribute(r, inner, scope, &list[n]);
+		sl__onnx_parse_attribute(r, inner, scope, &list[n]);
 		if (list[n].name)
 			n++;
 	}
@@ -79,7 +79,7 @@ static uint32_t
 resolve(struct sl__onnx_reader *r, const struct sl__field *f,
 	const struct sl__onnx_scope *scope)
 {
-	const char *key = f->n_bytes ? sl__onnx_key(r, f) : "";
+	const char *key = f->n_bytes ? sl__onnx_name_scratch(r, f) : "";
 	const size_t *id;
 
 	if (!f->n_bytes)
@@ -95,7 +95,7 @@ resolve(struct sl__onnx_reader *r, const struct sl__field *f,
 }
 
 void
-sl__onnx_resolve(struct sl__onnx_reader *r, struct sl__wire wire,
+sl__onnx_resolve(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 		 const struct sl__onnx_scope *scope, uint32_t *inputs,
 		 uint32_t *outputs)
 {
@@ -124,11 +124,11 @@ replace_constant(struct sl__onnx_reader *r, uint32_t value)
 {
 	struct sl_graph *graph = r->graph;
 	uint32_t producer = graph->values[value].producer;
-	uint32_t *unused = sl__onnx_array(r, 1, sizeof(*unused));
+	uint32_t *unused = sl__onnx_alloc_in_graph(r, 1, sizeof(*unused));
 
 	if (!sl__onnx_charge(r, 2 * sizeof(struct sl__value) +
 					strlen(graph->values[value].name)) ||
-	    !sl__wire_check(&r->file,
+	    !sl__wire_keep_status(&r->file,
 			    sl__graph_add_value(
 				    graph, unused, graph->values[value].name,
 				    graph->values[value].block, r->file.err)))
@@ -157,8 +157,8 @@ is_again(const struct sl_graph *graph, const struct sl__node *node)
 }
 
 static void
-add_node(struct sl__onnx_reader *r, struct sl__wire wire,
-	 const struct sl__onnx_head *head, const struct sl__onnx_scope *scope,
+add_node(struct sl__onnx_reader *r, struct sl__wire_reader wire,
+	 const struct sl__onnx_node_header *head, const struct sl__onnx_scope *scope,
 	 struct sl__node *node)
 {
 	size_t n = head->n_inputs + head->n_outputs;
@@ -170,7 +170,7 @@ add_node(struct sl__onnx_reader *r, struct sl__wire wire,
 			      wire.at, n);
 	/* The node and its place in the block, as their tables double. */
 	if (!sl__onnx_charge(r, 2 * sizeof(*node) + 16 + n * sizeof(id)) ||
-	    !sl__onnx_reserve_ids(r, n))
+	    !sl__onnx_reserve_id_scratch(r, n))
 		return;
 	sl__onnx_resolve(r, wire, scope, r->ids, r->ids + head->n_inputs);
 	node->block = scope->block;
@@ -181,25 +181,25 @@ add_node(struct sl__onnx_reader *r, struct sl__wire wire,
 	if (!r->file.status && is_again(r->graph, node))
 		replace_constant(r, node->outputs[0]);
 	if (!r->file.status)
-		sl__wire_check(&r->file, sl__graph_add_node(r->graph, &id, node,
+		sl__wire_keep_status(&r->file, sl__graph_add_node(r->graph, &id, node,
 							    r->file.err));
 }
 
 void
-sl__onnx_node(struct sl__onnx_reader *r, struct sl__wire wire,
+sl__onnx_parse_node(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 	      struct sl__onnx_scope *scope)
 {
 	struct sl__onnx_function *function;
-	struct sl__onnx_head head = {0};
+	struct sl__onnx_node_header head = {0};
 	struct sl__node node = {0};
 
-	sl__wire_scan(wire, head_rows, &head);
+	sl__wire_store_fields(wire, head_rows, &head);
 	if (!head.type.n_bytes)
 		sl__wire_fail(&r->file, "byte %zu: a node without an operator",
 			      wire.at);
 	function = sl__onnx_callee(r, &head);
 	if (function) {
-		sl__onnx_inline(r, function, wire, &head, scope);
+		sl__onnx_inline_function(r, function, wire, &head, scope);
 		return;
 	}
 	if (scope->call)

@@ -14,7 +14,7 @@
 #include "graph/op_rules.h"
 #include "model/external.h"
 #include "model/file_kind.h"
-#include "model/onnx_parts.h"
+#include "model/onnx_parse.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -63,22 +63,22 @@ struct outline {
 };
 
 static struct outline
-read_outline(struct sl__onnx_reader *r, struct sl__wire model)
+read_outline(struct sl__onnx_reader *r, struct sl__wire_reader model)
 {
-	static const struct sl__wire_row rows[] = {
-		{SL__MODEL_IR_VERSION, SL__WIRE_VARINT, SL__WIRE_INTEGER,
+	static const struct sl__wire_store_rule rows[] = {
+		{SL__MODEL_IR_VERSION, SL__WIRE_VARINT, SL__WIRE_STORE_INTEGER,
 		 offsetof(struct outline, ir_version)},
-		{SL__MODEL_GRAPH, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		{SL__MODEL_GRAPH, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct outline, graph)},
-		{SL__MODEL_PRODUCER_NAME, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		{SL__MODEL_PRODUCER_NAME, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct outline, producer)},
-		{SL__MODEL_PRODUCER_VERSION, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		{SL__MODEL_PRODUCER_VERSION, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct outline, producer_version)},
-		{SL__MODEL_OPSET_IMPORT, SL__WIRE_BYTES, SL__WIRE_COUNT,
+		{SL__MODEL_OPSET_IMPORT, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT,
 		 offsetof(struct outline, n_opsets)},
-		{SL__MODEL_METADATA_PROPS, SL__WIRE_BYTES, SL__WIRE_COUNT,
+		{SL__MODEL_METADATA_PROPS, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT,
 		 offsetof(struct outline, n_metadata)},
-		{SL__MODEL_FUNCTIONS, SL__WIRE_BYTES, SL__WIRE_COUNT,
+		{SL__MODEL_FUNCTIONS, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT,
 		 offsetof(struct outline, n_functions)},
 		{0},
 	};
@@ -91,7 +91,7 @@ read_outline(struct sl__onnx_reader *r, struct sl__wire model)
 				      "byte %zu: a second graph; the first "
 				      "begins at byte %zu",
 				      f.at, out.graph.at);
-		sl__wire_store(&model, &f, rows, &out);
+		sl__wire_store_field(&model, &f, rows, &out);
 	}
 	if (!out.graph.number)
 		sl__wire_fail(&r->file,
@@ -105,24 +105,24 @@ read_outline(struct sl__onnx_reader *r, struct sl__wire model)
 
 /* Operator sets and metadata. */
 static void
-read_lists(struct sl__onnx_reader *r, struct sl__wire model,
+read_lists(struct sl__onnx_reader *r, struct sl__wire_reader model,
 	   const struct outline *outline)
 {
 	struct sl_graph *graph = r->graph;
 	struct sl__field f;
 
 	graph->opsets =
-		sl__onnx_array(r, outline->n_opsets, sizeof(*graph->opsets));
-	graph->metadata = sl__onnx_array(r, outline->n_metadata,
+		sl__onnx_alloc_in_graph(r, outline->n_opsets, sizeof(*graph->opsets));
+	graph->metadata = sl__onnx_alloc_in_graph(r, outline->n_metadata,
 					 sizeof(*graph->metadata));
 	while (sl__wire_next(&model, &f)) {
 		if (f.number == SL__MODEL_OPSET_IMPORT)
-			graph->opsets[graph->n_opsets++] = sl__onnx_opset(
-				r, sl__wire_enter(&model, &f, "model's list"),
+			graph->opsets[graph->n_opsets++] = sl__onnx_parse_opset(
+				r, sl__wire_enter_message(&model, &f, "model's list"),
 				&r->opsets);
 		else if (f.number == SL__MODEL_METADATA_PROPS)
-			graph->metadata[graph->n_metadata++] = sl__onnx_pair(
-				r, sl__wire_enter(&model, &f, "model's list"));
+			graph->metadata[graph->n_metadata++] = sl__onnx_parse_string_pair(
+				r, sl__wire_enter_message(&model, &f, "model's list"));
 	}
 }
 
@@ -135,7 +135,7 @@ read_producer(struct sl__onnx_reader *r, const struct outline *outline)
 	if (!outline->producer_version.n_bytes)
 		return name;
 	if (*name)
-		name = sl__onnx_made(r,
+		name = sl__onnx_text_or_nomem(r,
 				     sl__arena_format(r->arena, "%s ", name));
 	return sl__onnx_text(r, &outline->producer_version, name);
 }
@@ -145,7 +145,7 @@ read_model(struct sl__onnx_reader *r)
 {
 	struct sl__onnx_scope scope = {.prefix = ""};
 	struct outline outline;
-	struct sl__wire model;
+	struct sl__wire_reader model;
 
 	if (!r->file.n_bytes)
 		sl__wire_fail(&r->file, "is empty");
@@ -154,8 +154,8 @@ read_model(struct sl__onnx_reader *r)
 	r->graph->ir_version = (int)outline.ir_version;
 	r->graph->producer = read_producer(r, &outline);
 	read_lists(r, model, &outline);
-	sl__onnx_functions(r, model, outline.n_functions);
-	sl__onnx_graph(r, sl__wire_enter(&model, &outline.graph, "graph"),
+	sl__onnx_parse_functions(r, model, outline.n_functions);
+	sl__onnx_parse_graph(r, sl__wire_enter_message(&model, &outline.graph, "graph"),
 		       &scope);
 }
 
@@ -326,7 +326,7 @@ sl__onnx_open(struct sl_graph **out, const char *path,
 	if (folder && slash)
 		folder[slash == path ? 1 : slash - path] = '\0';
 	origin.folder = folder;
-	rc = folder ? sl__external_target(&scratch, path, folder,
+	rc = folder ? sl__external_data_link_folder(&scratch, path, folder,
 					  &origin.target, err)
 		    : sl__fail_nomem(err);
 	if (!rc)
@@ -366,7 +366,7 @@ sl__onnx_read_tensor(struct sl__tensor *out, struct sl__arena *arena,
 		     struct sl_error *err)
 {
 	struct sl__onnx_reader r;
-	struct sl__wire wire;
+	struct sl__wire_reader wire;
 	struct sl__field name;
 	enum sl_status rc;
 
@@ -375,7 +375,7 @@ sl__onnx_read_tensor(struct sl__tensor *out, struct sl__arena *arena,
 		return sl__fail(err, SL_E_DATA, "is empty");
 	reader_init(&r, arena, bytes, n_bytes, err);
 	sl__wire_init(&wire, &r.file, "tensor");
-	sl__onnx_tensor(&r, wire, out, &name);
+	sl__onnx_parse_tensor(&r, wire, out, &name);
 	rc = r.file.status;
 	sl__arena_release(&r.scratch);
 	if (rc == SL_E_DATA && begins_with_name(bytes, n_bytes))

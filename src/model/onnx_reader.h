@@ -15,16 +15,16 @@ enum {
 };
 
 /* Attributes by name: the defaults of a function, or what a call gives. */
-struct sl__onnx_given {
+struct sl__onnx_attribute_map {
 	struct sl__map names; /* -> index */
-	struct sl__wire *attributes;
+	struct sl__wire_reader *attributes;
 };
 
 struct sl__onnx_function {
-	struct sl__wire body;
+	struct sl__wire_reader body;
 	const char *name;
 	struct sl__map opsets; /* domain -> version */
-	struct sl__onnx_given defaults;
+	struct sl__onnx_attribute_map defaults;
 	int is_open; /* being inlined right now */
 };
 
@@ -47,7 +47,7 @@ struct sl__onnx_scope {
 struct sl__onnx_call {
 	struct sl__onnx_function *function;
 	struct sl__onnx_scope *caller;
-	struct sl__onnx_given given;
+	struct sl__onnx_attribute_map given;
 	uint32_t n_unnamed; /* nodes of the body without a name, so far */
 };
 
@@ -90,28 +90,28 @@ struct sl__onnx_reader {
 };
 
 /* What a node says of itself; fields that it leaves out have number 0. */
-struct sl__onnx_head {
+struct sl__onnx_node_header {
 	struct sl__field name, type, domain, overload;
 	size_t n_inputs, n_outputs, n_attributes;
 };
 
-/* onnx_means.c.  Takes off the budget; 0, and SL_E_DATA, when it is used up. */
+/* onnx_reader.c.  Takes off the budget; 0, and SL_E_DATA, when it is used up. */
 int sl__onnx_charge(struct sl__onnx_reader *r, uint64_t n_bytes);
 
 /* Zeroed storage of the graph's, charged, or for reading only; NULL after a
  * failure. */
-void *sl__onnx_array(struct sl__onnx_reader *r, size_t n, size_t n_bytes);
-void *sl__onnx_scratch(struct sl__onnx_reader *r, size_t n, size_t n_bytes);
+void *sl__onnx_alloc_in_graph(struct sl__onnx_reader *r, size_t n, size_t n_bytes);
+void *sl__onnx_alloc_scratch(struct sl__onnx_reader *r, size_t n, size_t n_bytes);
 
 /* A string, behind 'prefix', in r->arena; or in r->text, where the next call
  * overwrites it.  The field is BYTES or was left out. */
 const char *sl__onnx_text(struct sl__onnx_reader *r,
 			  const struct sl__field *field, const char *prefix);
-const char *sl__onnx_key(struct sl__onnx_reader *r,
+const char *sl__onnx_name_scratch(struct sl__onnx_reader *r,
 			 const struct sl__field *field);
 
 /* A text that was just formatted in an arena, which may have failed. */
-const char *sl__onnx_made(struct sl__onnx_reader *r, const char *text);
+const char *sl__onnx_text_or_nomem(struct sl__onnx_reader *r, const char *text);
 
 /* Names are told apart up to their first NUL: SL_E_DATA for one inside. */
 void sl__onnx_check_name(struct sl__onnx_reader *r,
@@ -119,10 +119,10 @@ void sl__onnx_check_name(struct sl__onnx_reader *r,
 
 /* Room for n bytes and a NUL in r->text, for n ids in r->ids; whether there
  * is. */
-int sl__onnx_reserve_text(struct sl__onnx_reader *r, size_t n);
-int sl__onnx_reserve_ids(struct sl__onnx_reader *r, size_t n);
+int sl__onnx_reserve_text_scratch(struct sl__onnx_reader *r, size_t n);
+int sl__onnx_reserve_id_scratch(struct sl__onnx_reader *r, size_t n);
 
-void sl__onnx_put(struct sl__onnx_reader *r, struct sl__map *map,
+void sl__onnx_map_put(struct sl__onnx_reader *r, struct sl__map *map,
 		  const char *key, size_t value);
 
 /* One level deeper, or 0 and SL_E_DATA; else the caller decrements r->depth. */
@@ -130,11 +130,11 @@ int sl__onnx_descend(struct sl__onnx_reader *r, size_t at);
 
 /* An entry of a list of operator sets; adds it to 'opsets', where the newer
  * version of a domain stays. */
-struct sl__opset sl__onnx_opset(struct sl__onnx_reader *r,
-				struct sl__wire entry, struct sl__map *opsets);
+struct sl__opset sl__onnx_parse_opset(struct sl__onnx_reader *r,
+				struct sl__wire_reader entry, struct sl__map *opsets);
 
 /* A StringStringEntryProto. */
-struct sl__metadata sl__onnx_pair(struct sl__onnx_reader *r,
-				  struct sl__wire pair);
+struct sl__metadata sl__onnx_parse_string_pair(struct sl__onnx_reader *r,
+				  struct sl__wire_reader pair);
 
 #endif

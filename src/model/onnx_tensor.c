@@ -10,7 +10,7 @@
  */
 #include "base/dtype.h"
 #include "model/external.h"
-#include "model/onnx_parts.h"
+#include "model/onnx_parse.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -25,36 +25,36 @@ struct parts {
 	size_t rank;
 	int64_t dtype, location;
 	struct sl__field name, raw;
-	struct sl__external external;
+	struct sl__external_data external;
 	const char *shown; /* the name, for errors */
 };
 
 static void
-read_dims(struct sl__onnx_reader *r, const struct sl__wire *wire,
+read_dims(struct sl__onnx_reader *r, const struct sl__wire_reader *wire,
 	  const struct sl__field *f, struct parts *out)
 {
 	size_t n = 0;
 
-	sl__wire_count(wire, f, SL__WIRE_VARINT, &n);
+	sl__wire_count_numbers(wire, f, SL__WIRE_VARINT, &n);
 	if (n > SL__ONNX_RANK_MOST - out->rank)
 		sl__wire_fail(&r->file,
 			      "byte %zu: a tensor with more than %d dimensions",
 			      f->at, SL__ONNX_RANK_MOST);
-	sl__wire_take(f, SL__WIRE_VARINT, (uint64_t *)out->dims,
+	sl__wire_read_numbers(f, SL__WIRE_VARINT, (uint64_t *)out->dims,
 		      SL__ONNX_RANK_MOST, &out->rank);
 }
 
 static void
-read_parts(struct sl__onnx_reader *r, struct sl__wire wire, struct parts *out)
+read_parts(struct sl__onnx_reader *r, struct sl__wire_reader wire, struct parts *out)
 {
-	static const struct sl__wire_row rows[] = {
-		{SL__TENSOR_DATA_TYPE, SL__WIRE_VARINT, SL__WIRE_INTEGER,
+	static const struct sl__wire_store_rule rows[] = {
+		{SL__TENSOR_DATA_TYPE, SL__WIRE_VARINT, SL__WIRE_STORE_INTEGER,
 		 offsetof(struct parts, dtype)},
-		{SL__TENSOR_NAME, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		{SL__TENSOR_NAME, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct parts, name)},
-		{SL__TENSOR_RAW_DATA, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		{SL__TENSOR_RAW_DATA, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct parts, raw)},
-		{SL__TENSOR_DATA_LOCATION, SL__WIRE_VARINT, SL__WIRE_INTEGER,
+		{SL__TENSOR_DATA_LOCATION, SL__WIRE_VARINT, SL__WIRE_STORE_INTEGER,
 		 offsetof(struct parts, location)},
 		{0},
 	};
@@ -64,12 +64,12 @@ read_parts(struct sl__onnx_reader *r, struct sl__wire wire, struct parts *out)
 	out->external.location = "";
 	out->external.n_bytes = UINT64_MAX;
 	while (sl__wire_next(&wire, &f)) {
-		sl__wire_store(&wire, &f, rows, out);
+		sl__wire_store_field(&wire, &f, rows, out);
 		if (f.number == SL__TENSOR_DIMS)
 			read_dims(r, &wire, &f, out);
 		else if (f.number == SL__TENSOR_EXTERNAL_DATA)
-			sl__external_entry(
-				r, sl__wire_enter(&wire, &f, "external data"),
+			sl__external_data_read_entry(
+				r, sl__wire_enter_message(&wire, &f, "external data"),
 				&out->external);
 		else if (f.number == SL__TENSOR_SEGMENT)
 			sl__wire_fail(&r->file,
@@ -84,7 +84,7 @@ static void
 measure(struct sl__onnx_reader *r, const struct parts *parts,
 	struct sl__tensor *out)
 {
-	int64_t *dims = sl__onnx_array(r, parts->rank, sizeof(*dims));
+	int64_t *dims = sl__onnx_alloc_in_graph(r, parts->rank, sizeof(*dims));
 
 	memset(out, 0, sizeof(*out));
 	if (!dims)
@@ -108,14 +108,14 @@ measure(struct sl__onnx_reader *r, const struct parts *parts,
 }
 
 /* Which list holds numbers of a type. */
-static struct sl__onnx_list
+static struct sl__onnx_number_list
 list_of(enum sl_dtype dtype)
 {
-	static const struct sl__onnx_list floats = {SL__TENSOR_FLOAT_DATA,
+	static const struct sl__onnx_number_list floats = {SL__TENSOR_FLOAT_DATA,
 						    SL__WIRE_FIXED32, 4};
-	static const struct sl__onnx_list doubles = {SL__TENSOR_DOUBLE_DATA,
+	static const struct sl__onnx_number_list doubles = {SL__TENSOR_DOUBLE_DATA,
 						     SL__WIRE_FIXED64, 8};
-	struct sl__onnx_list list = {SL__TENSOR_INT32_DATA, SL__WIRE_VARINT, 1};
+	struct sl__onnx_number_list list = {SL__TENSOR_INT32_DATA, SL__WIRE_VARINT, 1};
 	unsigned n_bits = sl_dtype_bits(dtype);
 
 	if (dtype == SL_DTYPE_F32 || dtype == SL_DTYPE_C64)
@@ -145,7 +145,7 @@ fail_length(struct sl__onnx_reader *r, const struct parts *parts,
 
 /* Unpacks one field of a list to 'to'; returns where it ends. */
 static unsigned char *
-unpack(const struct sl__field *f, const struct sl__onnx_list *list,
+unpack(const struct sl__field *f, const struct sl__onnx_number_list *list,
        unsigned char *to)
 {
 	const unsigned char *at = f->bytes, *end = at + f->n_bytes;
@@ -166,7 +166,7 @@ unpack(const struct sl__field *f, const struct sl__onnx_list *list,
 }
 
 void
-sl__onnx_unpack(struct sl__wire wire, const struct sl__onnx_list *list,
+sl__onnx_number_list_unpack(struct sl__wire_reader wire, const struct sl__onnx_number_list *list,
 		void *to)
 {
 	unsigned char *at = to;
@@ -179,13 +179,13 @@ sl__onnx_unpack(struct sl__wire wire, const struct sl__onnx_list *list,
 }
 
 const char **
-sl__onnx_strings(struct sl__onnx_reader *r, struct sl__wire wire,
+sl__onnx_parse_strings(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 		 uint32_t number, size_t n)
 {
-	const char **strings = sl__onnx_array(r, n, sizeof(*strings));
+	const char **strings = sl__onnx_alloc_in_graph(r, n, sizeof(*strings));
 	struct sl__field f;
 
-	for (size_t i = 0; sl__wire_find(&wire, number, &f); i++)
+	for (size_t i = 0; sl__wire_find_field(&wire, number, &f); i++)
 		strings[i] = sl__onnx_text(r, &f, "");
 	return strings;
 }
@@ -196,7 +196,7 @@ struct list_size {
 };
 
 static struct list_size
-size_list(struct sl__wire wire, uint32_t number, enum sl__wire_type type)
+size_list(struct sl__wire_reader wire, uint32_t number, enum sl__wire_type type)
 {
 	struct list_size size = {0, 0, {0}};
 	struct sl__field f;
@@ -206,16 +206,16 @@ size_list(struct sl__wire wire, uint32_t number, enum sl__wire_type type)
 			continue;
 		if (!size.n_fields++)
 			size.first = f;
-		sl__wire_count(&wire, &f, type, &size.n);
+		sl__wire_count_numbers(&wire, &f, type, &size.n);
 	}
 	return size;
 }
 
 static void
-take_list(struct sl__onnx_reader *r, struct sl__wire wire,
+take_list(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 	  const struct parts *parts, struct sl__tensor *out)
 {
-	struct sl__onnx_list list = list_of(out->dtype);
+	struct sl__onnx_number_list list = list_of(out->dtype);
 	struct list_size size = size_list(wire, list.number, list.type);
 	unsigned char *bytes;
 
@@ -230,12 +230,12 @@ take_list(struct sl__onnx_reader *r, struct sl__wire wire,
 		out->is_mapped = r->is_mapped;
 		return;
 	}
-	out->bytes = bytes = sl__onnx_array(r, size.n, list.width_bytes);
-	sl__onnx_unpack(wire, &list, bytes);
+	out->bytes = bytes = sl__onnx_alloc_in_graph(r, size.n, list.width_bytes);
+	sl__onnx_number_list_unpack(wire, &list, bytes);
 }
 
 static void
-take_strings(struct sl__onnx_reader *r, struct sl__wire wire,
+take_strings(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 	     const struct parts *parts, struct sl__tensor *out)
 {
 	size_t n = size_list(wire, SL__TENSOR_STRING_DATA, SL__WIRE_BYTES)
@@ -247,11 +247,11 @@ take_strings(struct sl__onnx_reader *r, struct sl__wire wire,
 			      "takes %llu",
 			      parts->shown, n,
 			      (unsigned long long)out->n_elements);
-	out->strings = sl__onnx_strings(r, wire, SL__TENSOR_STRING_DATA, n);
+	out->strings = sl__onnx_parse_strings(r, wire, SL__TENSOR_STRING_DATA, n);
 }
 
 static void
-take_contents(struct sl__onnx_reader *r, struct sl__wire wire,
+take_contents(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 	      const struct parts *parts, struct sl__tensor *out)
 {
 	if (out->dtype == SL_DTYPE_NONE) {
@@ -270,7 +270,7 @@ take_contents(struct sl__onnx_reader *r, struct sl__wire wire,
 	} else if (out->dtype == SL_DTYPE_STRING) {
 		take_strings(r, wire, parts, out);
 	} else if (parts->location == EXTERNAL) {
-		sl__external_find(r, &parts->external, parts->shown, out);
+		sl__external_data_attach(r, &parts->external, parts->shown, out);
 	} else if (!parts->raw.n_bytes) {
 		take_list(r, wire, parts, out);
 	} else if (parts->raw.n_bytes != out->n_bytes) {
@@ -282,7 +282,7 @@ take_contents(struct sl__onnx_reader *r, struct sl__wire wire,
 }
 
 void
-sl__onnx_tensor(struct sl__onnx_reader *r, struct sl__wire wire,
+sl__onnx_parse_tensor(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 		struct sl__tensor *out, struct sl__field *name)
 {
 	struct parts parts;
@@ -310,7 +310,7 @@ struct sparse {
 };
 
 static void
-read_sparse(struct sl__onnx_reader *r, struct sl__wire wire, struct sparse *out)
+read_sparse(struct sl__onnx_reader *r, struct sl__wire_reader wire, struct sparse *out)
 {
 	struct sl__field f, ignored;
 
@@ -318,11 +318,11 @@ read_sparse(struct sl__onnx_reader *r, struct sl__wire wire, struct sparse *out)
 		if (f.number == SL__SPARSE_DIMS) {
 			read_dims(r, &wire, &f, &out->parts);
 		} else if (f.number == SL__SPARSE_INDICES) {
-			sl__onnx_tensor(r, sl__wire_enter(&wire, &f, "tensor"),
+			sl__onnx_parse_tensor(r, sl__wire_enter_message(&wire, &f, "tensor"),
 					&out->indices, &ignored);
 		} else if (f.number == SL__SPARSE_VALUES) {
 			out->has_values = 1;
-			sl__onnx_tensor(r, sl__wire_enter(&wire, &f, "tensor"),
+			sl__onnx_parse_tensor(r, sl__wire_enter_message(&wire, &f, "tensor"),
 					&out->values, &out->name);
 		}
 	}
@@ -386,7 +386,7 @@ check_indices(struct sl__onnx_reader *r, const struct sl__tensor *dense,
 }
 
 void
-sl__onnx_sparse(struct sl__onnx_reader *r, struct sl__wire wire,
+sl__onnx_parse_sparse_tensor(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 		struct sl__tensor *out, struct sl__field *name)
 {
 	struct sl__tensor *indices;
@@ -405,7 +405,7 @@ sl__onnx_sparse(struct sl__onnx_reader *r, struct sl__wire wire,
 			      "and dimensions do not fit together",
 			      wire.at);
 	check_indices(r, out, &sparse);
-	indices = sl__onnx_array(r, 1, sizeof(*indices));
+	indices = sl__onnx_alloc_in_graph(r, 1, sizeof(*indices));
 	if (!indices)
 		return;
 	*indices = sparse.indices;

@@ -8,7 +8,7 @@
  * them are the same.  A file that Sleuth wrote has the place as the name, so
  * that other values can refer to it.
  */
-#include "model/onnx_parts.h"
+#include "model/onnx_parse.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -30,7 +30,7 @@ find_symbol(struct sl__onnx_reader *r, const char *name, const char *place)
 					   3 * strlen(key) + 48);
 	if (r->file.status)
 		return -1;
-	if (!sl__wire_check(
+	if (!sl__wire_keep_status(
 		    &r->file,
 		    name ? sl__graph_intern_symbol(graph, &size, name, r->file.err)
 			 : sl__graph_intern_unnamed_symbol(graph, &size, place,
@@ -46,38 +46,38 @@ struct dim {
 };
 
 static int64_t
-read_dim(struct sl__onnx_reader *r, struct sl__wire wire, const char *owner,
+read_dim(struct sl__onnx_reader *r, struct sl__wire_reader wire, const char *owner,
 	 int index)
 {
-	static const struct sl__wire_row rows[] = {
-		{SL__DIM_VALUE, SL__WIRE_VARINT, SL__WIRE_KEEP,
+	static const struct sl__wire_store_rule rows[] = {
+		{SL__DIM_VALUE, SL__WIRE_VARINT, SL__WIRE_STORE_FIELD,
 		 offsetof(struct dim, value)},
-		{SL__DIM_PARAM, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		{SL__DIM_PARAM, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct dim, param)},
 		{0},
 	};
 	struct dim dim = {{0}, {0}};
 	const char *place;
 
-	sl__wire_scan(wire, rows, &dim);
+	sl__wire_store_fields(wire, rows, &dim);
 	if (dim.value.number && (int64_t)dim.value.value >= 0)
 		return (int64_t)dim.value.value;
-	place = sl__onnx_made(
+	place = sl__onnx_text_or_nomem(
 		r, sl__arena_format(&r->scratch, "%s.%d", owner, index));
 	return find_symbol(
-		r, dim.param.n_bytes ? sl__onnx_key(r, &dim.param) : NULL,
+		r, dim.param.n_bytes ? sl__onnx_name_scratch(r, &dim.param) : NULL,
 		place);
 }
 
 static void
-read_shape(struct sl__onnx_reader *r, struct sl__wire wire, const char *owner,
+read_shape(struct sl__onnx_reader *r, struct sl__wire_reader wire, const char *owner,
 	   struct sl__type *out)
 {
 	int64_t dims[SL__ONNX_RANK_MOST], *copy;
 	struct sl__field f;
 	int rank = 0;
 
-	while (sl__wire_find(&wire, SL__SHAPE_DIM, &f)) {
+	while (sl__wire_find_field(&wire, SL__SHAPE_DIM, &f)) {
 		if (rank == SL__ONNX_RANK_MOST)
 			sl__wire_fail(&r->file,
 				      "byte %zu: '%.200s' has more than %d "
@@ -85,11 +85,11 @@ read_shape(struct sl__onnx_reader *r, struct sl__wire wire, const char *owner,
 				      f.at, owner, SL__ONNX_RANK_MOST);
 		else
 			dims[rank] = read_dim(
-				r, sl__wire_enter(&wire, &f, "dimension"),
+				r, sl__wire_enter_message(&wire, &f, "dimension"),
 				owner, rank);
 		rank++;
 	}
-	copy = sl__onnx_array(r, (size_t)rank, sizeof(*copy));
+	copy = sl__onnx_alloc_in_graph(r, (size_t)rank, sizeof(*copy));
 	if (!copy)
 		return;
 	memcpy(copy, dims, (size_t)rank * sizeof(*copy));
@@ -99,7 +99,7 @@ read_shape(struct sl__onnx_reader *r, struct sl__wire wire, const char *owner,
 
 /* The type of a tensor's numbers, or of a map's keys. */
 static void
-read_dtype(const struct sl__wire *wire, const struct sl__field *f,
+read_dtype(const struct sl__wire_reader *wire, const struct sl__field *f,
 	   struct sl__type *out)
 {
 	int64_t dtype = sl__wire_integer(wire, f);
@@ -110,7 +110,7 @@ read_dtype(const struct sl__wire *wire, const struct sl__field *f,
 
 /* A tensor, dense or sparse: type of number and shape. */
 static void
-read_tensor_type(struct sl__onnx_reader *r, struct sl__wire wire,
+read_tensor_type(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 		 const char *owner, struct sl__type *out)
 {
 	struct sl__field f;
@@ -119,7 +119,7 @@ read_tensor_type(struct sl__onnx_reader *r, struct sl__wire wire,
 		if (f.number == SL__TYPE_FIELD_ELEMENT)
 			read_dtype(&wire, &f, out);
 		else if (f.number == SL__TYPE_FIELD_SHAPE)
-			read_shape(r, sl__wire_enter(&wire, &f, "shape"), owner,
+			read_shape(r, sl__wire_enter_message(&wire, &f, "shape"), owner,
 				   out);
 	}
 }
@@ -127,7 +127,7 @@ read_tensor_type(struct sl__onnx_reader *r, struct sl__wire wire,
 /* What a sequence, an optional (field 1) or a map (field 2) holds; a map's
  * field 1 is the type of its keys. */
 static void
-read_element(struct sl__onnx_reader *r, struct sl__wire wire, uint32_t number,
+read_element(struct sl__onnx_reader *r, struct sl__wire_reader wire, uint32_t number,
 	     const char *owner, struct sl__type *out)
 {
 	struct sl__type *element;
@@ -135,10 +135,10 @@ read_element(struct sl__onnx_reader *r, struct sl__wire wire, uint32_t number,
 
 	while (sl__wire_next(&wire, &f)) {
 		if (f.number == number) {
-			element = sl__onnx_array(r, 1, sizeof(*element));
+			element = sl__onnx_alloc_in_graph(r, 1, sizeof(*element));
 			if (element)
-				sl__onnx_type(r,
-					      sl__wire_enter(&wire, &f, "type"),
+				sl__onnx_parse_type(r,
+					      sl__wire_enter_message(&wire, &f, "type"),
 					      owner, element);
 			out->element = element;
 		} else if (f.number == SL__TYPE_FIELD_ELEMENT) {
@@ -162,7 +162,7 @@ static const struct kind {
 };
 
 void
-sl__onnx_type(struct sl__onnx_reader *r, struct sl__wire wire,
+sl__onnx_parse_type(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 	      const char *owner, struct sl__type *out)
 {
 	struct sl__field f;
@@ -173,13 +173,13 @@ sl__onnx_type(struct sl__onnx_reader *r, struct sl__wire wire,
 	out->rank = -1;
 	while (sl__wire_next(&wire, &f)) {
 		const struct kind *kind = kinds;
-		struct sl__wire inner;
+		struct sl__wire_reader inner;
 
 		if (f.number < sizeof(kinds) / sizeof(*kinds))
 			kind = &kinds[f.number];
 		if (kind->kind == SL__TYPE_UNKNOWN)
 			continue;
-		inner = sl__wire_enter(&wire, &f, "type");
+		inner = sl__wire_enter_message(&wire, &f, "type");
 		out->kind = kind->kind;
 		if (kind->element)
 			read_element(r, inner, kind->element, owner, out);

@@ -35,15 +35,15 @@ static uint32_t
 field_of(const struct sl__type *element)
 {
 	if (element && element->kind == SL__TYPE_SEQUENCE)
-		return SL__VALUE_SEQUENCE;
+		return SL__SEQUENCE_SEQUENCE;
 	if (element && element->kind == SL__TYPE_OPTIONAL)
-		return SL__VALUE_OPTIONAL;
-	return SL__VALUE_TENSOR;
+		return SL__SEQUENCE_OPTIONAL;
+	return SL__SEQUENCE_TENSOR;
 }
 
 static void
 read_items(struct source *s, struct sl__runtime_value *out,
-	   const struct sl__type *element, struct sl__wire wire)
+	   const struct sl__type *element, struct sl__wire_reader wire)
 {
 	uint32_t number = field_of(element);
 	struct sl__field f;
@@ -53,7 +53,7 @@ read_items(struct source *s, struct sl__runtime_value *out,
 	if (!out->items)
 		s->status = sl__fail_nomem(s->err);
 	for (size_t i = 0; !s->status && i < out->n_items; i++) {
-		if (sl__wire_find(&wire, number, &f))
+		if (sl__wire_find_field(&wire, number, &f))
 			read_value(s, &out->items[i], element, f.bytes,
 				   f.n_bytes);
 	}
@@ -68,7 +68,7 @@ read_list(struct source *s, struct sl__runtime_value *out,
 				     .n_bytes = n_bytes,
 				     .max_fields = UINT64_MAX,
 				     .err = s->err};
-	struct sl__wire wire, all;
+	struct sl__wire_reader wire, all;
 	struct sl__field f;
 	size_t n = 0;
 
@@ -83,7 +83,7 @@ read_list(struct source *s, struct sl__runtime_value *out,
 	sl__wire_init(&wire, &file, "list of values");
 	out->kind = type->kind;
 	out->dtype = type->element ? type->element->dtype : SL_DTYPE_NONE;
-	for (all = wire; sl__wire_find(&all, field_of(type->element), &f);)
+	for (all = wire; sl__wire_find_field(&all, field_of(type->element), &f);)
 		n++;
 	if (type->kind == SL__TYPE_OPTIONAL && n > 1)
 		sl__wire_fail(&file, "an optional of %zu elements", n);

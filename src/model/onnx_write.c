@@ -42,7 +42,7 @@ is_seen(const struct sl_graph *graph, uint32_t around, uint32_t block)
 /* Names in use, and the values that bear the same one in blocks that do not
  * see each other. */
 struct naming {
-	struct sl__onnx_plan *plan;
+	struct sl__onnx_write_plan *plan;
 	struct sl__map owners; /* name -> the value that took it last */
 	uint32_t *others;      /* per value: the one that took it before */
 	struct sl_error *err;
@@ -69,7 +69,7 @@ is_taken(const struct naming *naming, const char *name, uint32_t value)
 static enum sl_status
 name_value(struct naming *naming, uint32_t value)
 {
-	struct sl__onnx_plan *plan = naming->plan;
+	struct sl__onnx_write_plan *plan = naming->plan;
 	const char *name = plan->graph->values[value].name;
 	const size_t *owner;
 
@@ -87,7 +87,7 @@ name_value(struct naming *naming, uint32_t value)
 
 /* The model's own values first: their names are known outside. */
 static enum sl_status
-name_values(struct sl__onnx_plan *plan, struct sl_error *err)
+name_values(struct sl__onnx_write_plan *plan, struct sl_error *err)
 {
 	const struct sl_graph *graph = plan->graph;
 	struct naming naming = {.plan = plan, .err = err};
@@ -147,7 +147,7 @@ import_node(struct sl__opset *opsets, size_t *n, const struct sl__node *node,
 
 /* The model's operator sets, and those that functions brought with them. */
 static enum sl_status
-plan_opsets(struct sl__onnx_plan *plan, struct sl_error *err)
+plan_opsets(struct sl__onnx_write_plan *plan, struct sl_error *err)
 {
 	const struct sl_graph *graph = plan->graph;
 	size_t cap = graph->n_opsets + graph->n_nodes + 1, n = 0;
@@ -191,7 +191,7 @@ ir_version_of_dtype(enum sl_dtype dtype)
 /* The IR version that came with the operator set, or that the types of
  * number need.  8 (2021) is what every reader in use takes. */
 static void
-plan_ir_version(struct sl__onnx_plan *plan)
+plan_ir_version(struct sl__onnx_write_plan *plan)
 {
 	static const struct {
 		int opset, ir_version;
@@ -218,7 +218,7 @@ plan_ir_version(struct sl__onnx_plan *plan)
 }
 
 static void
-mark_listed(struct sl__onnx_plan *plan, const struct sl__block *block)
+mark_listed(struct sl__onnx_write_plan *plan, const struct sl__block *block)
 {
 	for (size_t i = 0; i < block->n_inputs; i++)
 		plan->is_listed[block->inputs[i]] = 1;
@@ -227,7 +227,7 @@ mark_listed(struct sl__onnx_plan *plan, const struct sl__block *block)
 }
 
 static enum sl_status
-chain_values(struct sl__onnx_plan *plan, struct sl_error *err)
+chain_values(struct sl__onnx_write_plan *plan, struct sl_error *err)
 {
 	const struct sl_graph *graph = plan->graph;
 	struct sl__arena *arena = &plan->arena;
@@ -280,7 +280,7 @@ is_declared(const struct sl_graph *graph)
  * again.
  */
 static enum sl_status
-infer_outputs(struct sl__onnx_plan *plan, struct sl__shapes **shapes,
+infer_outputs(struct sl__onnx_write_plan *plan, struct sl__shapes **shapes,
 	      struct sl_error *err)
 {
 	const struct sl__shapes_options options = {
@@ -301,7 +301,7 @@ infer_outputs(struct sl__onnx_plan *plan, struct sl__shapes **shapes,
 
 /* "FILE.data" with its folder, for the draft; location is without. */
 static char *
-data_path(struct sl__onnx_plan *plan, const char *path)
+data_path(struct sl__onnx_write_plan *plan, const char *path)
 {
 	char *full = sl__arena_format(&plan->arena, "%s.data", path);
 	char *slash = full ? strrchr(full, '/') : NULL;
@@ -320,7 +320,7 @@ goes_outside(const struct sl__value *value)
 }
 
 static void
-place_outside(struct sl__onnx_plan *plan)
+place_outside(struct sl__onnx_write_plan *plan)
 {
 	uint64_t at = 0;
 
@@ -339,16 +339,16 @@ place_outside(struct sl__onnx_plan *plan)
  * file is NULL where none is needed.
  */
 static enum sl_status
-place(struct sl__onnx_plan *plan, struct sl__wire_writer *w, char **path)
+place(struct sl__onnx_write_plan *plan, struct sl__wire_writer *w, char **path)
 {
 	char *beside = *path;
-	uint64_t n_bytes = sl__wire_size(w, sl__onnx_put_model, NULL);
+	uint64_t n_bytes = sl__wire_message_size(w, sl__onnx_put_model, NULL);
 
 	*path = NULL;
 	if (w->status || n_bytes <= plan->most_bytes)
 		return w->status;
 	place_outside(plan);
-	n_bytes = sl__wire_size(w, sl__onnx_put_model, NULL);
+	n_bytes = sl__wire_message_size(w, sl__onnx_put_model, NULL);
 	if (w->status)
 		return w->status;
 	if (n_bytes > plan->most_bytes)
@@ -362,7 +362,7 @@ place(struct sl__onnx_plan *plan, struct sl__wire_writer *w, char **path)
 }
 
 static enum sl_status
-write_data(const struct sl__onnx_plan *plan, struct sl__atomic_file *draft,
+write_data(const struct sl__onnx_write_plan *plan, struct sl__atomic_file *draft,
 	   struct sl_error *err)
 {
 	static const unsigned char zeros[ALIGNMENT_BYTES];
@@ -371,7 +371,7 @@ write_data(const struct sl__onnx_plan *plan, struct sl__atomic_file *draft,
 	for (size_t v = 0; v < plan->graph->n_values && !w.status; v++) {
 		if (plan->offsets[v] == SL__NO_OFFSET)
 			continue;
-		sl__wire_put(&w, zeros, (size_t)(plan->offsets[v] - w.n_bytes));
+		sl__wire_put_bytes(&w, zeros, (size_t)(plan->offsets[v] - w.n_bytes));
 		sl__onnx_put_numbers(&w, plan->graph->values[v].tensor);
 	}
 	return w.status ? w.status : sl__atomic_file_flush(draft, err);
@@ -391,7 +391,7 @@ static enum sl_status
 write_files(struct sl__wire_writer *w, const char *path,
 	    const char *path_of_data)
 {
-	const struct sl__onnx_plan *plan = w->ctx;
+	const struct sl__onnx_write_plan *plan = w->ctx;
 	const struct sl_allocator *allocator = &plan->arena.allocator;
 	struct sl__atomic_file *model = NULL, *data = NULL;
 	enum sl_status rc;
@@ -413,7 +413,7 @@ write_files(struct sl__wire_writer *w, const char *path,
 }
 
 static enum sl_status
-settle(struct sl__onnx_plan *plan, struct sl_error *err)
+settle(struct sl__onnx_write_plan *plan, struct sl_error *err)
 {
 	enum sl_status rc = name_values(plan, err);
 
@@ -430,7 +430,7 @@ enum sl_status
 sl__onnx_write(const struct sl_graph *graph, const char *path,
 	       uint64_t most_bytes, struct sl_error *err)
 {
-	struct sl__onnx_plan plan = {.graph = graph, .most_bytes = most_bytes};
+	struct sl__onnx_write_plan plan = {.graph = graph, .most_bytes = most_bytes};
 	struct sl__wire_writer w = {.ctx = &plan, .err = err};
 	struct sl__shapes *shapes = NULL;
 	enum sl_status rc;

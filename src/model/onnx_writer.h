@@ -17,7 +17,7 @@ enum { SL__PIECE_BYTES = 1 << 20 }; /* of numbers made and written at once */
  * are seen in it.  Values of a block are chained from first[block] through
  * next[], in order, to SL__NONE.
  */
-struct sl__onnx_plan {
+struct sl__onnx_write_plan {
 	const struct sl_graph *graph;
 	uint64_t most_bytes; /* of the model's file */
 	struct sl__arena arena;
@@ -38,7 +38,7 @@ struct sl__onnx_plan {
 #define SL__NO_OFFSET UINT64_MAX
 
 /* onnx_message.c: the whole model; 'part' is not used, ctx is the plan. */
-sl__wire_body sl__onnx_put_model;
+sl__wire_message_body sl__onnx_put_model;
 
 /* The numbers of a tensor, in pieces, without a field around them. */
 void sl__onnx_put_numbers(struct sl__wire_writer *w,

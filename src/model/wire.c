@@ -61,10 +61,10 @@ fixed_bytes(enum sl__wire_type type)
 }
 
 void
-sl__wire_init(struct sl__wire *wire, struct sl__wire_file *file,
+sl__wire_init(struct sl__wire_reader *wire, struct sl__wire_file *file,
 	      const char *what)
 {
-	*wire = (struct sl__wire){.file = file,
+	*wire = (struct sl__wire_reader){.file = file,
 				  .end = file->n_bytes,
 				  .what = what,
 				  .is_outermost = 1};
@@ -76,12 +76,12 @@ sl__wire_fail(struct sl__wire_file *file, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	sl__wire_check(file, sl__fail_list(file->err, SL_E_DATA, format, args));
+	sl__wire_keep_status(file, sl__fail_list(file->err, SL_E_DATA, format, args));
 	va_end(args);
 }
 
 int
-sl__wire_check(struct sl__wire_file *file, enum sl_status rc)
+sl__wire_keep_status(struct sl__wire_file *file, enum sl_status rc)
 {
 	if (rc && !file->status) {
 		file->status = rc;
@@ -92,7 +92,7 @@ sl__wire_check(struct sl__wire_file *file, enum sl_status rc)
 
 /* A field that starts at 'at' does not end where its message does. */
 static int
-fail_past_end(const struct sl__wire *wire, size_t at, uint32_t number)
+fail_past_end(const struct sl__wire_reader *wire, size_t at, uint32_t number)
 {
 	char which[32] = "a field";
 
@@ -112,7 +112,7 @@ fail_past_end(const struct sl__wire *wire, size_t at, uint32_t number)
 }
 
 static int
-read_contents(struct sl__wire *wire, struct sl__field *field,
+read_contents(struct sl__wire_reader *wire, struct sl__field *field,
 	      const unsigned char *from)
 {
 	const unsigned char *end = wire->file->bytes + wire->end;
@@ -136,7 +136,7 @@ read_contents(struct sl__wire *wire, struct sl__field *field,
 }
 
 int
-sl__wire_next(struct sl__wire *wire, struct sl__field *field)
+sl__wire_next(struct sl__wire_reader *wire, struct sl__field *field)
 {
 	struct sl__wire_file *file = wire->file;
 	const unsigned char *from;
@@ -178,7 +178,7 @@ sl__wire_next(struct sl__wire *wire, struct sl__field *field)
 }
 
 int
-sl__wire_find(struct sl__wire *wire, uint32_t number, struct sl__field *field)
+sl__wire_find_field(struct sl__wire_reader *wire, uint32_t number, struct sl__field *field)
 {
 	while (sl__wire_next(wire, field)) {
 		if (field->number == number)
@@ -188,19 +188,19 @@ sl__wire_find(struct sl__wire *wire, uint32_t number, struct sl__field *field)
 }
 
 int
-sl__wire_message(struct sl__wire *wire, uint32_t number, const char *what,
-		 struct sl__wire *inner)
+sl__wire_find_message(struct sl__wire_reader *wire, uint32_t number, const char *what,
+		 struct sl__wire_reader *inner)
 {
 	struct sl__field field;
 
-	if (!sl__wire_find(wire, number, &field))
+	if (!sl__wire_find_field(wire, number, &field))
 		return 0;
-	*inner = sl__wire_enter(wire, &field, what);
+	*inner = sl__wire_enter_message(wire, &field, what);
 	return 1;
 }
 
 int
-sl__wire_expect(const struct sl__wire *wire, const struct sl__field *field,
+sl__wire_expect(const struct sl__wire_reader *wire, const struct sl__field *field,
 		enum sl__wire_type type)
 {
 	if (field->type == type)
@@ -213,11 +213,11 @@ sl__wire_expect(const struct sl__wire *wire, const struct sl__field *field,
 	return 0;
 }
 
-struct sl__wire
-sl__wire_enter(const struct sl__wire *parent, const struct sl__field *field,
+struct sl__wire_reader
+sl__wire_enter_message(const struct sl__wire_reader *parent, const struct sl__field *field,
 	       const char *what)
 {
-	struct sl__wire wire = {.file = parent->file, .what = what};
+	struct sl__wire_reader wire = {.file = parent->file, .what = what};
 
 	if (sl__wire_expect(parent, field, SL__WIRE_BYTES)) {
 		wire.at = (size_t)(field->bytes - parent->file->bytes);
@@ -227,7 +227,7 @@ sl__wire_enter(const struct sl__wire *parent, const struct sl__field *field,
 }
 
 int64_t
-sl__wire_integer(const struct sl__wire *wire, const struct sl__field *field)
+sl__wire_integer(const struct sl__wire_reader *wire, const struct sl__field *field)
 {
 	return sl__wire_expect(wire, field, SL__WIRE_VARINT)
 		       ? (int64_t)field->value
@@ -235,10 +235,10 @@ sl__wire_integer(const struct sl__wire *wire, const struct sl__field *field)
 }
 
 void
-sl__wire_store(const struct sl__wire *wire, const struct sl__field *field,
-	       const struct sl__wire_row *rows, void *out)
+sl__wire_store_field(const struct sl__wire_reader *wire, const struct sl__field *field,
+	       const struct sl__wire_store_rule *rows, void *out)
 {
-	const struct sl__wire_row *row = rows;
+	const struct sl__wire_store_rule *row = rows;
 	void *member;
 
 	while (row->number && row->number != field->number)
@@ -246,31 +246,31 @@ sl__wire_store(const struct sl__wire *wire, const struct sl__field *field,
 	member = (char *)out + row->offset;
 	if (!row->number)
 		return;
-	if (row->use == SL__WIRE_NUMBERS) {
-		sl__wire_count(wire, field, row->type, member);
+	if (row->use == SL__WIRE_STORE_NUMBER_COUNT) {
+		sl__wire_count_numbers(wire, field, row->type, member);
 		return;
 	}
 	if (!sl__wire_expect(wire, field, row->type))
 		return;
-	if (row->use == SL__WIRE_COUNT)
+	if (row->use == SL__WIRE_STORE_FIELD_COUNT)
 		++*(size_t *)member;
-	else if (row->use == SL__WIRE_INTEGER)
+	else if (row->use == SL__WIRE_STORE_INTEGER)
 		*(int64_t *)member = (int64_t)field->value;
 	else
 		*(struct sl__field *)member = *field;
 }
 
 void
-sl__wire_scan(struct sl__wire wire, const struct sl__wire_row *rows, void *out)
+sl__wire_store_fields(struct sl__wire_reader wire, const struct sl__wire_store_rule *rows, void *out)
 {
 	struct sl__field field;
 
 	while (sl__wire_next(&wire, &field))
-		sl__wire_store(&wire, &field, rows, out);
+		sl__wire_store_field(&wire, &field, rows, out);
 }
 
 void
-sl__wire_count(const struct sl__wire *wire, const struct sl__field *field,
+sl__wire_count_numbers(const struct sl__wire_reader *wire, const struct sl__field *field,
 	       enum sl__wire_type type, size_t *n)
 {
 	const unsigned char *at = field->bytes, *end = at + field->n_bytes;
@@ -303,7 +303,7 @@ sl__wire_count(const struct sl__wire *wire, const struct sl__field *field,
 }
 
 void
-sl__wire_take(const struct sl__field *field, enum sl__wire_type type,
+sl__wire_read_numbers(const struct sl__field *field, enum sl__wire_type type,
 	      uint64_t *out, size_t cap, size_t *n)
 {
 	const unsigned char *at = field->bytes, *end = at + field->n_bytes;

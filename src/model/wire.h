@@ -29,14 +29,14 @@ void sl__wire_fail(struct sl__wire_file *file, const char *format, ...)
 
 /* Notes the outcome of something that was given file->err; whether all is
  * well so far. */
-int sl__wire_check(struct sl__wire_file *file, enum sl_status rc);
+int sl__wire_keep_status(struct sl__wire_file *file, enum sl_status rc);
 
 /*
  * A message: the bytes from 'at' to 'end' of the file, the first of which
  * begins the next field.  A stretch of fields that was dealt with may be set
  * to be stepped over.  Invariant: at <= end <= file->n_bytes.
  */
-struct sl__wire {
+struct sl__wire_reader {
 	struct sl__wire_file *file;
 	size_t at, end;
 	size_t skip_from, skip_to; /* equal: nothing */
@@ -61,7 +61,7 @@ struct sl__field {
 };
 
 /* The whole file as one message. */
-void sl__wire_init(struct sl__wire *wire, struct sl__wire_file *file,
+void sl__wire_init(struct sl__wire_reader *wire, struct sl__wire_file *file,
 		   const char *what);
 
 /*
@@ -69,56 +69,56 @@ void sl__wire_init(struct sl__wire *wire, struct sl__wire_file *file,
  * field, reaches past the end of its message or is a group, which ONNX does
  * not have.  The contents of BYTES are not touched.
  */
-int sl__wire_next(struct sl__wire *wire, struct sl__field *field);
+int sl__wire_next(struct sl__wire_reader *wire, struct sl__field *field);
 
 /* The next field of that number, which must be BYTES; and that as a message. */
-int sl__wire_find(struct sl__wire *wire, uint32_t number,
+int sl__wire_find_field(struct sl__wire_reader *wire, uint32_t number,
 		  struct sl__field *field);
-int sl__wire_message(struct sl__wire *wire, uint32_t number, const char *what,
-		     struct sl__wire *inner);
+int sl__wire_find_message(struct sl__wire_reader *wire, uint32_t number, const char *what,
+		     struct sl__wire_reader *inner);
 
 /* A field as a message; SL_E_DATA, and one without fields, unless BYTES. */
-struct sl__wire sl__wire_enter(const struct sl__wire *parent,
+struct sl__wire_reader sl__wire_enter_message(const struct sl__wire_reader *parent,
 			       const struct sl__field *field, const char *what);
 
 /* Whether the field is of that type; SL_E_DATA, with the byte, unless so. */
-int sl__wire_expect(const struct sl__wire *wire, const struct sl__field *field,
+int sl__wire_expect(const struct sl__wire_reader *wire, const struct sl__field *field,
 		    enum sl__wire_type type);
 
 /* The number of a VARINT field. */
-int64_t sl__wire_integer(const struct sl__wire *wire,
+int64_t sl__wire_integer(const struct sl__wire_reader *wire,
 			 const struct sl__field *field);
 
 /*
  * Where the fields of a message go: into members of a struct that begins
  * zeroed.  A list of rows ends with number 0.
  */
-enum sl__wire_use {
-	SL__WIRE_KEEP,    /* a struct sl__field, the last of them */
-	SL__WIRE_COUNT,   /* a size_t, of fields */
-	SL__WIRE_NUMBERS, /* a size_t, of numbers in them (sl__wire_count()) */
-	SL__WIRE_INTEGER  /* an int64_t */
+enum sl__wire_store_kind {
+	SL__WIRE_STORE_FIELD,    /* a struct sl__field, the last of them */
+	SL__WIRE_STORE_FIELD_COUNT,   /* a size_t, of fields */
+	SL__WIRE_STORE_NUMBER_COUNT, /* a size_t, of numbers in them (sl__wire_count_numbers()) */
+	SL__WIRE_STORE_INTEGER  /* an int64_t */
 };
-struct sl__wire_row {
+struct sl__wire_store_rule {
 	uint32_t number;
 	enum sl__wire_type type;
-	enum sl__wire_use use;
+	enum sl__wire_store_kind use;
 	size_t offset;
 };
-void sl__wire_scan(struct sl__wire wire, const struct sl__wire_row *rows,
+void sl__wire_store_fields(struct sl__wire_reader wire, const struct sl__wire_store_rule *rows,
 		   void *out);
-void sl__wire_store(const struct sl__wire *wire, const struct sl__field *field,
-		    const struct sl__wire_row *rows, void *out);
+void sl__wire_store_field(const struct sl__wire_reader *wire, const struct sl__field *field,
+		    const struct sl__wire_store_rule *rows, void *out);
 
 /*
  * Numbers in the list that 'field' is, or is one element of: packed or not,
- * a list of VARINT, FIXED32 or FIXED64.  sl__wire_count() adds them to *n;
- * sl__wire_take() stores them at out[*n ...], of which there are 'cap', and
+ * a list of VARINT, FIXED32 or FIXED64.  sl__wire_count_numbers() adds them to *n;
+ * sl__wire_read_numbers() stores them at out[*n ...], of which there are 'cap', and
  * moves *n on.  It stores nothing beyond 'cap'.
  */
-void sl__wire_count(const struct sl__wire *wire, const struct sl__field *field,
+void sl__wire_count_numbers(const struct sl__wire_reader *wire, const struct sl__field *field,
 		    enum sl__wire_type type, size_t *n);
-void sl__wire_take(const struct sl__field *field, enum sl__wire_type type,
+void sl__wire_read_numbers(const struct sl__field *field, enum sl__wire_type type,
 		   uint64_t *out, size_t cap, size_t *n);
 
 /*

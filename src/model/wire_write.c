@@ -14,7 +14,7 @@
 #include "base/banned.h"
 
 void
-sl__wire_put(struct sl__wire_writer *w, const void *bytes, size_t n_bytes)
+sl__wire_put_bytes(struct sl__wire_writer *w, const void *bytes, size_t n_bytes)
 {
 	if (w->status)
 		return;
@@ -34,7 +34,7 @@ put_varint(struct sl__wire_writer *w, uint64_t value)
 		value >>= 7;
 	}
 	bytes[n++] = (unsigned char)value;
-	sl__wire_put(w, bytes, n);
+	sl__wire_put_bytes(w, bytes, n);
 }
 
 static void
@@ -44,7 +44,7 @@ put_tag(struct sl__wire_writer *w, uint32_t number, enum sl__wire_type type)
 }
 
 void
-sl__wire_put_length(struct sl__wire_writer *w, uint32_t number,
+sl__wire_put_bytes_header(struct sl__wire_writer *w, uint32_t number,
 		    uint64_t n_bytes)
 {
 	put_tag(w, number, SL__WIRE_BYTES);
@@ -62,7 +62,7 @@ void
 sl__wire_put_float(struct sl__wire_writer *w, uint32_t number, float value)
 {
 	put_tag(w, number, SL__WIRE_FIXED32);
-	sl__wire_put(w, &value, sizeof(value));
+	sl__wire_put_bytes(w, &value, sizeof(value));
 }
 
 void
@@ -70,12 +70,12 @@ sl__wire_put_text(struct sl__wire_writer *w, uint32_t number, const char *text)
 {
 	size_t n_bytes = strlen(text);
 
-	sl__wire_put_length(w, number, n_bytes);
-	sl__wire_put(w, text, n_bytes);
+	sl__wire_put_bytes_header(w, number, n_bytes);
+	sl__wire_put_bytes(w, text, n_bytes);
 }
 
 uint64_t
-sl__wire_size(struct sl__wire_writer *w, sl__wire_body *body, const void *part)
+sl__wire_message_size(struct sl__wire_writer *w, sl__wire_message_body *body, const void *part)
 {
 	struct sl__wire_writer counter = *w;
 
@@ -88,11 +88,11 @@ sl__wire_size(struct sl__wire_writer *w, sl__wire_body *body, const void *part)
 
 void
 sl__wire_put_message(struct sl__wire_writer *w, uint32_t number,
-		     sl__wire_body *body, const void *part)
+		     sl__wire_message_body *body, const void *part)
 {
-	uint64_t n_bytes = sl__wire_size(w, body, part);
+	uint64_t n_bytes = sl__wire_message_size(w, body, part);
 
-	sl__wire_put_length(w, number, n_bytes);
+	sl__wire_put_bytes_header(w, number, n_bytes);
 	if (w->draft)
 		body(w, part);
 	else if (!w->status)

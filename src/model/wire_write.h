@@ -21,13 +21,13 @@ struct sl__wire_writer {
 	struct sl_error *err;
 };
 
-typedef void sl__wire_body(struct sl__wire_writer *w, const void *part);
+typedef void sl__wire_message_body(struct sl__wire_writer *w, const void *part);
 
 /* Bytes without a field around them. */
-void sl__wire_put(struct sl__wire_writer *w, const void *bytes, size_t n_bytes);
+void sl__wire_put_bytes(struct sl__wire_writer *w, const void *bytes, size_t n_bytes);
 
 /* The tag and the length of a field of bytes that the caller puts. */
-void sl__wire_put_length(struct sl__wire_writer *w, uint32_t number,
+void sl__wire_put_bytes_header(struct sl__wire_writer *w, uint32_t number,
 			 uint64_t n_bytes);
 
 void sl__wire_put_integer(struct sl__wire_writer *w, uint32_t number,
@@ -37,10 +37,10 @@ void sl__wire_put_float(struct sl__wire_writer *w, uint32_t number,
 void sl__wire_put_text(struct sl__wire_writer *w, uint32_t number,
 		       const char *text);
 void sl__wire_put_message(struct sl__wire_writer *w, uint32_t number,
-			  sl__wire_body *body, const void *part);
+			  sl__wire_message_body *body, const void *part);
 
 /* What 'body' puts, counted. */
-uint64_t sl__wire_size(struct sl__wire_writer *w, sl__wire_body *body,
+uint64_t sl__wire_message_size(struct sl__wire_writer *w, sl__wire_message_body *body,
 		       const void *part);
 
 #endif

@@ -124,7 +124,7 @@ static const struct sl_zoo_entry entries[] = {
 
 static const struct recipe {
 	size_t n_least, n_most; /* sizes */
-	sl__zoo_function *build;
+	sl__zoo_build_function *build;
 	int variant, is_step;
 } recipes[] = {
 #define ROW(name, example, about, least, most, build, variant, step) \

@@ -28,20 +28,20 @@ struct sl__zoo_request {
 
 /* Adds the whole model to a new builder, inputs to outputs; failures stay in
  * the builder. */
-typedef void sl__zoo_function(struct sl_builder *b,
+typedef void sl__zoo_build_function(struct sl_builder *b,
 			      const struct sl__zoo_request *request);
 
 /* zoo_layers.c: one layer or a few. */
-sl__zoo_function sl__zoo_mlp, sl__zoo_linear, sl__zoo_conv, sl__zoo_attention;
+sl__zoo_build_function sl__zoo_mlp, sl__zoo_linear, sl__zoo_conv, sl__zoo_attention;
 
 /* zoo_vision.c: images of 224 x 224. */
-sl__zoo_function sl__zoo_lenet5, sl__zoo_vgg16, sl__zoo_resnet,
+sl__zoo_build_function sl__zoo_lenet5, sl__zoo_vgg16, sl__zoo_resnet,
 	sl__zoo_mobilenetv2, sl__zoo_efficientnet, sl__zoo_vit, sl__zoo_unet;
 
 /* zoo_text.c: sequences of tokens. */
-sl__zoo_function sl__zoo_bert, sl__zoo_gpt2, sl__zoo_llama, sl__zoo_lstm;
+sl__zoo_build_function sl__zoo_bert, sl__zoo_gpt2, sl__zoo_llama, sl__zoo_lstm;
 
-enum sl__zoo_gpt2 {
+enum sl__zoo_gpt_size {
 	SL__ZOO_GPT2_SMALL,
 	SL__ZOO_GPT2_MEDIUM,
 	SL__ZOO_GPT2_LARGE,
@@ -50,6 +50,6 @@ enum sl__zoo_gpt2 {
 	SL__ZOO_GPT_SIZED /* layers, width, heads, vocabulary, context */
 };
 
-enum sl__zoo_llama { SL__ZOO_LLAMA_2_7B, SL__ZOO_TINYLLAMA };
+enum sl__zoo_llama_size { SL__ZOO_LLAMA_2_7B, SL__ZOO_TINYLLAMA };
 
 #endif

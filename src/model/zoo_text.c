@@ -52,9 +52,9 @@ static int
 count_up(struct sl_builder *b, int x)
 {
 	sl_builder_name(b, "positions");
-	return sl__builder_op3(b, "Range", sl__builder_integer(b, 0),
-			       sl__builder_length(b, x, 1),
-			       sl__builder_integer(b, 1));
+	return sl__builder_op3(b, "Range", sl__builder_constant_integer(b, 0),
+			       sl__builder_shape_dim(b, x, 1),
+			       sl__builder_constant_integer(b, 1));
 }
 
 /* The first of the sequence: [batch][seq][width] to [batch][width]. */
@@ -62,7 +62,7 @@ static int
 first_token(struct sl_builder *b, int x)
 {
 	sl_builder_int(b, "axis", 1);
-	return sl__builder_op2(b, "Gather", x, sl__builder_integer(b, 0));
+	return sl__builder_op2(b, "Gather", x, sl__builder_constant_integer(b, 0));
 }
 
 /* Keys and values of the tokens before, and with the new ones. */
@@ -138,7 +138,7 @@ text_input(struct sl_builder *b, struct text *t, int n_layers)
 			sl_builder_input(b, "input_ids", SL_DTYPE_I64, 2, dims);
 		cache_inputs(b, &t->cache, n_layers);
 		sl_builder_name(b, "positions");
-		t->positions = sl__builder_dims(b, t->cache.past[0][0], 2, 3);
+		t->positions = sl__builder_shape_slice(b, t->cache.past[0][0], 2, 3);
 	} else {
 		t->tokens = token_input(b, "input_ids");
 		t->positions = count_up(b, t->tokens);
@@ -156,11 +156,11 @@ bert_embeddings(struct sl_builder *b, int tokens, int types)
 	int words, places, kinds, x;
 
 	sl_builder_enter(b, "embeddings");
-	words = sl__builder_table(b, "word_embeddings", 30522, BERT_WIDTH,
+	words = sl__builder_embedding_weight(b, "word_embeddings", 30522, BERT_WIDTH,
 				  0.02);
-	places = sl__builder_table(b, "position_embeddings", 512, BERT_WIDTH,
+	places = sl__builder_embedding_weight(b, "position_embeddings", 512, BERT_WIDTH,
 				   0.02);
-	kinds = sl__builder_table(b, "token_type_embeddings", 2, BERT_WIDTH,
+	kinds = sl__builder_embedding_weight(b, "token_type_embeddings", 2, BERT_WIDTH,
 				  0.02);
 	x = sl__builder_op2(b, "Add", sl__builder_gather(b, words, tokens),
 			    sl__builder_gather(b, kinds, types));
@@ -178,12 +178,12 @@ bert_mask(struct sl_builder *b, int mask)
 	const int64_t axes[] = {1, 2};
 
 	mask = sl__builder_op2(b, "Unsqueeze", mask,
-			       sl__builder_list(b, 2, axes));
+			       sl__builder_constant_list(b, 2, axes));
 	sl_builder_int(b, "to", SL_DTYPE_F32);
 	mask = sl__builder_op1(b, "Cast", mask);
-	mask = sl__builder_op2(b, "Sub", sl__builder_scalar(b, 1), mask);
+	mask = sl__builder_op2(b, "Sub", sl__builder_constant_scalar(b, 1), mask);
 	return sl__builder_op2(b, "Mul", mask,
-			       sl__builder_scalar(b, -3.4028235e38F));
+			       sl__builder_constant_scalar(b, -3.4028235e38F));
 }
 
 /* The end of both halves of a layer: projection, sum, norm. */
@@ -232,7 +232,7 @@ sl__zoo_bert(struct sl_builder *b, const struct sl__zoo_request *r)
 	mask = bert_mask(b, mask);
 	sl_builder_enter(b, "encoder");
 	for (int i = 0; i < BERT_LAYERS; i++) {
-		sl__builder_enter_format(b, "layer.%d", i);
+		sl__builder_enter_scope_format(b, "layer.%d", i);
 		x = bert_layer(b, x, mask);
 		sl_builder_leave(b);
 	}
@@ -268,7 +268,7 @@ gpt2_attention(struct sl_builder *b, const struct gpt2 *m, struct text *t,
 		cache_append(b, &t->cache, layer, qkv);
 	x = sl__builder_attend(b, qkv, head, t->mask);
 	x = sl__builder_join_heads(b, x, m->heads, head);
-	sl__builder_gain(b, 1 / sqrt(2.0 * (double)m->n_layers));
+	sl__builder_set_weight_gain(b, 1 / sqrt(2.0 * (double)m->n_layers));
 	x = named_linear(b, "c_proj", x, m->width, 1);
 	sl_builder_leave(b);
 	return x;
@@ -287,7 +287,7 @@ gpt2_layer(struct sl_builder *b, const struct gpt2 *m, struct text *t,
 	y = named_linear(b, "c_fc", y, 4 * m->width, 1);
 	sl_builder_text(b, "approximate", "tanh");
 	y = sl__builder_op1(b, "Gelu", y);
-	sl__builder_gain(b, 1 / sqrt(2.0 * (double)m->n_layers));
+	sl__builder_set_weight_gain(b, 1 / sqrt(2.0 * (double)m->n_layers));
 	y = named_linear(b, "c_proj", y, m->width, 1);
 	sl_builder_leave(b);
 	return sl__builder_op2(b, "Add", x, y);
@@ -303,11 +303,11 @@ tied_head(struct sl_builder *b, const struct gpt2 *m, int x, int table,
 
 	sl__builder_enter_layer(b, "lm_head");
 	x = sl__builder_reshape(b, x, 2, (int64_t[]){-1, m->width});
-	sl__builder_name_scope(b);
+	sl__builder_name_after_scope(b);
 	sl_builder_int(b, "transB", 1);
 	x = sl__builder_op2(b, "Gemm", x, table);
-	n_words = sl__builder_list(b, 1, &m->vocabulary);
-	shape = sl__builder_dims(b, tokens, 0, 2);
+	n_words = sl__builder_constant_list(b, 1, &m->vocabulary);
+	shape = sl__builder_shape_slice(b, tokens, 0, 2);
 	shape = sl__builder_concat(b, 0, 2, (int[]){shape, n_words});
 	x = sl__builder_op2(b, "Reshape", x, shape);
 	sl_builder_leave(b);
@@ -353,12 +353,12 @@ sl__zoo_gpt2(struct sl_builder *b, const struct sl__zoo_request *r)
 	}
 	text_input(b, &t, (int)m->n_layers);
 	sl_builder_enter(b, "transformer");
-	words = sl__builder_table(b, "wte", m->vocabulary, m->width, 0.02);
-	places = sl__builder_table(b, "wpe", m->context, m->width, 0.01);
+	words = sl__builder_embedding_weight(b, "wte", m->vocabulary, m->width, 0.02);
+	places = sl__builder_embedding_weight(b, "wpe", m->context, m->width, 0.01);
 	x = sl__builder_op2(b, "Add", sl__builder_gather(b, words, t.tokens),
 			    sl__builder_gather(b, places, t.positions));
 	for (int i = 0; i < m->n_layers; i++) {
-		sl__builder_enter_format(b, "h.%d", i);
+		sl__builder_enter_scope_format(b, "h.%d", i);
 		x = gpt2_layer(b, m, &t, i, x);
 		sl_builder_leave(b);
 	}
@@ -386,7 +386,7 @@ struct llama_pass {
 static int
 rms_norm(struct sl_builder *b, const char *name, int x)
 {
-	int64_t n = sl__builder_size(b, x, -1);
+	int64_t n = sl__builder_dim_size(b, x, -1);
 	int weight, y;
 
 	if (n < 0)
@@ -396,10 +396,10 @@ rms_norm(struct sl_builder *b, const char *name, int x)
 	y = sl__builder_op2(b, "Mul", x, x);
 	sl_builder_int(b, "keepdims", 1);
 	y = sl__builder_op2(b, "ReduceMean", y,
-			    sl__builder_list(b, 1, (int64_t[]){-1}));
-	y = sl__builder_op2(b, "Add", y, sl__builder_scalar(b, 1e-5F));
+			    sl__builder_constant_list(b, 1, (int64_t[]){-1}));
+	y = sl__builder_op2(b, "Add", y, sl__builder_constant_scalar(b, 1e-5F));
 	y = sl__builder_op2(b, "Div", x, sl__builder_op1(b, "Sqrt", y));
-	sl__builder_name_scope(b);
+	sl__builder_name_after_scope(b);
 	y = sl__builder_op2(b, "Mul", y, weight);
 	sl_builder_leave(b);
 	return y;
@@ -418,12 +418,12 @@ rotary_angles(struct sl_builder *b, struct llama_pass *p, int64_t width)
 	sl_builder_int(b, "to", SL_DTYPE_F32);
 	place = sl__builder_op1(b, "Cast", p->text->positions);
 	place = sl__builder_op2(b, "Unsqueeze", place,
-				sl__builder_list(b, 1, (int64_t[]){1}));
-	turns = sl__builder_op3(b, "Range", sl__builder_scalar(b, 0),
-				sl__builder_scalar(b, (float)half),
-				sl__builder_scalar(b, 1));
+				sl__builder_constant_list(b, 1, (int64_t[]){1}));
+	turns = sl__builder_op3(b, "Range", sl__builder_constant_scalar(b, 0),
+				sl__builder_constant_scalar(b, (float)half),
+				sl__builder_constant_scalar(b, 1));
 	turns = sl__builder_op2(b, "Mul", turns,
-				sl__builder_scalar(b, (float)step));
+				sl__builder_constant_scalar(b, (float)step));
 	turns = sl__builder_op1(b, "Exp", turns);
 	angles = sl__builder_op2(b, "Mul", place, turns);
 	angles = sl__builder_concat(b, -1, 2, (int[]){angles, angles});
@@ -452,7 +452,7 @@ grouped_attend(struct sl_builder *b, const struct llama *m, int qkv[3],
 	       int mask)
 {
 	const int64_t head = m->width / m->heads;
-	int axis = sl__builder_list(b, 1, (int64_t[]){2}), x;
+	int axis = sl__builder_constant_list(b, 1, (int64_t[]){2}), x;
 
 	for (int i = 1; i < 3; i++)
 		qkv[i] = sl__builder_op2(b, "Unsqueeze", qkv[i], axis);
@@ -501,7 +501,7 @@ llama_attention(struct sl_builder *b, const struct llama_pass *p, int layer,
 	} else {
 		x = grouped_attend(b, m, qkv, p->text->mask);
 	}
-	sl__builder_gain(b, 1 / sqrt(2.0 * (double)m->n_layers));
+	sl__builder_set_weight_gain(b, 1 / sqrt(2.0 * (double)m->n_layers));
 	x = named_linear(b, "o_proj", x, m->width, 0);
 	sl_builder_leave(b);
 	return x;
@@ -522,7 +522,7 @@ llama_layer(struct sl_builder *b, const struct llama_pass *p, int layer, int x)
 	y = named_linear(b, "up_proj", y, m->inner, 0);
 	y = sl__builder_op2(b, "Mul", gate, y);
 	/* The mean square of silu(z) is 0.36. */
-	sl__builder_gain(b, 1 / sqrt(2.0 * m->n_layers * 0.35578));
+	sl__builder_set_weight_gain(b, 1 / sqrt(2.0 * m->n_layers * 0.35578));
 	y = named_linear(b, "down_proj", y, m->width, 0);
 	sl_builder_leave(b);
 	return sl__builder_op2(b, "Add", x, y);
@@ -543,12 +543,12 @@ sl__zoo_llama(struct sl_builder *b, const struct sl__zoo_request *r)
 
 	text_input(b, &t, m->n_layers);
 	sl_builder_enter(b, "model");
-	words = sl__builder_table(b, "embed_tokens", m->vocabulary, m->width,
+	words = sl__builder_embedding_weight(b, "embed_tokens", m->vocabulary, m->width,
 				  1);
 	x = sl__builder_gather(b, words, t.tokens);
 	rotary_angles(b, &p, m->width / m->heads);
 	for (int i = 0; i < m->n_layers; i++) {
-		sl__builder_enter_format(b, "layers.%d", i);
+		sl__builder_enter_scope_format(b, "layers.%d", i);
 		x = llama_layer(b, &p, i, x);
 		sl_builder_leave(b);
 	}
@@ -575,11 +575,11 @@ lstm_layer(struct sl_builder *b, const char *name, int x)
 	in[1] = sl_builder_weight(b, "weight_ih", 3, dims, 0, deviation);
 	in[2] = sl_builder_weight(b, "weight_hh", 3, dims, 0, deviation);
 	in[3] = sl_builder_weight(b, "bias", 2, (int64_t[]){1, 8 * n}, 0, 0.02);
-	sl__builder_name_scope(b);
+	sl__builder_name_after_scope(b);
 	sl_builder_int(b, "hidden_size", n);
 	y = sl_builder_op(b, "LSTM", 4, in);
 	y = sl__builder_op2(b, "Squeeze", y,
-			    sl__builder_list(b, 1, (int64_t[]){1}));
+			    sl__builder_constant_list(b, 1, (int64_t[]){1}));
 	sl_builder_leave(b);
 	return y;
 }
@@ -591,14 +591,14 @@ sl__zoo_lstm(struct sl_builder *b, const struct sl__zoo_request *r)
 	int tokens = token_input(b, "input_ids"), x;
 
 	(void)r;
-	x = sl__builder_table(b, "encoder", LSTM_VOCABULARY, LSTM_WIDTH, 1);
+	x = sl__builder_embedding_weight(b, "encoder", LSTM_VOCABULARY, LSTM_WIDTH, 1);
 	x = sl__builder_gather(b, x, tokens);
 	x = sl__builder_transpose(b, x, 3, turn);
 	x = lstm_layer(b, "lstm.0", x);
 	x = lstm_layer(b, "lstm.1", x);
 	x = sl__builder_transpose(b, x, 3, turn);
 	/* A cell's output is below 1: its mean square is about a tenth. */
-	sl__builder_gain(b, 3);
+	sl__builder_set_weight_gain(b, 3);
 	x = named_linear(b, "decoder", x, LSTM_VOCABULARY, 1);
 	sl_builder_output(b, x, "logits");
 }

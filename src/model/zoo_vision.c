@@ -52,7 +52,7 @@ conv_norm(struct sl_builder *b, const char *const names[2], int x,
 {
 	x = conv(b, names[0], x, c);
 	sl_builder_name(b, names[1]);
-	sl__builder_gain(b, gain);
+	sl__builder_set_weight_gain(b, gain);
 	return sl_builder_batch_norm(b, x);
 }
 
@@ -65,8 +65,8 @@ relu(struct sl_builder *b, int x)
 static int
 relu6(struct sl_builder *b, int x)
 {
-	return sl__builder_op3(b, "Clip", x, sl__builder_scalar(b, 0),
-			       sl__builder_scalar(b, 6));
+	return sl__builder_op3(b, "Clip", x, sl__builder_constant_scalar(b, 0),
+			       sl__builder_constant_scalar(b, 6));
 }
 
 static int
@@ -180,7 +180,7 @@ residual_block(struct sl_builder *b, int x, const struct residual *r)
 		y = conv_norm(b, names[1], relu(b, y), conv_of(n_out, 3, 1),
 			      r->gain);
 	}
-	if (r->stride != 1 || sl__builder_size(b, x, 1) != n_out)
+	if (r->stride != 1 || sl__builder_dim_size(b, x, 1) != n_out)
 		shortcut = conv_norm(b, names[3], x,
 				     conv_of(n_out, 1, r->stride), 1);
 	return relu(b, sl__builder_op2(b, "Add", y, shortcut));
@@ -215,7 +215,7 @@ sl__zoo_resnet(struct sl_builder *b, const struct sl__zoo_request *r)
 		block.width = 64 << stage;
 		for (int i = 0; i < n_blocks[stage]; i++) {
 			block.stride = stage && !i ? 2 : 1;
-			sl__builder_enter_format(b, "layer%d.%d", stage + 1, i);
+			sl__builder_enter_scope_format(b, "layer%d.%d", stage + 1, i);
 			x = residual_block(b, x, &block);
 			sl_builder_leave(b);
 		}
@@ -271,7 +271,7 @@ static int
 inverted_residual(struct sl_builder *b, int x, const struct stage *s,
 		  int64_t stride, double gain)
 {
-	int64_t n_in = sl__builder_size(b, x, 1), wide = n_in * s->expand;
+	int64_t n_in = sl__builder_dim_size(b, x, 1), wide = n_in * s->expand;
 	int is_residual = stride == 1 && n_in == s->n_out, y = x, n = 0;
 	char names[3][16];
 
@@ -304,7 +304,7 @@ sl__zoo_mobilenetv2(struct sl_builder *b, const struct sl__zoo_request *r)
 	x = conv_relu6(b, "0", x, conv_of(32, 3, 2));
 	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
 		for (int k = 0; k < stages[i].n_blocks; k++) {
-			sl__builder_enter_format(b, "%d", n++);
+			sl__builder_enter_scope_format(b, "%d", n++);
 			x = inverted_residual(b, x, &stages[i],
 					      k ? 1 : stages[i].stride, gain);
 			sl_builder_leave(b);
@@ -320,7 +320,7 @@ static int
 squeeze_excite(struct sl_builder *b, int x, int64_t n_squeezed)
 {
 	struct sl_conv2d c = conv_of(n_squeezed, 1, 1);
-	int64_t channels = sl__builder_size(b, x, 1);
+	int64_t channels = sl__builder_dim_size(b, x, 1);
 	int y;
 
 	c.has_bias = 1;
@@ -328,7 +328,7 @@ squeeze_excite(struct sl_builder *b, int x, int64_t n_squeezed)
 	y = sl__builder_op1(b, "GlobalAveragePool", x);
 	y = sl__builder_silu(b, conv(b, "fc1", y, c));
 	c.out_channels = channels;
-	sl__builder_gain(b, 0.25); /* weights near 1/2, whatever x is */
+	sl__builder_set_weight_gain(b, 0.25); /* weights near 1/2, whatever x is */
 	y = sl__builder_op1(b, "Sigmoid", conv(b, "fc2", y, c));
 	return sl__builder_op2(b, "Mul", y, x);
 }
@@ -337,7 +337,7 @@ static int
 mb_conv(struct sl_builder *b, int x, const struct stage *s, int64_t stride,
 	double gain)
 {
-	int64_t n_in = sl__builder_size(b, x, 1), wide = n_in * s->expand;
+	int64_t n_in = sl__builder_dim_size(b, x, 1), wide = n_in * s->expand;
 	int is_residual = stride == 1 && n_in == s->n_out, y = x, n = 0;
 	char name[16];
 
@@ -347,12 +347,12 @@ mb_conv(struct sl_builder *b, int x, const struct stage *s, int64_t stride,
 	n = s->expand != 1;
 	snprintf(name, sizeof(name), "%d", n);
 	y = conv_silu(b, name, y, depthwise(wide, s->k, stride));
-	sl__builder_enter_format(b, "%d", n + 1);
+	sl__builder_enter_scope_format(b, "%d", n + 1);
 	y = squeeze_excite(b, y, n_in / 4);
 	sl_builder_leave(b);
-	sl__builder_enter_format(b, "%d", n + 2);
+	sl__builder_enter_scope_format(b, "%d", n + 2);
 	/* The weights are about 1/2, and silu leaves 0.36 of the variance. */
-	sl__builder_gain(b, 2 / sqrt(0.35578));
+	sl__builder_set_weight_gain(b, 2 / sqrt(0.35578));
 	y = conv_norm(b, (const char *const[]){"0", "1"}, y,
 		      conv_of(s->n_out, 1, 1), is_residual ? gain : 1);
 	sl_builder_leave(b);
@@ -375,7 +375,7 @@ sl__zoo_efficientnet(struct sl_builder *b, const struct sl__zoo_request *r)
 	x = conv_silu(b, "0", x, conv_of(32, 3, 2));
 	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
 		for (int k = 0; k < stages[i].n_blocks; k++) {
-			sl__builder_enter_format(b, "%zu.%d", i + 1, k);
+			sl__builder_enter_scope_format(b, "%zu.%d", i + 1, k);
 			x = mb_conv(b, x, &stages[i], k ? 1 : stages[i].stride,
 				    gain);
 			sl_builder_leave(b);
@@ -411,7 +411,7 @@ vit_layer(struct sl_builder *b, int x)
 	if (y >= 0)
 		y = sl__builder_attend(b, qkv, head, -1);
 	y = sl__builder_join_heads(b, y, VIT_HEADS, head);
-	sl__builder_gain(b, gain);
+	sl__builder_set_weight_gain(b, gain);
 	y = named_linear(b, "out_proj", y, VIT_WIDTH);
 	sl_builder_leave(b);
 	x = sl__builder_op2(b, "Add", y, x);
@@ -420,7 +420,7 @@ vit_layer(struct sl_builder *b, int x)
 	y = named_linear(b, "0", y, 4 * VIT_WIDTH);
 	sl_builder_name(b, "1");
 	y = sl__builder_op1(b, "Gelu", y);
-	sl__builder_gain(b, gain);
+	sl__builder_set_weight_gain(b, gain);
 	y = named_linear(b, "3", y, VIT_WIDTH);
 	sl_builder_leave(b);
 	return sl__builder_op2(b, "Add", x, y);
@@ -433,8 +433,8 @@ vit_tokens(struct sl_builder *b, int x)
 	int64_t n = (IMAGE / VIT_PATCH) * (IMAGE / VIT_PATCH);
 	int token = sl_builder_weight(b, "class_token", 3,
 				      (int64_t[]){1, 1, VIT_WIDTH}, 0, 0.02);
-	int n_batch = sl__builder_dims(b, x, 0, 1);
-	int ones = sl__builder_list(b, 2, (int64_t[]){1, 1});
+	int n_batch = sl__builder_shape_slice(b, x, 0, 1);
+	int ones = sl__builder_constant_list(b, 2, (int64_t[]){1, 1});
 	int places;
 
 	token = sl__builder_op2(
@@ -462,14 +462,14 @@ sl__zoo_vit(struct sl_builder *b, const struct sl__zoo_request *r)
 	x = vit_tokens(b, x);
 	sl_builder_enter(b, "encoder");
 	for (int i = 0; i < VIT_LAYERS; i++) {
-		sl__builder_enter_format(b, "layers.encoder_layer_%d", i);
+		sl__builder_enter_scope_format(b, "layers.encoder_layer_%d", i);
 		x = vit_layer(b, x);
 		sl_builder_leave(b);
 	}
 	x = vit_norm(b, "ln", x);
 	sl_builder_leave(b);
 	sl_builder_int(b, "axis", 1);
-	x = sl__builder_op2(b, "Gather", x, sl__builder_integer(b, 0));
+	x = sl__builder_op2(b, "Gather", x, sl__builder_constant_integer(b, 0));
 	sl_builder_output(b, named_linear(b, "heads.head", x, N_CLASSES),
 			  "logits");
 }
@@ -490,7 +490,7 @@ double_conv(struct sl_builder *b, int x, int64_t channels)
 static int
 enlarge(struct sl_builder *b, int x)
 {
-	int64_t n_in = sl__builder_size(b, x, 1), n_out = n_in / 2;
+	int64_t n_in = sl__builder_dim_size(b, x, 1), n_out = n_in / 2;
 	int weight, bias, y;
 
 	if (n_in < 0)
@@ -500,7 +500,7 @@ enlarge(struct sl_builder *b, int x)
 				   (int64_t[]){n_in, n_out, 2, 2}, 0,
 				   sqrt(2 / (double)n_in));
 	bias = sl_builder_weight(b, "bias", 1, &n_out, 0, 0.02);
-	sl__builder_name_scope(b);
+	sl__builder_name_after_scope(b);
 	sl_builder_ints(b, "kernel_shape", 2, (int64_t[]){2, 2});
 	sl_builder_ints(b, "strides", 2, (int64_t[]){2, 2});
 	y = sl__builder_op3(b, "ConvTranspose", x, weight, bias);
@@ -520,7 +520,7 @@ sl__zoo_unet(struct sl_builder *b, const struct sl__zoo_request *r)
 
 	(void)r;
 	for (int i = 0; i <= DEPTH; i++) {
-		sl__builder_enter_format(b, "down%d", i);
+		sl__builder_enter_scope_format(b, "down%d", i);
 		x = double_conv(b, x, FIRST << i);
 		if (i < DEPTH) {
 			skips[i] = x;
@@ -529,7 +529,7 @@ sl__zoo_unet(struct sl_builder *b, const struct sl__zoo_request *r)
 		sl_builder_leave(b);
 	}
 	for (int i = DEPTH; i-- > 0;) {
-		sl__builder_enter_format(b, "up%d", i);
+		sl__builder_enter_scope_format(b, "up%d", i);
 		x = enlarge(b, x);
 		x = sl__builder_concat(b, 1, 2, (int[]){skips[i], x});
 		x = double_conv(b, x, FIRST << i);

@@ -389,7 +389,7 @@ list_nodes(struct sl__extract *what, const char *layer,
 /* The shapes of the files that the inputs come from, and not what these hold:
  * that would make a constant of the layer. */
 static enum sl_status
-take_shapes(struct sl_sizes *sizes, struct sl__inputs **inputs,
+take_shapes(struct sl_sizes *sizes, struct sl__input_files **inputs,
 	    const struct sl_graph *graph, struct sl__arena *scratch,
 	    struct sl_error *err)
 {
@@ -397,7 +397,7 @@ take_shapes(struct sl_sizes *sizes, struct sl__inputs **inputs,
 	size_t n = sizes->n_shapes;
 	struct sl_input_shape *shapes = sl__arena_realloc_array(
 		scratch, sizes->shapes, n, n + main->n_inputs, sizeof(*shapes));
-	enum sl_status rc = sl__inputs_open(inputs, graph, sizes->inputs_folder,
+	enum sl_status rc = sl__input_files_open(inputs, graph, sizes->inputs_folder,
 					    &graph->arena.allocator, err);
 
 	if (rc || !shapes)
@@ -424,7 +424,7 @@ sl_graph_extract(struct sl_graph **out, const struct sl_graph *graph,
 	enum sl_status rc = sl__sizes_copy(&copy, &sizes, err);
 	struct sl__shapes_options how = {.sizes = sizes};
 	struct sl__extract what = {.graph = graph, .name = layer};
-	struct sl__inputs *inputs = NULL;
+	struct sl__input_files *inputs = NULL;
 	struct sl_sizes bound;
 	struct sl__arena scratch;
 
@@ -443,7 +443,7 @@ sl_graph_extract(struct sl_graph **out, const struct sl_graph *graph,
 	if (!rc)
 		rc = sl__extract(out, &what, err);
 	sl__shapes_free(what.shapes);
-	sl__inputs_close(inputs);
+	sl__input_files_close(inputs);
 	sl__arena_release(&scratch);
 	return rc;
 }

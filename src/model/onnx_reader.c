@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_means.c - what every part of the ONNX reader needs: text, memory and the
+/* onnx_reader.c - what every part of the ONNX reader needs: text, memory and the
  * small messages that several have. */
 #include "base/status.h"
 #include "model/onnx_reader.h"
@@ -29,12 +29,12 @@ static void *
 given(struct sl__onnx_reader *r, void *block)
 {
 	if (!block)
-		sl__wire_check(&r->file, sl__fail_nomem(r->file.err));
+		sl__wire_keep_status(&r->file, sl__fail_nomem(r->file.err));
 	return r->file.status ? NULL : block;
 }
 
 void *
-sl__onnx_array(struct sl__onnx_reader *r, size_t n, size_t n_bytes)
+sl__onnx_alloc_in_graph(struct sl__onnx_reader *r, size_t n, size_t n_bytes)
 {
 	size_t total;
 
@@ -46,16 +46,16 @@ sl__onnx_array(struct sl__onnx_reader *r, size_t n, size_t n_bytes)
 }
 
 void *
-sl__onnx_scratch(struct sl__onnx_reader *r, size_t n, size_t n_bytes)
+sl__onnx_alloc_scratch(struct sl__onnx_reader *r, size_t n, size_t n_bytes)
 {
 	return given(r, sl__arena_array(&r->scratch, n, n_bytes));
 }
 
 const char *
-sl__onnx_made(struct sl__onnx_reader *r, const char *text)
+sl__onnx_text_or_nomem(struct sl__onnx_reader *r, const char *text)
 {
 	if (!text)
-		sl__wire_check(&r->file, sl__fail_nomem(r->file.err));
+		sl__wire_keep_status(&r->file, sl__fail_nomem(r->file.err));
 	return text ? text : "";
 }
 
@@ -68,7 +68,7 @@ sl__onnx_text(struct sl__onnx_reader *r, const struct sl__field *field,
 
 	if (n_prefix + field->n_bytes == 0)
 		return "";
-	text = sl__onnx_array(r, n_prefix + field->n_bytes + 1, 1);
+	text = sl__onnx_alloc_in_graph(r, n_prefix + field->n_bytes + 1, 1);
 	if (!text)
 		return "";
 	memcpy(text, prefix, n_prefix + 1);
@@ -78,12 +78,12 @@ sl__onnx_text(struct sl__onnx_reader *r, const struct sl__field *field,
 }
 
 int
-sl__onnx_reserve_text(struct sl__onnx_reader *r, size_t n)
+sl__onnx_reserve_text_scratch(struct sl__onnx_reader *r, size_t n)
 {
 	size_t cap = 2 * n + 64;
 
 	if (n >= r->cap_text) {
-		r->text = sl__onnx_scratch(r, cap, 1);
+		r->text = sl__onnx_alloc_scratch(r, cap, 1);
 		r->cap_text = r->text ? cap : 0;
 	}
 	return !r->file.status;
@@ -98,10 +98,10 @@ sl__onnx_check_name(struct sl__onnx_reader *r, const struct sl__field *field)
 }
 
 const char *
-sl__onnx_key(struct sl__onnx_reader *r, const struct sl__field *field)
+sl__onnx_name_scratch(struct sl__onnx_reader *r, const struct sl__field *field)
 {
 	sl__onnx_check_name(r, field);
-	if (!sl__onnx_reserve_text(r, field->n_bytes))
+	if (!sl__onnx_reserve_text_scratch(r, field->n_bytes))
 		return "";
 	if (field->n_bytes)
 		memcpy(r->text, field->bytes, field->n_bytes);
@@ -110,23 +110,23 @@ sl__onnx_key(struct sl__onnx_reader *r, const struct sl__field *field)
 }
 
 int
-sl__onnx_reserve_ids(struct sl__onnx_reader *r, size_t n)
+sl__onnx_reserve_id_scratch(struct sl__onnx_reader *r, size_t n)
 {
 	size_t cap = 2 * n + 16; /* never none: there is an array to point to */
 
 	if (n > r->cap_ids || !r->ids) {
-		r->ids = sl__onnx_scratch(r, cap, sizeof(*r->ids));
+		r->ids = sl__onnx_alloc_scratch(r, cap, sizeof(*r->ids));
 		r->cap_ids = r->ids ? cap : 0;
 	}
 	return !r->file.status;
 }
 
 void
-sl__onnx_put(struct sl__onnx_reader *r, struct sl__map *map, const char *key,
+sl__onnx_map_put(struct sl__onnx_reader *r, struct sl__map *map, const char *key,
 	     size_t value)
 {
 	if (!r->file.status)
-		sl__wire_check(&r->file,
+		sl__wire_keep_status(&r->file,
 			       sl__map_put(map, key, value, r->file.err));
 }
 
@@ -149,13 +149,13 @@ struct opset_fields {
 };
 
 struct sl__opset
-sl__onnx_opset(struct sl__onnx_reader *r, struct sl__wire entry,
+sl__onnx_parse_opset(struct sl__onnx_reader *r, struct sl__wire_reader entry,
 	       struct sl__map *opsets)
 {
-	static const struct sl__wire_row rows[] = {
-		{SL__OPSET_DOMAIN, SL__WIRE_BYTES, SL__WIRE_KEEP,
+	static const struct sl__wire_store_rule rows[] = {
+		{SL__OPSET_DOMAIN, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct opset_fields, domain)},
-		{SL__OPSET_VERSION, SL__WIRE_VARINT, SL__WIRE_INTEGER,
+		{SL__OPSET_VERSION, SL__WIRE_VARINT, SL__WIRE_STORE_INTEGER,
 		 offsetof(struct opset_fields, version)},
 		{0},
 	};
@@ -163,7 +163,7 @@ sl__onnx_opset(struct sl__onnx_reader *r, struct sl__wire entry,
 	struct sl__opset out;
 	const size_t *known;
 
-	sl__wire_scan(entry, rows, &said);
+	sl__wire_store_fields(entry, rows, &said);
 	out.domain = sl__onnx_text(r, &said.domain, "");
 	if (!strcmp(out.domain, "ai.onnx"))
 		out.domain = "";
@@ -181,23 +181,23 @@ sl__onnx_opset(struct sl__onnx_reader *r, struct sl__wire entry,
 		r->n_opsets_again++;
 	if (known && *known > (size_t)said.version)
 		out.version = (int)*known;
-	sl__onnx_put(r, opsets, out.domain, (size_t)out.version);
+	sl__onnx_map_put(r, opsets, out.domain, (size_t)out.version);
 	return out;
 }
 
 struct sl__metadata
-sl__onnx_pair(struct sl__onnx_reader *r, struct sl__wire pair)
+sl__onnx_parse_string_pair(struct sl__onnx_reader *r, struct sl__wire_reader pair)
 {
-	static const struct sl__wire_row rows[] = {
-		{SL__PAIR_KEY, SL__WIRE_BYTES, SL__WIRE_KEEP, 0},
-		{SL__PAIR_VALUE, SL__WIRE_BYTES, SL__WIRE_KEEP,
+	static const struct sl__wire_store_rule rows[] = {
+		{SL__PAIR_KEY, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, 0},
+		{SL__PAIR_VALUE, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 sizeof(struct sl__field)},
 		{0},
 	};
 	struct sl__field said[2] = {{0}};
 	struct sl__metadata out;
 
-	sl__wire_scan(pair, rows, said);
+	sl__wire_store_fields(pair, rows, said);
 	out.key = sl__onnx_text(r, &said[0], "");
 	out.value = sl__onnx_text(r, &said[1], "");
 	return out;
