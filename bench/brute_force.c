@@ -205,7 +205,7 @@ find_ends(const struct sl__rewrite *rw, const size_t *gone, size_t n,
 			uint32_t from = v == SL__NONE ? SL__NONE
 						      : rw->producers[v];
 
-			if (v == SL__NONE || sl__rewrite_tensor(rw, v) ||
+			if (v == SL__NONE || sl__rewrite_constant_tensor(rw, v) ||
 			    (from != SL__NONE && is_in(gone, n, from)))
 				continue;
 			if (in != SL__NONE && in != v)
@@ -214,7 +214,7 @@ find_ends(const struct sl__rewrite *rw, const size_t *gone, size_t n,
 		}
 		for (uint32_t k = 0; k < node->n_outputs; k++) {
 			uint32_t v = node->outputs[k];
-			const struct sl__uses *uses;
+			const struct sl__value_uses *uses;
 
 			if (v == SL__NONE)
 				continue;
@@ -247,7 +247,7 @@ static struct sl_graph *
 without(const struct sl_graph *graph, const size_t *gone, size_t n)
 {
 	struct sl__shapes_options options = {0};
-	const struct sl__covers *covers;
+	const struct sl__covered_nodes *covers;
 	struct sl__shapes *shapes;
 	struct sl__rewrite *rw;
 	struct sl_graph *out = NULL;
@@ -258,9 +258,9 @@ without(const struct sl_graph *graph, const size_t *gone, size_t n)
 	must(sl__rewrite_new(&rw, graph, shapes, NULL, &err), &err);
 	if (find_ends(rw, gone, n, ends) &&
 	    is_same_shape(&rw->types[ends[0]], &rw->types[ends[1]])) {
-		sl__rewrite_replace(rw, ends[1], ends[0]);
+		sl__rewrite_replace_value(rw, ends[1], ends[0]);
 		for (size_t i = 0; i < n; i++)
-			sl__rewrite_remove(rw, (uint32_t)gone[i]);
+			sl__rewrite_remove_node(rw, (uint32_t)gone[i]);
 		must(sl__rewrite_finish(rw, &out, &covers), &err);
 	}
 	sl__rewrite_free(rw);

@@ -20,7 +20,7 @@
 struct rewritten {
 	struct graph_text *g;
 	struct sl_graph *made;
-	const struct sl__covers *covers;
+	const struct sl__covered_nodes *covers;
 	char nodes[4096];
 };
 
@@ -43,7 +43,7 @@ static inline void
 rewritten_name(struct rewritten *r, uint32_t id)
 {
 	const struct sl__node *node = &r->made->nodes[id];
-	const struct sl__covers *c = &r->covers[id];
+	const struct sl__covered_nodes *c = &r->covers[id];
 	uint32_t sorted[64];
 
 	if (*node->domain) {

@@ -252,7 +252,7 @@ static size_t
 count_of(const struct sl_graph *graph, const struct sl__shapes *shapes,
 	 enum sl__op_id op, enum sl__op_id left)
 {
-	const struct sl__covers *covers;
+	const struct sl__covered_nodes *covers;
 	struct sl_graph *made;
 	struct sl_error err;
 	size_t n = 0;

@@ -157,7 +157,7 @@ ends_long_chains(void **state)
 	snprintf(text + n, sizeof(text) - n, "y = Neg a%d\nout y\n", N);
 	r = rewritten_with(text, 0);
 	for (size_t i = 0; i < r.made->n_nodes; i++) {
-		assert_true(r.covers[i].n <= SL__MAKING_COVERS);
+		assert_true(r.covers[i].n <= SL__NODE_BUILDER_COVERS);
 		n_covered += r.covers[i].n;
 	}
 	assert_int_equal(n_covered, N + 2);

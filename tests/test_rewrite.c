@@ -18,7 +18,7 @@ copies(void **state)
 	struct graph_text *g = graph_text("in x f32 2\nconst w f32 2 = 1,2\n"
 					  "a = Add x w\ny = Neg a\nout y\n");
 	struct sl__rewrite *rw = begin(g);
-	const struct sl__covers *covers;
+	const struct sl__covered_nodes *covers;
 	struct sl_graph *made;
 
 	(void)state;
@@ -49,15 +49,15 @@ looks_around(void **state)
 	double x;
 
 	(void)state;
-	assert_true(sl__rewrite_is(rw, add, SL__OP_ONNX_Add));
-	assert_false(sl__rewrite_is(rw, add, SL__OP_ONNX_Mul));
-	assert_false(sl__rewrite_is(rw, SL__NONE, SL__OP_ONNX_Mul));
+	assert_true(sl__rewrite_node_is_op(rw, add, SL__OP_ONNX_Add));
+	assert_false(sl__rewrite_node_is_op(rw, add, SL__OP_ONNX_Mul));
+	assert_false(sl__rewrite_node_is_op(rw, SL__NONE, SL__OP_ONNX_Mul));
 	assert_int_equal(sl__rewrite_input(rw, add, 1),
 			 graph_text_value(g, "w"));
 	assert_int_equal(sl__rewrite_input(rw, add, 2), SL__NONE);
-	assert_true(sl__rewrite_scalar(rw, graph_text_value(g, "w"), &x));
+	assert_true(sl__rewrite_constant_scalar(rw, graph_text_value(g, "w"), &x));
 	assert_near(x, 2.5, 0);
-	assert_false(sl__rewrite_scalar(rw, graph_text_value(g, "x"), &x));
+	assert_false(sl__rewrite_constant_scalar(rw, graph_text_value(g, "x"), &x));
 	/* 'a' is used twice, 'y' from outside. */
 	assert_int_equal(sl__rewrite_only_user(rw, graph_text_value(g, "a")),
 			 SL__NONE);
@@ -65,7 +65,7 @@ looks_around(void **state)
 			 maker_of(g, "y"));
 	assert_int_equal(sl__rewrite_only_user(rw, graph_text_value(g, "y")),
 			 SL__NONE);
-	sl__rewrite_remove(rw, mul);
+	sl__rewrite_remove_node(rw, mul);
 	assert_null(sl__rewrite_node(rw, mul));
 	assert_int_equal(rw->uses[graph_text_value(g, "a")].n, 0);
 	assert_int_equal(sl__rewrite_producer(rw, graph_text_value(g, "b")),
@@ -86,30 +86,30 @@ makes_nodes(void **state)
 	const char *const words[] = {"relu", "tanh"};
 	const float numbers[] = {.5f, 1.5f};
 	const int64_t sizes[] = {2, 2};
-	const struct sl__covers *covers;
+	const struct sl__covered_nodes *covers;
 	const struct sl__node *node;
 	struct sl_graph *made;
-	struct sl__making m;
+	struct sl__node_builder m;
 	uint32_t id;
 
 	(void)state;
-	sl__make_begin(&m, rw, "sleuth", "Conv", 1);
-	sl__make_attributes_of(&m, maker_of(g, "a"));
-	sl__make_input(&m, graph_text_value(g, "x"));
-	sl__make_input(&m, graph_text_value(g, "w"));
-	sl__make_input(&m, SL__NONE);
-	sl__make_output(&m, graph_text_value(g, "y"));
-	sl__make_drop(&m, "group");
-	sl__make_int(&m, "one", 1);
-	sl__make_int(&m, "one", 7);
-	sl__make_ints(&m, "pads", sizes, 2);
-	sl__make_float(&m, "real", 2.5f);
-	sl__make_floats(&m, "post_alpha", numbers, 2);
-	sl__make_string(&m, "word", "text");
-	sl__make_strings(&m, "post", words, 2);
-	sl__make_cover(&m, maker_of(g, "a"));
-	sl__make_cover(&m, maker_of(g, "y"));
-	id = sl__make_end(&m);
+	sl__node_builder_begin(&m, rw, "sleuth", "Conv", 1);
+	sl__node_builder_copy_attributes(&m, maker_of(g, "a"));
+	sl__node_builder_add_input(&m, graph_text_value(g, "x"));
+	sl__node_builder_add_input(&m, graph_text_value(g, "w"));
+	sl__node_builder_add_input(&m, SL__NONE);
+	sl__node_builder_add_output(&m, graph_text_value(g, "y"));
+	sl__node_builder_drop_attribute(&m, "group");
+	sl__node_builder_set_int(&m, "one", 1);
+	sl__node_builder_set_int(&m, "one", 7);
+	sl__node_builder_set_ints(&m, "pads", sizes, 2);
+	sl__node_builder_set_float(&m, "real", 2.5f);
+	sl__node_builder_set_floats(&m, "post_alpha", numbers, 2);
+	sl__node_builder_set_string(&m, "word", "text");
+	sl__node_builder_set_strings(&m, "post", words, 2);
+	sl__node_builder_add_covered(&m, maker_of(g, "a"));
+	sl__node_builder_add_covered(&m, maker_of(g, "y"));
+	id = sl__node_builder_finish(&m);
 	assert_int_equal(rw->rc, SL_OK);
 	assert_int_equal(sl__rewrite_producer(rw, graph_text_value(g, "y")),
 			 id);
@@ -138,17 +138,17 @@ refuses_too_much(void **state)
 {
 	struct graph_text *g = graph_text("in x f32 2\ny = Neg x\nout y\n");
 	struct sl__rewrite *rw = begin(g);
-	struct sl__making m;
+	struct sl__node_builder m;
 	struct sl_error err;
 
 	(void)state;
 	rw->err = &err;
-	sl__make_like(&m, rw, maker_of(g, "y"));
-	for (int i = 0; i <= SL__MAKING_INPUTS; i++)
-		sl__make_input(&m, graph_text_value(g, "x"));
-	sl__make_output(&m, graph_text_value(g, "y"));
-	sl__make_cover(&m, maker_of(g, "y"));
-	sl__make_end(&m);
+	sl__node_builder_begin_like(&m, rw, maker_of(g, "y"));
+	for (int i = 0; i <= SL__NODE_BUILDER_INPUTS; i++)
+		sl__node_builder_add_input(&m, graph_text_value(g, "x"));
+	sl__node_builder_add_output(&m, graph_text_value(g, "y"));
+	sl__node_builder_add_covered(&m, maker_of(g, "y"));
+	sl__node_builder_finish(&m);
 	assert_int_equal(rw->rc, SL_E_ABSENT);
 	assert_non_null(strstr(err.text, "more inputs"));
 	assert_non_null(sl__rewrite_node(rw, maker_of(g, "y")));
@@ -165,7 +165,7 @@ rewires(void **state)
 	uint32_t x = graph_text_value(g, "x"), a = graph_text_value(g, "a");
 
 	(void)state;
-	sl__rewrite_replace(rw, a, x);
+	sl__rewrite_replace_value(rw, a, x);
 	assert_int_equal(rw->uses[a].n, 0);
 	assert_int_equal(rw->uses[x].n, 3);
 	assert_int_equal(sl__rewrite_input(rw, maker_of(g, "b"), 0), x);
@@ -189,7 +189,7 @@ survives_want_of_memory(void **state)
 	struct counting counting = {0};
 	struct sl_allocator allocator = counting_allocator(&counting);
 	struct sl__shapes_options options = {.allocator = &allocator};
-	const struct sl__covers *covers;
+	const struct sl__covered_nodes *covers;
 	struct sl_graph *made;
 	struct sl__shapes *shapes;
 	enum sl_status rc;

@@ -101,7 +101,7 @@ rewrite(struct sl__fused *f, const struct sl__cost_analysis_inputs *model,
 	if (options->contents)
 		rc = forget_contents(&shapes, from, options, arena, err);
 	if (!rc)
-		rc = sl__quantize_only(&f->graph, &f->covers, from,
+		rc = sl__fuse_quantized_for_cost(&f->graph, &f->covers, from,
 				       shapes ? shapes : model->shapes, err);
 	sl__shapes_free(shapes);
 	return rc;
@@ -191,7 +191,7 @@ works_more(const struct sl_cost *a, const struct sl_cost *b)
 /* The node that does the work of an operator: one that does not quantize, of
  * most multiply-adds, or else most operations. */
 static uint32_t
-worker_of(const struct sl__covers *covers, const struct sl__costs *costs)
+worker_of(const struct sl__covered_nodes *covers, const struct sl__costs *costs)
 {
 	uint32_t best = covers->nodes[0];
 

@@ -18,7 +18,7 @@
  */
 struct sl__fused {
 	struct sl_graph *graph;
-	const struct sl__covers *covers;
+	const struct sl__covered_nodes *covers;
 	struct sl__shapes *shapes;
 	struct sl__execution_order steps;
 	struct sl__costs costs;

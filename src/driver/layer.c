@@ -71,7 +71,7 @@ static enum sl_status
 take_out(struct isolating *x, struct sl_error *err)
 {
 	struct sl__shapes_options how = {.sizes = &x->whole.sizes};
-	struct sl__extract what = {
+	struct sl__extract_options what = {
 		.graph = x->graph,
 		.nodes = x->nodes,
 		.n_nodes = x->n_nodes,
@@ -183,7 +183,7 @@ profile_layer(struct isolating *x, struct sl_error *err)
 	x->is_wanted = sl__arena_alloc(&x->scratch, x->graph->n_nodes + 1);
 	if (!x->is_wanted)
 		return sl__fail_nomem(err);
-	rc = sl__extract_find(x->graph, x->layer, x->is_wanted, &x->scratch,
+	rc = sl__extract_find_nodes(x->graph, x->layer, x->is_wanted, &x->scratch,
 			      err);
 
 	if (!rc)

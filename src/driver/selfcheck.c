@@ -46,7 +46,7 @@ do_work(void *ctx)
 {
 	struct sl__steps_work *work = ctx;
 
-	work->sink = sl__chain(work->sink, work->n_steps);
+	work->sink = sl__post_op_chain(work->sink, work->n_steps);
 	return 0;
 }
 

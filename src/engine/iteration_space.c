@@ -24,7 +24,7 @@ sl__space_cut(struct sl__iteration_space *l, int axis, int64_t block)
 }
 
 int
-sl__space_add(struct sl__iteration_space *l, const struct sl__operand *operand,
+sl__space_add(struct sl__iteration_space *l, const struct sl__attention_operand *operand,
 	      int cut, int64_t block)
 {
 	const struct sl__strided_layout *strided = operand->strided;

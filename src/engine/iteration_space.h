@@ -37,13 +37,13 @@ void sl__space_cut(struct sl__iteration_space *space, int axis, int64_t block);
  * 'block' are what the loops were cut by, -1 where they were not.  Returns 0
  * where its order does not go with the loops.
  */
-struct sl__operand {
+struct sl__attention_operand {
 	int first, rank;
 	const int64_t *dims;
 	const struct sl__strided_layout *strided;
 };
 int sl__space_add(struct sl__iteration_space *space,
-		  const struct sl__operand *operand, int cut, int64_t block);
+		  const struct sl__attention_operand *operand, int cut, int64_t block);
 
 /* Orders loops by the result's strides, the least innermost, and joins those
  * that are one loop for every operand.  At least one loop is left. */

@@ -587,7 +587,7 @@ static int
 add_input(const struct plan *p, uint32_t i, struct sl__iteration_space *l)
 {
 	const struct sl__type *type = sl__plan_type(p->pl, p->node->inputs[i]);
-	struct sl__operand operand = {first_dim(p, type), type->rank,
+	struct sl__attention_operand operand = {first_dim(p, type), type->rank,
 				      type->dims, &p->strided_layouts[i]};
 
 	if (type->rank > p->out->rank || operand.first < 0)
@@ -603,7 +603,7 @@ add_input(const struct plan *p, uint32_t i, struct sl__iteration_space *l)
 static void
 add_result(const struct plan *p, struct sl__iteration_space *l)
 {
-	struct sl__operand operand = {0, p->out->rank, p->out->dims,
+	struct sl__attention_operand operand = {0, p->out->rank, p->out->dims,
 				      &p->strided};
 
 	(void)sl__space_add(l, &operand, p->strided.axis, p->strided.block);

@@ -101,7 +101,7 @@ add_operand(const struct sl__planner *pl, uint32_t value,
 {
 	const struct sl__type *type = sl__plan_type(pl, value);
 	struct sl__strided_layout layout;
-	struct sl__operand operand = {out->rank - type->rank, type->rank,
+	struct sl__attention_operand operand = {out->rank - type->rank, type->rank,
 				      type->dims, &layout};
 
 	if (operand.first < 0 ||

@@ -377,7 +377,7 @@ sl__plan_state(struct sl__planner *pl, size_t n_bytes)
 static void
 count_work(const struct sl__planner *pl, uint32_t node, struct sl__step *step)
 {
-	const struct sl__covers *covers = &pl->program->covers[node];
+	const struct sl__covered_nodes *covers = &pl->program->covers[node];
 
 	for (size_t i = 0; i < covers->n; i++) {
 		const struct sl_cost *cost = &pl->costs[covers->nodes[i]];

@@ -77,7 +77,7 @@ struct sl__step {
 struct sl__program {
 	struct sl__arena arena;
 	const struct sl_graph *graph; /* rewritten; owned */
-	const struct sl__covers *covers;
+	const struct sl__covered_nodes *covers;
 	size_t *covered; /* by all steps, one after the other; those of step
 			    i from number first_covered[i] on */
 	size_t *first_covered;

@@ -27,12 +27,12 @@ sl__pass_dead(struct sl__rewrite *rw)
 	while (has_changed) {
 		has_changed = 0;
 		for (size_t i = rw->n_nodes; i-- > 0;) {
-			const struct sl__redraft *row = &rw->nodes[i];
+			const struct sl__mutable_node *row = &rw->nodes[i];
 
 			if (row->is_gone || row->node.block ||
 			    is_needed(rw, &row->node))
 				continue;
-			sl__rewrite_remove(rw, (uint32_t)i);
+			sl__rewrite_remove_node(rw, (uint32_t)i);
 			has_changed = 1;
 		}
 	}

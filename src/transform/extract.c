@@ -19,7 +19,7 @@
 #include "base/banned.h"
 
 struct extractor {
-	const struct sl__extract *what;
+	const struct sl__extract_options *what;
 	const struct sl_graph *from;
 	struct sl_graph *to;
 	struct sl__arena scratch;
@@ -277,7 +277,7 @@ extract(struct extractor *x)
 }
 
 enum sl_status
-sl__extract(struct sl_graph **out, const struct sl__extract *what,
+sl__extract(struct sl_graph **out, const struct sl__extract_options *what,
 	    struct sl_error *err)
 {
 	struct extractor x = {.what = what, .from = what->graph, .err = err};
@@ -337,7 +337,7 @@ fail_unknown(const struct sl_graph *graph, const char *layer,
 }
 
 enum sl_status
-sl__extract_find(const struct sl_graph *graph, const char *layer,
+sl__extract_find_nodes(const struct sl_graph *graph, const char *layer,
 		 unsigned char *is_found, struct sl__arena *scratch,
 		 struct sl_error *err)
 {
@@ -367,7 +367,7 @@ sl__extract_find(const struct sl_graph *graph, const char *layer,
 
 /* The numbers of the nodes found; those in bodies go with their owner. */
 static enum sl_status
-list_nodes(struct sl__extract *what, const char *layer,
+list_nodes(struct sl__extract_options *what, const char *layer,
 	   struct sl__arena *scratch, struct sl_error *err)
 {
 	size_t n = what->graph->n_nodes;
@@ -377,7 +377,7 @@ list_nodes(struct sl__extract *what, const char *layer,
 
 	if (!is_found || !nodes)
 		return sl__fail_nomem(err);
-	rc = sl__extract_find(what->graph, layer, is_found, scratch, err);
+	rc = sl__extract_find_nodes(what->graph, layer, is_found, scratch, err);
 	for (size_t i = 0; !rc && i < n; i++) {
 		if (is_found[i] && what->graph->nodes[i].block == 0)
 			nodes[what->n_nodes++] = i;
@@ -423,7 +423,7 @@ sl_graph_extract(struct sl_graph **out, const struct sl_graph *graph,
 	struct sl_sizes copy;
 	enum sl_status rc = sl__sizes_copy(&copy, &sizes, err);
 	struct sl__shapes_options how = {.sizes = sizes};
-	struct sl__extract what = {.graph = graph, .name = layer};
+	struct sl__extract_options what = {.graph = graph, .name = layer};
 	struct sl__input_files *inputs = NULL;
 	struct sl_sizes bound;
 	struct sl__arena scratch;

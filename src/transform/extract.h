@@ -13,7 +13,7 @@
  * of the old one, which outlives it.  SL_E_ABSENT for a node with a body,
  * SL_E_DATA where the sizes of an input are not known.
  */
-struct sl__extract {
+struct sl__extract_options {
 	const struct sl_graph *graph;
 	struct sl__shapes *shapes;
 	const size_t *nodes;
@@ -21,14 +21,14 @@ struct sl__extract {
 	const char *name; /* of the part; the graph is called "MODEL:NAME" */
 };
 enum sl_status sl__extract(struct sl_graph **out,
-			   const struct sl__extract *what,
+			   const struct sl__extract_options *what,
 			   struct sl_error *err) SL_CHECKED;
 
 /*
  * Marks the nodes of that name or, where there is none, those in a module of
  * that path; is_found[] has a place for every node.  SL_E_USAGE for neither.
  */
-enum sl_status sl__extract_find(const struct sl_graph *graph, const char *layer,
+enum sl_status sl__extract_find_nodes(const struct sl_graph *graph, const char *layer,
 				unsigned char *is_found,
 				struct sl__arena *scratch,
 				struct sl_error *err) SL_CHECKED;

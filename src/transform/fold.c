@@ -42,7 +42,7 @@ is_random(const struct sl__rewrite *rw, uint32_t id)
 		SL__OP_ONNX_Bernoulli,        SL__OP_ONNX_Multinomial,
 		SL__OP_ONNX_Dropout};
 
-	return sl__rewrite_is_any(rw, id, ops, sizeof(ops) / sizeof(*ops));
+	return sl__rewrite_node_is_any_op(rw, id, ops, sizeof(ops) / sizeof(*ops));
 }
 
 static uint64_t
@@ -71,7 +71,7 @@ is_foldable(const struct folding *f, const struct sl__node *node)
 		return 0;
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		if (node->inputs[i] != SL__NONE &&
-		    !sl__rewrite_tensor(rw, node->inputs[i]))
+		    !sl__rewrite_constant_tensor(rw, node->inputs[i]))
 			return 0;
 	}
 	made = bytes_of(rw, node->outputs, node->n_outputs);
@@ -97,7 +97,7 @@ keep(struct folding *f, uint32_t value, const struct sl__tensor *from)
 		memcpy(bytes, from->bytes, (size_t)from->n_bytes);
 	copy.bytes = bytes;
 	copy.is_mapped = 0;
-	sl__rewrite_make_constant(f->rw, value, &copy);
+	sl__rewrite_value_to_constant(f->rw, value, &copy);
 }
 
 static int
@@ -142,7 +142,7 @@ take_followed(struct folding *f, uint32_t value)
 		sl__store_doubles(bytes, type->dtype, 0, known->n,
 				  known->floats);
 	made.bytes = bytes;
-	sl__rewrite_make_constant(f->rw, value, &made);
+	sl__rewrite_value_to_constant(f->rw, value, &made);
 }
 
 /* Whether every output of the node follows; takes them if so. */
@@ -181,7 +181,7 @@ run_node(struct folding *f, uint32_t id)
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		uint32_t input = rw->from->nodes[id].inputs[i];
 		const struct sl__tensor *t =
-			sl__rewrite_tensor(rw, node->inputs[i]);
+			sl__rewrite_constant_tensor(rw, node->inputs[i]);
 
 		if (t && t->generator && input != node->inputs[i])
 			return 0;
@@ -227,14 +227,14 @@ fold_all(struct folding *f)
 
 	for (size_t i = 0; !rw->rc && i < block->n_nodes; i++) {
 		uint32_t id = block->nodes[i];
-		const struct sl__redraft *row = &rw->nodes[id];
+		const struct sl__mutable_node *row = &rw->nodes[id];
 
 		if (row->is_gone || row->node.block || is_random(rw, id) ||
 		    sl__is_op(&row->node, SL__OP_ONNX_Constant))
 			continue;
 		if (fold_followed(f, id) ||
 		    (is_foldable(f, &row->node) && compute(f, id)))
-			sl__rewrite_remove(rw, id);
+			sl__rewrite_remove_node(rw, id);
 	}
 	sl__evaluator_free(f->evaluator);
 }
@@ -246,7 +246,7 @@ sl__pass_fold(struct sl__rewrite *rw)
 }
 
 void
-sl__fold_small(struct sl__rewrite *rw)
+sl__fold_small_constants(struct sl__rewrite *rw)
 {
 	fold_all(&(struct folding){
 		.rw = rw, .keeps_quantized = 1, .is_small = 1});

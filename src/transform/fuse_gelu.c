@@ -125,14 +125,14 @@ read_binary(struct search *s, uint32_t node, int depth, struct terms *out)
 	    !read_terms(s, sl__rewrite_input(rw, node, 0), depth, &a) ||
 	    !read_terms(s, sl__rewrite_input(rw, node, 1), depth, &b))
 		return 0;
-	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Mul))
+	if (sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Mul))
 		return multiply(out, &a, &b);
-	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Div))
+	if (sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Div))
 		return divide(out, &a, &b);
-	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Pow))
+	if (sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Pow))
 		return to_power(out, &a, &b);
 	combine(out, &a, &b,
-		sl__rewrite_is(rw, node, SL__OP_ONNX_Sub) ? -1 : 1);
+		sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Sub) ? -1 : 1);
 	return 1;
 }
 
@@ -143,8 +143,8 @@ is_arithmetic(const struct sl__rewrite *rw, uint32_t node)
 					     SL__OP_ONNX_Pow, SL__OP_ONNX_Add,
 					     SL__OP_ONNX_Sub};
 
-	return sl__rewrite_is_any(rw, node, ops, 5) &&
-	       sl__broadcasts(&rw->nodes[node].node);
+	return sl__rewrite_node_is_any_op(rw, node, ops, 5) &&
+	       sl__has_numpy_broadcasting(&rw->nodes[node].node);
 }
 
 /* What a value is of x and g; 0 where it is made of something else too. */
@@ -163,9 +163,9 @@ read_terms(struct search *s, uint32_t value, int depth, struct terms *out)
 	if (value == s->g)
 		return 1;
 	out->q[0] = 0;
-	if (sl__rewrite_scalar(rw, value, &out->p[0]))
+	if (sl__rewrite_constant_scalar(rw, value, &out->p[0]))
 		return isfinite(out->p[0]);
-	value = sl__matched_source(&s->matched, value);
+	value = sl__matched_skip_identities(&s->matched, value);
 	node = sl__rewrite_producer(rw, value);
 	if (value == s->x || value == s->g)
 		return read_terms(s, value, depth, out);
@@ -239,7 +239,7 @@ find_end(struct search *s, const struct shape *shape)
 		s->matched.n = n;
 		if (read_terms(s, value, DEPTH_MOST, &t) &&
 		    is_same(t.p, shape->p) && is_same(t.q, shape->q))
-			return sl__are_alike(rw, value, s->x) ? value
+			return sl__have_same_dtype_and_dims(rw, value, s->x) ? value
 							      : SL__NONE;
 	}
 	return SL__NONE;
@@ -250,23 +250,23 @@ make(struct search *s, const struct shape *shape, uint32_t function,
      uint32_t end, double slope)
 {
 	struct sl__rewrite *rw = s->matched.rw;
-	struct sl__making m;
+	struct sl__node_builder m;
 
 	if (shape->op == SL__OP_ONNX_Sigmoid) {
-		sl__make_begin(&m, rw, "", "Swish", 24);
-		sl__make_float(&m, "alpha", (float)slope);
+		sl__node_builder_begin(&m, rw, "", "Swish", 24);
+		sl__node_builder_set_float(&m, "alpha", (float)slope);
 	} else {
-		sl__make_begin(&m, rw, "", "Gelu", 20);
-		sl__make_string(&m, "approximate",
+		sl__node_builder_begin(&m, rw, "", "Gelu", 20);
+		sl__node_builder_set_string(&m, "approximate",
 				shape->op == SL__OP_ONNX_Tanh ? "tanh"
 							      : "none");
 	}
 	m.node.name = rw->nodes[function].node.name;
-	sl__make_input(&m, s->x);
-	sl__make_output(&m, end);
+	sl__node_builder_add_input(&m, s->x);
+	sl__node_builder_add_output(&m, end);
 	sl__matched_add(&s->matched, function);
-	sl__matched_give(&s->matched, &m);
-	sl__make_end(&m);
+	sl__matched_cover_unused(&s->matched, &m);
+	sl__node_builder_finish(&m);
 }
 
 /* Values that x may be: what the function takes and what that is made of. */
@@ -281,7 +281,7 @@ collect(struct candidates *c, const struct sl__rewrite *rw, uint32_t value,
 {
 	uint32_t node = sl__rewrite_producer(rw, value);
 
-	if (!sl__is_single(rw, value) || sl__rewrite_tensor(rw, value) ||
+	if (!sl__is_nonempty_f32(rw, value) || sl__rewrite_constant_tensor(rw, value) ||
 	    c->n == sizeof(c->values) / sizeof(*c->values))
 		return;
 	for (size_t i = 0; i < c->n; i++) {
@@ -328,5 +328,5 @@ sl__pass_fuse_gelu(struct sl__rewrite *rw)
 	static const enum sl__op_id ops[] = {SL__OP_ONNX_Erf, SL__OP_ONNX_Tanh,
 					     SL__OP_ONNX_Sigmoid};
 
-	sl__each_node(rw, ops, 3, 0, fuse);
+	sl__rewrite_each_node(rw, ops, 3, 0, fuse);
 }

@@ -56,16 +56,16 @@ static uint32_t
 mean_of(struct norm *n, uint32_t value)
 {
 	struct sl__matched_nodes *t = &n->matched;
-	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_ReduceMean);
+	uint32_t node = sl__matched_producer(t, value, SL__OP_ONNX_ReduceMean);
 	uint32_t x = sl__rewrite_input(t->rw, node, 0);
 	int first;
 
-	if (node == SL__NONE || !sl__is_single(t->rw, x) ||
+	if (node == SL__NONE || !sl__is_nonempty_f32(t->rw, x) ||
 	    !read_axes(t->rw, node, t->rw->types[x].rank, &first) ||
 	    (n->first_axis >= 0 && n->first_axis != first))
 		return SL__NONE;
 	n->first_axis = first;
-	return sl__matched_source(t, x);
+	return sl__matched_skip_identities(t, x);
 }
 
 /* What a value is that power of, by a Pow; SL__NONE. */
@@ -73,14 +73,14 @@ static uint32_t
 base_of(struct norm *n, uint32_t value, double power)
 {
 	struct sl__matched_nodes *t = &n->matched;
-	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Pow);
+	uint32_t node = sl__matched_producer(t, value, SL__OP_ONNX_Pow);
 	double x;
 
 	if (node == SL__NONE ||
-	    !sl__rewrite_scalar(t->rw, sl__rewrite_input(t->rw, node, 1), &x) ||
+	    !sl__rewrite_constant_scalar(t->rw, sl__rewrite_input(t->rw, node, 1), &x) ||
 	    !sl__is_close(x, power))
 		return SL__NONE;
-	return sl__matched_input(t, node, 0);
+	return sl__matched_input_value(t, node, 0);
 }
 
 /* What a value is the square of; SL__NONE. */
@@ -88,13 +88,13 @@ static uint32_t
 root_of(struct norm *n, uint32_t value)
 {
 	struct sl__matched_nodes *t = &n->matched;
-	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Mul);
+	uint32_t node = sl__matched_producer(t, value, SL__OP_ONNX_Mul);
 	uint32_t a, b;
 
 	if (node == SL__NONE)
 		return base_of(n, value, 2);
-	a = sl__matched_input(t, node, 0);
-	b = sl__matched_input(t, node, 1);
+	a = sl__matched_input_value(t, node, 0);
+	b = sl__matched_input_value(t, node, 1);
 	return a == b ? a : SL__NONE;
 }
 
@@ -103,13 +103,13 @@ static uint32_t
 uncentred(struct norm *n, uint32_t value)
 {
 	struct sl__matched_nodes *t = &n->matched;
-	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Sub);
+	uint32_t node = sl__matched_producer(t, value, SL__OP_ONNX_Sub);
 	uint32_t x, mean;
 
 	if (node == SL__NONE)
 		return SL__NONE;
-	x = sl__matched_input(t, node, 0);
-	mean = sl__matched_input(t, node, 1);
+	x = sl__matched_input_value(t, node, 0);
+	mean = sl__matched_input_value(t, node, 1);
 	return mean_of(n, mean) == x ? x : SL__NONE;
 }
 
@@ -118,17 +118,17 @@ static int
 match_variance(struct norm *n, uint32_t value)
 {
 	struct sl__matched_nodes *t = &n->matched;
-	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Add);
+	uint32_t node = sl__matched_producer(t, value, SL__OP_ONNX_Add);
 	uint32_t centred;
 
 	for (size_t i = 0; node != SL__NONE && i < 2; i++) {
 		struct norm before = *n;
 
-		if (sl__rewrite_scalar(t->rw,
+		if (sl__rewrite_constant_scalar(t->rw,
 				       sl__rewrite_input(t->rw, node, 1 - i),
 				       &n->epsilon)) {
 			centred = root_of(
-				n, mean_of(n, sl__matched_input(t, node, i)));
+				n, mean_of(n, sl__matched_input_value(t, node, i)));
 			n->x = uncentred(n, centred);
 			n->is_centred = n->x != SL__NONE;
 			if (!n->is_centred)
@@ -145,10 +145,10 @@ static int
 match_deviation(struct norm *n, uint32_t value)
 {
 	struct sl__matched_nodes *t = &n->matched;
-	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Sqrt);
+	uint32_t node = sl__matched_producer(t, value, SL__OP_ONNX_Sqrt);
 
 	return node != SL__NONE &&
-	       match_variance(n, sl__matched_input(t, node, 0));
+	       match_variance(n, sl__matched_input_value(t, node, 0));
 }
 
 /* 1 / deviation, in three spellings. */
@@ -156,17 +156,17 @@ static int
 match_inverse(struct norm *n, uint32_t value)
 {
 	struct sl__matched_nodes *t = &n->matched;
-	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Reciprocal);
+	uint32_t node = sl__matched_producer(t, value, SL__OP_ONNX_Reciprocal);
 	double x;
 
 	if (node != SL__NONE)
-		return match_deviation(n, sl__matched_input(t, node, 0));
-	node = sl__matched_maker(t, value, SL__OP_ONNX_Div);
+		return match_deviation(n, sl__matched_input_value(t, node, 0));
+	node = sl__matched_producer(t, value, SL__OP_ONNX_Div);
 	if (node != SL__NONE)
-		return sl__rewrite_scalar(
+		return sl__rewrite_constant_scalar(
 			       t->rw, sl__rewrite_input(t->rw, node, 0), &x) &&
 		       sl__is_close(x, 1) &&
-		       match_deviation(n, sl__matched_input(t, node, 1));
+		       match_deviation(n, sl__matched_input_value(t, node, 1));
 	return match_variance(n, base_of(n, value, -0.5));
 }
 
@@ -176,7 +176,7 @@ is_weight(const struct norm *n, uint32_t value)
 {
 	const struct sl__rewrite *rw = n->matched.rw;
 	const struct sl__type *x = &rw->types[n->x];
-	const struct sl__tensor *w = sl__rewrite_tensor(rw, value);
+	const struct sl__tensor *w = sl__rewrite_constant_tensor(rw, value);
 	uint64_t count = 1;
 
 	if (!w || w->dtype != SL_DTYPE_F32 || w->rank > (size_t)x->rank)
@@ -196,7 +196,7 @@ is_weight(const struct norm *n, uint32_t value)
 static int
 is_numerator(struct norm *n, uint32_t value)
 {
-	value = sl__matched_source(&n->matched, value);
+	value = sl__matched_skip_identities(&n->matched, value);
 	return (n->is_centred ? uncentred(n, value) : value) == n->x;
 }
 
@@ -207,7 +207,7 @@ match_factor(struct norm *n, uint32_t node, size_t i)
 {
 	struct norm before = *n;
 
-	if (match_inverse(n, sl__matched_input(&n->matched, node, i)) &&
+	if (match_inverse(n, sl__matched_input_value(&n->matched, node, i)) &&
 	    is_numerator(n, sl__rewrite_input(n->matched.rw, node, 1 - i)))
 		return 1;
 	*n = before;
@@ -219,14 +219,14 @@ match_normal(struct norm *n, uint32_t value)
 {
 	struct sl__matched_nodes *t = &n->matched;
 	struct norm before = *n;
-	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Div);
+	uint32_t node = sl__matched_producer(t, value, SL__OP_ONNX_Div);
 
 	if (node != SL__NONE &&
-	    match_deviation(n, sl__matched_input(t, node, 1)) &&
+	    match_deviation(n, sl__matched_input_value(t, node, 1)) &&
 	    is_numerator(n, sl__rewrite_input(t->rw, node, 0)))
 		return 1;
 	*n = before;
-	node = sl__matched_maker(t, value, SL__OP_ONNX_Mul);
+	node = sl__matched_producer(t, value, SL__OP_ONNX_Mul);
 	return node != SL__NONE &&
 	       (match_factor(n, node, 0) || match_factor(n, node, 1));
 }
@@ -236,11 +236,11 @@ static int
 match_slope(struct norm *n, uint32_t value)
 {
 	struct sl__matched_nodes *t = &n->matched;
-	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Mul);
+	uint32_t node = sl__matched_producer(t, value, SL__OP_ONNX_Mul);
 	struct norm before = *n;
 
 	for (size_t i = 0; node != SL__NONE && i < 2; i++) {
-		if (match_inverse(n, sl__matched_input(t, node, i))) {
+		if (match_inverse(n, sl__matched_input_value(t, node, i))) {
 			n->gamma = sl__rewrite_input(t->rw, node, 1 - i);
 			if (is_weight(n, n->gamma))
 				return 1;
@@ -258,17 +258,17 @@ match_scaled(struct norm *n, uint32_t value)
 	struct norm before = *n;
 	uint32_t node;
 
-	value = sl__matched_source(t, value);
-	node = sl__matched_maker(t, value, SL__OP_ONNX_Mul);
+	value = sl__matched_skip_identities(t, value);
+	node = sl__matched_producer(t, value, SL__OP_ONNX_Mul);
 	for (size_t i = 0; node != SL__NONE && i < 2; i++) {
 		uint32_t other = sl__rewrite_input(t->rw, node, 1 - i);
 
-		if (sl__rewrite_tensor(t->rw, other) &&
-		    match_normal(n, sl__matched_input(t, node, i))) {
+		if (sl__rewrite_constant_tensor(t->rw, other) &&
+		    match_normal(n, sl__matched_input_value(t, node, i))) {
 			n->gamma = other;
 			if (is_weight(n, other))
 				return 1;
-		} else if (match_slope(n, sl__matched_input(t, node, i)) &&
+		} else if (match_slope(n, sl__matched_input_value(t, node, i)) &&
 			   is_numerator(n, other)) {
 			return 1;
 		}
@@ -284,13 +284,13 @@ static int
 match_rest(struct norm *n, uint32_t value, uint32_t slope)
 {
 	struct sl__matched_nodes *t = &n->matched;
-	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Sub);
+	uint32_t node = sl__matched_producer(t, value, SL__OP_ONNX_Sub);
 	uint32_t product;
 
 	if (node == SL__NONE || !n->is_centred)
 		return 0;
 	n->beta = sl__rewrite_input(t->rw, node, 0);
-	product = sl__matched_maker(t, sl__rewrite_input(t->rw, node, 1),
+	product = sl__matched_producer(t, sl__rewrite_input(t->rw, node, 1),
 				    SL__OP_ONNX_Mul);
 	return is_weight(n, n->beta) &&
 	       mean_of(n, sl__other_operand(t->rw, product, slope)) == n->x;
@@ -301,7 +301,7 @@ static int
 match_other(struct norm *n, uint32_t node, size_t i)
 {
 	struct sl__matched_nodes *t = &n->matched;
-	uint32_t product = sl__matched_maker(t, sl__matched_input(t, node, i),
+	uint32_t product = sl__matched_producer(t, sl__matched_input_value(t, node, i),
 					     SL__OP_ONNX_Mul);
 	struct norm before = *n;
 
@@ -309,8 +309,8 @@ match_other(struct norm *n, uint32_t node, size_t i)
 		uint32_t slope = sl__rewrite_input(t->rw, product, k);
 
 		if (match_slope(n, slope) &&
-		    sl__matched_input(t, product, 1 - k) == n->x &&
-		    match_rest(n, sl__matched_input(t, node, 1 - i), slope))
+		    sl__matched_input_value(t, product, 1 - k) == n->x &&
+		    match_rest(n, sl__matched_input_value(t, node, 1 - i), slope))
 			return 1;
 		*n = before;
 	}
@@ -326,13 +326,13 @@ match(struct norm *n, uint32_t node)
 	uint32_t y = sl__rewrite_output(t->rw, node);
 	struct norm before = *n;
 
-	if (!sl__rewrite_is(t->rw, node, SL__OP_ONNX_Add))
+	if (!sl__rewrite_node_is_op(t->rw, node, SL__OP_ONNX_Add))
 		return match_scaled(n, y);
 	for (size_t i = 0; i < 2; i++) {
 		sl__matched_add(t, node);
-		if (sl__rewrite_tensor(t->rw,
+		if (sl__rewrite_constant_tensor(t->rw,
 				       sl__rewrite_input(t->rw, node, 1 - i)) &&
-		    match_scaled(n, sl__matched_input(t, node, i))) {
+		    match_scaled(n, sl__matched_input_value(t, node, i))) {
 			n->beta = sl__rewrite_input(t->rw, node, 1 - i);
 			if (n->is_centred && is_weight(n, n->beta))
 				return 1;
@@ -352,7 +352,7 @@ make_weight(struct norm *n, uint32_t weight)
 {
 	struct sl__rewrite *rw = n->matched.rw;
 	const struct sl__type *x = &rw->types[n->x];
-	const struct sl__tensor *w = sl__rewrite_tensor(rw, weight);
+	const struct sl__tensor *w = sl__rewrite_constant_tensor(rw, weight);
 	struct sl__tensor like = {.dtype = SL_DTYPE_F32,
 				  .rank = (size_t)(x->rank - n->first_axis),
 				  .dims = x->dims + n->first_axis};
@@ -379,25 +379,25 @@ make(struct norm *n, uint32_t node)
 {
 	struct sl__rewrite *rw = n->matched.rw;
 	uint32_t gamma = make_weight(n, n->gamma), beta = n->beta;
-	struct sl__making m;
+	struct sl__node_builder m;
 
 	if (beta != SL__NONE)
 		beta = make_weight(n, beta);
 	if (n->is_centred)
-		sl__make_begin(&m, rw, "", "LayerNormalization", 17);
+		sl__node_builder_begin(&m, rw, "", "LayerNormalization", 17);
 	else
-		sl__make_begin(&m, rw, "", "RMSNormalization", 23);
+		sl__node_builder_begin(&m, rw, "", "RMSNormalization", 23);
 	m.node.name = rw->nodes[node].node.name;
-	sl__make_int(&m, "axis", n->first_axis - rw->types[n->x].rank);
-	sl__make_float(&m, "epsilon", (float)n->epsilon);
-	sl__make_input(&m, n->x);
-	sl__make_input(&m, gamma);
+	sl__node_builder_set_int(&m, "axis", n->first_axis - rw->types[n->x].rank);
+	sl__node_builder_set_float(&m, "epsilon", (float)n->epsilon);
+	sl__node_builder_add_input(&m, n->x);
+	sl__node_builder_add_input(&m, gamma);
 	if (beta != SL__NONE)
-		sl__make_input(&m, beta);
-	sl__make_output(&m, sl__rewrite_output(rw, node));
+		sl__node_builder_add_input(&m, beta);
+	sl__node_builder_add_output(&m, sl__rewrite_output(rw, node));
 	sl__matched_add(&n->matched, node);
-	sl__matched_give(&n->matched, &m);
-	sl__make_end(&m);
+	sl__matched_cover_unused(&n->matched, &m);
+	sl__node_builder_finish(&m);
 }
 
 static void
@@ -409,8 +409,8 @@ fuse(struct sl__rewrite *rw, uint32_t node)
 			 .beta = SL__NONE,
 			 .first_axis = -1};
 
-	if (sl__broadcasts(&rw->nodes[node].node) && match(&n, node) &&
-	    sl__are_alike(rw, n.x, sl__rewrite_output(rw, node)) &&
+	if (sl__has_numpy_broadcasting(&rw->nodes[node].node) && match(&n, node) &&
+	    sl__have_same_dtype_and_dims(rw, n.x, sl__rewrite_output(rw, node)) &&
 	    n.epsilon >= 0)
 		make(&n, node);
 }
@@ -423,5 +423,5 @@ sl__pass_fuse_layer_norm(struct sl__rewrite *rw)
 	static const enum sl__op_id ops[] = {SL__OP_ONNX_Add, SL__OP_ONNX_Mul,
 					     SL__OP_ONNX_Div};
 
-	sl__each_node(rw, ops, 3, 1, fuse);
+	sl__rewrite_each_node(rw, ops, 3, 1, fuse);
 }

@@ -36,7 +36,7 @@ enum kind {
 
 /* What a mask of one number for each score adds; a choice hides. */
 static int
-read_row(const struct sl__mask *mask, const struct sl__tensor *t,
+read_row(const struct sl__attention_mask *mask, const struct sl__tensor *t,
 	 uint64_t first, size_t n, double *row)
 {
 	if (!sl__tensor_doubles(t, first, n, row))
@@ -68,11 +68,11 @@ look(const double *row, int64_t n, int64_t n_seen, int *is_clear,
  * keys - queries keys and one more than the one before it, or of [..][1][keys]
  * for all queries. */
 static enum kind
-kind_of(const struct sl__attending *a, const struct sl__mask *mask)
+kind_of(const struct sl__attention_match *a, const struct sl__attention_mask *mask)
 {
 	enum { ROW_MOST = 4096 };
 	const struct sl__tensor *t =
-		sl__rewrite_tensor(a->matched.rw, mask->value);
+		sl__rewrite_constant_tensor(a->matched.rw, mask->value);
 	int is_clear = 1, is_causal = a->keys >= a->queries, has_key = 1;
 	double row[ROW_MOST];
 	uint64_t n_rows;
@@ -105,14 +105,14 @@ kind_of(const struct sl__attending *a, const struct sl__mask *mask)
 /* A mask's sizes as those of [batch][heads][queries][keys], 1 where it is
  * repeated; 0 where they cannot be. */
 static int
-read_sizes(const struct sl__attending *a, uint32_t value, int64_t out[4])
+read_sizes(const struct sl__attention_match *a, uint32_t value, int64_t out[4])
 {
 	const int64_t whole[4] = {a->batch, a->heads, a->queries, a->keys};
 	const struct sl__type *type = &a->matched.rw->types[value];
 	int64_t dims[6] = {1, 1, 1, 1, 1, 1};
 	int n = type->rank;
 
-	if (!sl__is_sized(a->matched.rw, value) || n > 5)
+	if (!sl__has_known_shape(a->matched.rw, value) || n > 5)
 		return 0;
 	for (int d = 0; d < n; d++)
 		dims[6 - n + d] = type->dims[d];
@@ -134,7 +134,7 @@ read_sizes(const struct sl__attending *a, uint32_t value, int64_t out[4])
 }
 
 static int
-fits(const struct sl__attending *a, const struct sl__mask *mask)
+fits(const struct sl__attention_match *a, const struct sl__attention_mask *mask)
 {
 	enum kind kind = kind_of(a, mask);
 	int64_t sizes[4];
@@ -153,7 +153,7 @@ fits(const struct sl__attending *a, const struct sl__mask *mask)
 }
 
 int
-sl__masks_fit(const struct sl__attending *a)
+sl__attention_masks_fit(const struct sl__attention_match *a)
 {
 	for (int i = 0; i < a->n_masks; i++) {
 		if (!fits(a, &a->masks[i]))
@@ -165,31 +165,31 @@ sl__masks_fit(const struct sl__attending *a)
 /* The choice between 0 and what hides any score, of the sizes of what
  * decides. */
 static uint32_t
-make_sum(struct sl__attending *a, const struct sl__mask *mask)
+make_sum(struct sl__attention_match *a, const struct sl__attention_mask *mask)
 {
 	struct sl__rewrite *rw = a->matched.rw;
 	const struct sl__type *type = &rw->types[mask->value];
 	double fill = fmin(mask->fill, endless), none = 0;
 	uint32_t zero, hide, out;
-	struct sl__making m;
+	struct sl__node_builder m;
 
 	if (!mask->is_choice)
 		return mask->value;
-	zero = sl__rewrite_add_reals(rw, 0, NULL, &none);
-	hide = sl__rewrite_add_reals(rw, 0, NULL, &fill);
-	out = sl__rewrite_add_sized(rw, "mask", SL_DTYPE_F32, type->rank,
+	zero = sl__rewrite_add_f32_constant(rw, 0, NULL, &none);
+	hide = sl__rewrite_add_f32_constant(rw, 0, NULL, &fill);
+	out = sl__rewrite_add_shaped_value(rw, "mask", SL_DTYPE_F32, type->rank,
 				    type->dims);
-	sl__make_begin(&m, rw, "", "Where", 16);
-	sl__make_input(&m, mask->value);
-	sl__make_input(&m, mask->is_kept_where_1 ? zero : hide);
-	sl__make_input(&m, mask->is_kept_where_1 ? hide : zero);
-	sl__make_output(&m, out);
-	sl__make_end(&m);
+	sl__node_builder_begin(&m, rw, "", "Where", 16);
+	sl__node_builder_add_input(&m, mask->value);
+	sl__node_builder_add_input(&m, mask->is_kept_where_1 ? zero : hide);
+	sl__node_builder_add_input(&m, mask->is_kept_where_1 ? hide : zero);
+	sl__node_builder_add_output(&m, out);
+	sl__node_builder_finish(&m);
 	return out;
 }
 
 static uint32_t
-make_one(struct sl__attending *a, const struct sl__mask *mask)
+make_one(struct sl__attention_match *a, const struct sl__attention_mask *mask)
 {
 	struct sl__rewrite *rw = a->matched.rw;
 	int64_t sizes[4];
@@ -203,17 +203,17 @@ make_one(struct sl__attending *a, const struct sl__mask *mask)
 	for (int d = 0; is_same && d < 4; d++)
 		is_same = sizes[d] ==
 			  (d < 4 - n ? 1 : rw->types[made].dims[d - 4 + n]);
-	return is_same ? made : sl__add_reshape(rw, made, 4, sizes, SL__NONE);
+	return is_same ? made : sl__rewrite_add_reshape(rw, made, 4, sizes, SL__NONE);
 }
 
 /* The sum of two masks; the first may be SL__NONE. */
 static uint32_t
-join(struct sl__attending *a, uint32_t mask, uint32_t other)
+join(struct sl__attention_match *a, uint32_t mask, uint32_t other)
 {
 	struct sl__rewrite *rw = a->matched.rw;
 	int64_t x[4], y[4];
 	int rank = rw->types[other].rank;
-	struct sl__making m;
+	struct sl__node_builder m;
 	uint32_t sum;
 
 	if (mask == SL__NONE || rw->rc)
@@ -226,18 +226,18 @@ join(struct sl__attending *a, uint32_t mask, uint32_t other)
 		x[d] = x[d] > y[d] ? x[d] : y[d];
 	if (rw->types[mask].rank > rank)
 		rank = rw->types[mask].rank;
-	sum = sl__rewrite_add_sized(rw, "mask", SL_DTYPE_F32, rank,
+	sum = sl__rewrite_add_shaped_value(rw, "mask", SL_DTYPE_F32, rank,
 				    x + 4 - rank);
-	sl__make_begin(&m, rw, "", "Add", 14);
-	sl__make_input(&m, mask);
-	sl__make_input(&m, other);
-	sl__make_output(&m, sum);
-	sl__make_end(&m);
+	sl__node_builder_begin(&m, rw, "", "Add", 14);
+	sl__node_builder_add_input(&m, mask);
+	sl__node_builder_add_input(&m, other);
+	sl__node_builder_add_output(&m, sum);
+	sl__node_builder_finish(&m);
 	return sum;
 }
 
 uint32_t
-sl__masks_make(struct sl__attending *a, int *is_causal)
+sl__attention_masks_merge(struct sl__attention_match *a, int *is_causal)
 {
 	uint32_t mask = SL__NONE;
 

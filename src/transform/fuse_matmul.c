@@ -21,7 +21,7 @@ struct product {
 	int is_transposed[2];
 	double alpha;
 	uint32_t bias; /* SL__NONE: none */
-	struct sl__chain chain;
+	struct sl__post_op_chain chain;
 };
 
 /* Sees through what the product can do itself.  A transposition may have
@@ -33,23 +33,23 @@ see_through(struct product *p, const struct sl__rewrite *rw, int i)
 	uint32_t maker = sl__rewrite_producer(rw, value), other;
 	double x;
 
-	if (!sl__chain_has_room(&p->chain))
+	if (!sl__post_op_chain_has_room(&p->chain))
 		return;
-	if (sl__is_exchange(rw, maker)) {
+	if (sl__is_last_two_dims_transpose(rw, maker)) {
 		p->operands[i] = sl__rewrite_input(rw, maker, 0);
 		p->is_transposed[i] ^= 1;
 		if (sl__rewrite_only_user(rw, value) == p->id)
 			p->chain.covers[p->chain.n_covers++] = maker;
 		return;
 	}
-	if (!sl__rewrite_is(rw, maker, SL__OP_ONNX_Mul) ||
+	if (!sl__rewrite_node_is_op(rw, maker, SL__OP_ONNX_Mul) ||
 	    sl__rewrite_only_user(rw, value) != p->id)
 		return;
 	for (size_t k = 0; k < 2; k++) {
 		other = sl__rewrite_input(rw, maker, 1 - k);
-		if (!sl__rewrite_scalar(rw, other, &x) ||
-		    !sl__fits_single(p->alpha * x) ||
-		    !sl__are_alike(rw, sl__rewrite_input(rw, maker, k), value))
+		if (!sl__rewrite_constant_scalar(rw, other, &x) ||
+		    !sl__fits_f32(p->alpha * x) ||
+		    !sl__have_same_dtype_and_dims(rw, sl__rewrite_input(rw, maker, k), value))
 			continue;
 		p->operands[i] = sl__rewrite_input(rw, maker, k);
 		p->alpha *= x;
@@ -62,7 +62,7 @@ see_through(struct product *p, const struct sl__rewrite *rw, int i)
 static int
 is_row(const struct sl__rewrite *rw, uint32_t value, int64_t n_columns)
 {
-	const struct sl__tensor *t = sl__rewrite_tensor(rw, value);
+	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, value);
 
 	return t && t->dtype == SL_DTYPE_F32 && t->rank >= 1 &&
 	       t->dims[t->rank - 1] == n_columns &&
@@ -73,7 +73,7 @@ is_row(const struct sl__rewrite *rw, uint32_t value, int64_t n_columns)
 static uint32_t
 make_bias(struct sl__rewrite *rw, uint32_t row, double beta)
 {
-	const struct sl__tensor *t = sl__rewrite_tensor(rw, row);
+	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, row);
 	int64_t dim = (int64_t)t->n_elements;
 	struct sl__tensor like = {.dtype = t->dtype, .rank = 1, .dims = &dim};
 	unsigned char *bytes;
@@ -101,13 +101,13 @@ take_third(struct product *p, struct sl__rewrite *rw)
 	uint32_t y = node->outputs[0], c = sl__rewrite_input(rw, p->id, 2);
 	double beta = sl__attribute_float(node, "beta", 1);
 
-	if (c == SL__NONE || !sl__rewrite_is(rw, p->id, SL__OP_ONNX_Gemm))
+	if (c == SL__NONE || !sl__rewrite_node_is_op(rw, p->id, SL__OP_ONNX_Gemm))
 		return 1;
 	if (is_row(rw, c, rw->types[y].dims[1])) {
 		p->bias = make_bias(rw, c, beta);
 		return 1;
 	}
-	if (!sl__are_alike(rw, c, y) || beta < 1 || beta > 1)
+	if (!sl__have_same_dtype_and_dims(rw, c, y) || beta < 1 || beta > 1)
 		return 0;
 	p->chain.post_ops[p->chain.n++].kind = SL__POST_OP_ADD;
 	p->chain.operands[p->chain.n_operands++] = c;
@@ -118,20 +118,20 @@ take_third(struct product *p, struct sl__rewrite *rw)
 static int
 follow_factor(struct product *p, const struct sl__rewrite *rw)
 {
-	struct sl__chain *c = &p->chain;
+	struct sl__post_op_chain *c = &p->chain;
 	uint32_t user = sl__rewrite_only_user(rw, c->value);
-	int is_mul = sl__rewrite_is(rw, user, SL__OP_ONNX_Mul);
+	int is_mul = sl__rewrite_node_is_op(rw, user, SL__OP_ONNX_Mul);
 	double x;
 
-	if ((!is_mul && !sl__rewrite_is(rw, user, SL__OP_ONNX_Div)) ||
+	if ((!is_mul && !sl__rewrite_node_is_op(rw, user, SL__OP_ONNX_Div)) ||
 	    (!is_mul && sl__rewrite_input(rw, user, 0) != c->value) ||
-	    !sl__rewrite_scalar(rw, sl__other_operand(rw, user, c->value),
+	    !sl__rewrite_constant_scalar(rw, sl__other_operand(rw, user, c->value),
 				&x) ||
-	    !sl__are_alike(rw, c->value, sl__rewrite_output(rw, user)))
+	    !sl__have_same_dtype_and_dims(rw, c->value, sl__rewrite_output(rw, user)))
 		return 0;
 	x = is_mul ? x : 1 / x;
-	if (!sl__fits_single(p->alpha * x) || p->bias != SL__NONE || c->n ||
-	    !sl__chain_has_room(c))
+	if (!sl__fits_f32(p->alpha * x) || p->bias != SL__NONE || c->n ||
+	    !sl__post_op_chain_has_room(c))
 		return 0;
 	p->alpha *= x;
 	c->covers[c->n_covers++] = user;
@@ -142,17 +142,17 @@ follow_factor(struct product *p, const struct sl__rewrite *rw)
 static void
 follow_bias(struct product *p, struct sl__rewrite *rw)
 {
-	struct sl__chain *c = &p->chain;
+	struct sl__post_op_chain *c = &p->chain;
 	const struct sl__type *type = &rw->types[c->value];
 	uint32_t user = sl__rewrite_only_user(rw, c->value), row;
 
-	if (p->bias != SL__NONE || c->n || !sl__chain_has_room(c) ||
-	    !sl__rewrite_is(rw, user, SL__OP_ONNX_Add) ||
-	    !sl__broadcasts(&rw->nodes[user].node))
+	if (p->bias != SL__NONE || c->n || !sl__post_op_chain_has_room(c) ||
+	    !sl__rewrite_node_is_op(rw, user, SL__OP_ONNX_Add) ||
+	    !sl__has_numpy_broadcasting(&rw->nodes[user].node))
 		return;
 	row = sl__other_operand(rw, user, c->value);
 	if (row == SL__NONE || !is_row(rw, row, type->dims[type->rank - 1]) ||
-	    !sl__are_alike(rw, c->value, sl__rewrite_output(rw, user)))
+	    !sl__have_same_dtype_and_dims(rw, c->value, sl__rewrite_output(rw, user)))
 		return;
 	c->covers[c->n_covers++] = user;
 	c->value = sl__rewrite_output(rw, user);
@@ -167,19 +167,19 @@ follow_bias(struct product *p, struct sl__rewrite *rw)
 static int
 restore(struct product *p, const struct sl__rewrite *rw)
 {
-	struct sl__chain *c = &p->chain;
+	struct sl__post_op_chain *c = &p->chain;
 	uint32_t first = sl__rewrite_producer(rw, p->operands[0]);
 	uint32_t last = sl__rewrite_only_user(rw, c->value), x, z;
 	const struct sl__type *a, *b, *y;
 
-	if (c->n_operands || p->is_transposed[0] || !sl__chain_has_room(c) ||
+	if (c->n_operands || p->is_transposed[0] || !sl__post_op_chain_has_room(c) ||
 	    !sl__is_reshape(rw, first) || !sl__is_reshape(rw, last) ||
 	    rw->types[p->operands[0]].rank != 2 ||
 	    rw->types[p->operands[1]].rank != 2)
 		return 0;
 	x = sl__rewrite_input(rw, first, 0);
 	z = sl__rewrite_output(rw, last);
-	if (!sl__is_single(rw, x) || !sl__is_single(rw, z))
+	if (!sl__is_nonempty_f32(rw, x) || !sl__is_nonempty_f32(rw, z))
 		return 0;
 	a = &rw->types[x];
 	b = &rw->types[z];
@@ -206,28 +206,28 @@ is_fusable(const struct sl__rewrite *rw, uint32_t id)
 	const struct sl__node *node = &rw->nodes[id].node;
 
 	for (size_t i = 0; i < 2; i++) {
-		if (!sl__is_single(rw, node->inputs[i]) ||
+		if (!sl__is_nonempty_f32(rw, node->inputs[i]) ||
 		    rw->types[node->inputs[i]].rank < 2)
 			return 0;
 	}
-	return sl__is_single(rw, node->outputs[0]);
+	return sl__is_nonempty_f32(rw, node->outputs[0]);
 }
 
 static void
 make(struct product *p, struct sl__rewrite *rw)
 {
-	struct sl__making m;
+	struct sl__node_builder m;
 
-	sl__make_begin(&m, rw, "sleuth", "MatMul", 1);
+	sl__node_builder_begin(&m, rw, "sleuth", "MatMul", 1);
 	m.node.name = rw->nodes[p->id].node.name;
-	sl__make_int(&m, "transA", p->is_transposed[0]);
-	sl__make_int(&m, "transB", p->is_transposed[1]);
-	sl__make_float(&m, "alpha", (float)p->alpha);
-	sl__make_inputs(&m, p->operands, 2);
-	sl__make_input(&m, p->bias);
-	sl__make_cover(&m, p->id);
-	sl__chain_give(&p->chain, &m);
-	sl__make_end(&m);
+	sl__node_builder_set_int(&m, "transA", p->is_transposed[0]);
+	sl__node_builder_set_int(&m, "transB", p->is_transposed[1]);
+	sl__node_builder_set_float(&m, "alpha", (float)p->alpha);
+	sl__node_builder_add_inputs(&m, p->operands, 2);
+	sl__node_builder_add_input(&m, p->bias);
+	sl__node_builder_add_covered(&m, p->id);
+	sl__post_op_chain_attach(&p->chain, &m);
+	sl__node_builder_finish(&m);
 }
 
 static void
@@ -243,7 +243,7 @@ fuse(struct sl__rewrite *rw, uint32_t id)
 		return;
 	p.is_transposed[0] = sl__attribute_int(node, "transA", 0) != 0;
 	p.is_transposed[1] = sl__attribute_int(node, "transB", 0) != 0;
-	sl__chain_begin(&p.chain, rw, node->outputs[0]);
+	sl__post_op_chain_begin(&p.chain, rw, node->outputs[0]);
 	if (!take_third(&p, rw))
 		return;
 	see_through(&p, rw, 0);
@@ -252,7 +252,7 @@ fuse(struct sl__rewrite *rw, uint32_t id)
 		while (follow_factor(&p, rw))
 			;
 		follow_bias(&p, rw);
-		sl__chain_follow(&p.chain);
+		sl__post_op_chain_extend(&p.chain);
 	} while (restore(&p, rw));
 	make(&p, rw);
 }
@@ -263,5 +263,5 @@ sl__pass_fuse_matmul(struct sl__rewrite *rw)
 	static const enum sl__op_id ops[] = {SL__OP_ONNX_MatMul,
 					     SL__OP_ONNX_Gemm};
 
-	sl__each_node(rw, ops, 2, 1, fuse);
+	sl__rewrite_each_node(rw, ops, 2, 1, fuse);
 }

@@ -64,7 +64,7 @@ read_statistics(const struct sl__rewrite *rw, uint32_t node, size_t n, size_t i,
 {
 	for (size_t k = 1; k <= 4; k++) {
 		const struct sl__tensor *t =
-			sl__rewrite_tensor(rw, sl__rewrite_input(rw, node, k));
+			sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, k));
 
 		if (!t || t->n_elements != n ||
 		    !sl__tensor_doubles(t, i, 1, &at[k]))
@@ -112,24 +112,24 @@ read_arithmetic(struct affine *a, const struct sl__rewrite *rw, uint32_t id,
 		uint32_t x)
 {
 	const struct sl__tensor *t =
-		sl__rewrite_tensor(rw, sl__other_operand(rw, id, x));
+		sl__rewrite_constant_tensor(rw, sl__other_operand(rw, id, x));
 	int is_left = sl__rewrite_input(rw, id, 0) == x;
 	double c;
 
-	if (!t || !sl__broadcasts(&rw->nodes[id].node) ||
+	if (!t || !sl__has_numpy_broadcasting(&rw->nodes[id].node) ||
 	    !goes_by_channel(t, rw->types[x].rank, a->n))
 		return 0;
 	for (size_t i = 0; i < a->n; i++) {
 		if (!sl__tensor_doubles(t, t->n_elements == 1 ? 0 : i, 1, &c))
 			return 0;
-		if (sl__rewrite_is(rw, id, SL__OP_ONNX_Mul)) {
+		if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Mul)) {
 			a->scale[i] = c;
-		} else if (sl__rewrite_is(rw, id, SL__OP_ONNX_Add)) {
+		} else if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Add)) {
 			a->shift[i] = c;
-		} else if (sl__rewrite_is(rw, id, SL__OP_ONNX_Sub)) {
+		} else if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Sub)) {
 			a->scale[i] = is_left ? 1 : -1;
 			a->shift[i] = is_left ? -c : c;
-		} else if (sl__rewrite_is(rw, id, SL__OP_ONNX_Div) && is_left) {
+		} else if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Div) && is_left) {
 			a->scale[i] = 1 / c;
 		} else {
 			return 0;
@@ -144,9 +144,9 @@ read_affine(struct affine *a, const struct sl__rewrite *rw, uint32_t id,
 	    uint32_t x)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
-	int is_norm = sl__rewrite_is(rw, id, SL__OP_ONNX_BatchNormalization);
+	int is_norm = sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_BatchNormalization);
 
-	if (node->block || !sl__are_alike(rw, x, node->outputs[0]))
+	if (node->block || !sl__have_same_dtype_and_dims(rw, x, node->outputs[0]))
 		return 0;
 	if (is_norm ? node->inputs[0] != x || !read_norm(a, rw, id)
 		    : !read_arithmetic(a, rw, id, x))
@@ -162,8 +162,8 @@ read_affine(struct affine *a, const struct sl__rewrite *rw, uint32_t id,
 static int
 is_matmul(const struct sl__rewrite *rw, uint32_t id)
 {
-	return sl__rewrite_is(rw, id, SL__OP_ONNX_Gemm) ||
-	       sl__rewrite_is(rw, id, SL__OP_ONNX_MatMul);
+	return sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Gemm) ||
+	       sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_MatMul);
 }
 
 /* How the channels of a node's result lie in its weight; 0 where that cannot
@@ -173,12 +173,12 @@ read_layout(struct layout *l, const struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
 	const struct sl__type *y = &rw->types[node->outputs[0]], *w;
-	const struct sl__tensor *t = sl__rewrite_tensor(rw, node->inputs[1]);
+	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, node->inputs[1]);
 	uint64_t groups = (uint64_t)sl__attribute_int(node, "group", 1);
 
 	w = &rw->types[node->inputs[1]];
-	if (!t || !t->n_elements || !sl__is_single(rw, node->inputs[1]) ||
-	    !sl__is_single(rw, node->outputs[0]) || y->rank < 2 || w->rank < 2)
+	if (!t || !t->n_elements || !sl__is_nonempty_f32(rw, node->inputs[1]) ||
+	    !sl__is_nonempty_f32(rw, node->outputs[0]) || y->rank < 2 || w->rank < 2)
 		return 0;
 	*l = (struct layout){1, (uint64_t)y->dims[1], 1};
 	if (is_matmul(rw, id)) {
@@ -189,7 +189,7 @@ read_layout(struct layout *l, const struct sl__rewrite *rw, uint32_t id)
 			l->taps = (uint64_t)w->dims[1];
 		else
 			l->inputs = (uint64_t)w->dims[0];
-	} else if (sl__rewrite_is(rw, id, SL__OP_ONNX_Conv)) {
+	} else if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Conv)) {
 		l->taps = t->n_elements / l->results;
 	} else {
 		if (groups < 1 || (uint64_t)w->dims[0] % groups)
@@ -206,7 +206,7 @@ static uint32_t
 scale_weight(struct sl__rewrite *rw, uint32_t weight, const struct layout *l,
 	     const struct affine *a)
 {
-	const struct sl__tensor *t = sl__rewrite_tensor(rw, weight);
+	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, weight);
 	struct sl__tensor_generator *g = sl__rewrite_alloc(rw, 1, sizeof(*g));
 	struct sl__tensor made = *t;
 	uint32_t out = sl__rewrite_add_value(rw, "", &rw->types[weight]);
@@ -222,7 +222,7 @@ scale_weight(struct sl__rewrite *rw, uint32_t weight, const struct layout *l,
 	made.bytes = NULL;
 	made.is_mapped = 0;
 	made.generator = g;
-	sl__rewrite_make_constant(rw, out, &made);
+	sl__rewrite_value_to_constant(rw, out, &made);
 	return out;
 }
 
@@ -233,7 +233,7 @@ shift_bias(struct affine *a, const struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
 	uint32_t bias = sl__rewrite_input(rw, id, 2);
-	const struct sl__tensor *t = sl__rewrite_tensor(rw, bias);
+	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, bias);
 	double beta = is_matmul(rw, id) ? sl__attribute_float(node, "beta", 1) : 1, b;
 
 	if (bias == SL__NONE)
@@ -257,24 +257,24 @@ merge(struct sl__rewrite *rw, uint32_t id, uint32_t user,
 {
 	int64_t n = (int64_t)a->n;
 	uint32_t weight = scale_weight(rw, rw->nodes[id].node.inputs[1], l, a);
-	uint32_t bias = sl__rewrite_add_reals(rw, 1, &n, a->shift);
-	struct sl__making m;
+	uint32_t bias = sl__rewrite_add_f32_constant(rw, 1, &n, a->shift);
+	struct sl__node_builder m;
 
-	if (sl__rewrite_is(rw, id, SL__OP_ONNX_MatMul)) {
-		sl__make_begin(&m, rw, "", "Gemm", 13);
-		sl__make_attributes_of(&m, id);
+	if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_MatMul)) {
+		sl__node_builder_begin(&m, rw, "", "Gemm", 13);
+		sl__node_builder_copy_attributes(&m, id);
 	} else {
-		sl__make_like(&m, rw, id);
+		sl__node_builder_begin_like(&m, rw, id);
 	}
 	if (is_matmul(rw, id))
-		sl__make_float(&m, "beta", 1);
-	sl__make_input(&m, rw->nodes[id].node.inputs[0]);
-	sl__make_input(&m, weight);
-	sl__make_input(&m, bias);
-	sl__make_output(&m, sl__rewrite_output(rw, user));
-	sl__make_cover(&m, id);
-	sl__make_cover(&m, user);
-	return sl__make_end(&m);
+		sl__node_builder_set_float(&m, "beta", 1);
+	sl__node_builder_add_input(&m, rw->nodes[id].node.inputs[0]);
+	sl__node_builder_add_input(&m, weight);
+	sl__node_builder_add_input(&m, bias);
+	sl__node_builder_add_output(&m, sl__rewrite_output(rw, user));
+	sl__node_builder_add_covered(&m, id);
+	sl__node_builder_add_covered(&m, user);
+	return sl__node_builder_finish(&m);
 }
 
 /* Takes the nodes after 'id' in as long as they only scale and shift. */
@@ -303,5 +303,5 @@ sl__pass_fuse_norm(struct sl__rewrite *rw)
 		SL__OP_ONNX_Conv, SL__OP_ONNX_ConvTranspose, SL__OP_ONNX_Gemm,
 		SL__OP_ONNX_MatMul};
 
-	sl__each_node(rw, ops, 4, 0, absorb);
+	sl__rewrite_each_node(rw, ops, 4, 0, absorb);
 }

@@ -20,15 +20,15 @@ static int
 read_factor(const struct sl__rewrite *rw, uint32_t node, uint32_t *x,
 	    double *factor)
 {
-	int is_mul = sl__rewrite_is(rw, node, SL__OP_ONNX_Mul);
+	int is_mul = sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Mul);
 
-	if (!is_mul && !sl__rewrite_is(rw, node, SL__OP_ONNX_Div))
+	if (!is_mul && !sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Div))
 		return 0;
 	for (size_t i = 0; i < (is_mul ? 2u : 1u); i++) {
 		*x = sl__rewrite_input(rw, node, i);
-		if (!sl__rewrite_scalar(rw, sl__rewrite_input(rw, node, 1 - i),
+		if (!sl__rewrite_constant_scalar(rw, sl__rewrite_input(rw, node, 1 - i),
 					factor) ||
-		    !sl__are_alike(rw, *x, sl__rewrite_output(rw, node)))
+		    !sl__have_same_dtype_and_dims(rw, *x, sl__rewrite_output(rw, node)))
 			continue;
 		*factor = is_mul ? *factor : 1 / *factor;
 		return isfinite(*factor);
@@ -46,11 +46,11 @@ walk_back(struct sl__operand_chain *c, const struct sl__rewrite *rw,
 		uint32_t node = sl__rewrite_producer(rw, value), next;
 		double factor = 1;
 
-		if (sl__is_view(rw, node))
+		if (sl__is_view_node(rw, node))
 			next = sl__rewrite_input(rw, node, 0);
 		else if (!has_factors || !read_factor(rw, node, &next, &factor))
 			break;
-		if (!sl__is_single(rw, next))
+		if (!sl__is_nonempty_f32(rw, next))
 			break;
 		c->nodes[c->n] = node;
 		c->factors[c->n++] = factor;
@@ -63,11 +63,11 @@ static int
 see(const struct sl__operand_chain *c, const struct sl__rewrite *rw, int from,
     int at, struct sl__view *view)
 {
-	if (!sl__view_whole(view, rw, c->values[from]))
+	if (!sl__view_row_major(view, rw, c->values[from]))
 		return 0;
 	for (int i = from; i-- > at;) {
-		if (sl__is_view(rw, c->nodes[i]) &&
-		    !sl__view_through(view, rw, c->nodes[i]))
+		if (sl__is_view_node(rw, c->nodes[i]) &&
+		    !sl__view_through_node(view, rw, c->nodes[i]))
 			return 0;
 	}
 	return 1;
@@ -80,21 +80,21 @@ see(const struct sl__operand_chain *c, const struct sl__rewrite *rw, int from,
  */
 static int
 see_heads(const struct sl__operand_chain *c, const struct sl__rewrite *rw,
-	  const struct sl__operand *o, const int64_t dims[4], int from,
+	  const struct sl__attention_operand *o, const int64_t dims[4], int from,
 	  struct sl__view *view)
 {
 	struct sl__view order;
 	int64_t turned[4] = {dims[0], dims[1], dims[3], dims[2]};
 
 	for (int at = 0; at <= from; at++) {
-		if (!see(c, rw, at, 0, &order) || !sl__view_is_whole(&order))
+		if (!see(c, rw, at, 0, &order) || !sl__view_is_row_major(&order))
 			return 0;
 		if (!see(c, rw, from, at, view))
 			continue;
 		if (!sl__view_reshape(view, 4, o->is_turned ? turned : dims))
 			continue;
 		if (o->is_turned)
-			sl__view_exchange(view, 2, 3);
+			sl__view_swap_dims(view, 2, 3);
 		return 1;
 	}
 	return 0;
@@ -127,7 +127,7 @@ strides_turned(int64_t *s, const int64_t d[4])
 }
 
 static void
-follow(struct sl__operand *o, const struct sl__operand_chain *c, int n)
+follow(struct sl__attention_operand *o, const struct sl__operand_chain *c, int n)
 {
 	for (int i = 0; i < n; i++) {
 		sl__matched_add(&o->matched, c->nodes[i]);
@@ -139,7 +139,7 @@ follow(struct sl__operand *o, const struct sl__operand_chain *c, int n)
 /* Whether the chain begins with an Expand that repeats each head for several
  * of the queries; goes on before it. */
 static int
-skip_repeat(struct sl__operand *o, const struct sl__rewrite *rw,
+skip_repeat(struct sl__attention_operand *o, const struct sl__rewrite *rw,
 	    const struct sl__operand_chain *c, const int64_t dims[4])
 {
 	uint32_t last = c->values[c->n];
@@ -149,8 +149,8 @@ skip_repeat(struct sl__operand *o, const struct sl__rewrite *rw,
 	struct sl__view view;
 	int64_t strides[4];
 
-	if (!sl__rewrite_is(rw, node, SL__OP_ONNX_Expand) ||
-	    !sl__is_single(rw, from) || y->rank != 5)
+	if (!sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Expand) ||
+	    !sl__is_nonempty_f32(rw, from) || y->rank != 5)
 		return 0;
 	x = &rw->types[from];
 	strides_plain(strides, dims);
@@ -158,7 +158,7 @@ skip_repeat(struct sl__operand *o, const struct sl__rewrite *rw,
 	    x->dims[1] != y->dims[1] || x->dims[3] != y->dims[3] ||
 	    x->dims[4] != y->dims[4] || x->dims[0] != dims[0] ||
 	    x->dims[3] != dims[2] || !see_heads(c, rw, o, dims, c->n, &view) ||
-	    !sl__view_has(&view, strides))
+	    !sl__view_has_strides(&view, strides))
 		return 0;
 	follow(o, c, c->n);
 	sl__matched_add(&o->matched, node);
@@ -170,10 +170,10 @@ skip_repeat(struct sl__operand *o, const struct sl__rewrite *rw,
 
 /* Who else needs all rows: a value that holds them in the usual order. */
 static uint32_t
-find_present(struct sl__operand *o, const struct sl__rewrite *rw, uint32_t all,
+find_present(struct sl__attention_operand *o, const struct sl__rewrite *rw, uint32_t all,
 	     int is_turned)
 {
-	const struct sl__uses *uses = &rw->uses[all];
+	const struct sl__value_uses *uses = &rw->uses[all];
 
 	if (!is_turned)
 		return rw->is_pinned[all] || uses->n > 1 ? all : SL__NONE;
@@ -181,7 +181,7 @@ find_present(struct sl__operand *o, const struct sl__rewrite *rw, uint32_t all,
 		const struct sl__node *node = &rw->nodes[uses->nodes[u]].node;
 		const int64_t *perm;
 
-		if (sl__rewrite_is(rw, uses->nodes[u], SL__OP_ONNX_Transpose) &&
+		if (sl__rewrite_node_is_op(rw, uses->nodes[u], SL__OP_ONNX_Transpose) &&
 		    sl__attribute_ints(node, "perm", &perm) == 4 && perm[0] == 0 &&
 		    perm[1] == 1 && perm[2] == 3) {
 			sl__matched_add(&o->matched, uses->nodes[u]);
@@ -194,7 +194,7 @@ find_present(struct sl__operand *o, const struct sl__rewrite *rw, uint32_t all,
 /* Whether the chain begins with a Concat of earlier rows and new ones; goes
  * on with the new ones. */
 static int
-skip_past(struct sl__operand *o, const struct sl__rewrite *rw,
+skip_past(struct sl__attention_operand *o, const struct sl__rewrite *rw,
 	  const struct sl__operand_chain *c, const int64_t dims[4])
 {
 	uint32_t last = c->values[c->n];
@@ -204,9 +204,9 @@ skip_past(struct sl__operand *o, const struct sl__rewrite *rw,
 	int64_t strides[4];
 	int axis, is_turned;
 
-	if (!sl__rewrite_is(rw, node, SL__OP_ONNX_Concat) || n->n_inputs != 2 ||
-	    rw->types[last].rank != 4 || !sl__is_single(rw, n->inputs[0]) ||
-	    !sl__is_single(rw, n->inputs[1]) ||
+	if (!sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Concat) || n->n_inputs != 2 ||
+	    rw->types[last].rank != 4 || !sl__is_nonempty_f32(rw, n->inputs[0]) ||
+	    !sl__is_nonempty_f32(rw, n->inputs[1]) ||
 	    !see_heads(c, rw, o, dims, c->n, &view))
 		return 0;
 	axis = sl__axis_normalize(sl__attribute_int(n, "axis", 0), 4);
@@ -215,7 +215,7 @@ skip_past(struct sl__operand *o, const struct sl__rewrite *rw,
 		strides_turned(strides, dims);
 	else
 		strides_plain(strides, dims);
-	if (axis < 2 || !sl__view_has(&view, strides) ||
+	if (axis < 2 || !sl__view_has_strides(&view, strides) ||
 	    rw->types[last].dims[0] != dims[0] ||
 	    rw->types[last].dims[1] != dims[1] ||
 	    rw->types[last].dims[axis] != dims[2])
@@ -237,7 +237,7 @@ skip_past(struct sl__operand *o, const struct sl__rewrite *rw,
 /* The first value, from the end of the chain on, in which the operand has
  * these strides; -1. */
 static int
-find_source(const struct sl__operand *o, const struct sl__rewrite *rw,
+find_source(const struct sl__attention_operand *o, const struct sl__rewrite *rw,
 	    const struct sl__operand_chain *c, const int64_t dims[4],
 	    const int64_t strides[4])
 {
@@ -245,7 +245,7 @@ find_source(const struct sl__operand *o, const struct sl__rewrite *rw,
 
 	for (int from = c->n; from >= 0; from--) {
 		if (see_heads(c, rw, o, dims, from, &view) &&
-		    sl__view_has(&view, strides))
+		    sl__view_has_strides(&view, strides))
 			return from;
 	}
 	return -1;
@@ -288,19 +288,19 @@ before_exchange(struct sl__matched_nodes *t, uint32_t value)
 	const struct sl__rewrite *rw = t->rw;
 	uint32_t node = sl__rewrite_producer(rw, value), from, last = node;
 
-	if (sl__is_exchange(rw, node)) {
+	if (sl__is_last_two_dims_transpose(rw, node)) {
 		sl__matched_add(t, node);
 		return sl__rewrite_input(rw, node, 0);
 	}
-	if (!sl__rewrite_is(rw, node, SL__OP_ONNX_Reshape))
+	if (!sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Reshape))
 		return SL__NONE;
 	node = sl__rewrite_producer(rw, sl__rewrite_input(rw, node, 0));
 	from = sl__rewrite_producer(rw, sl__rewrite_input(rw, node, 0));
-	if (!sl__is_exchange(rw, node) ||
-	    !sl__rewrite_is(rw, from, SL__OP_ONNX_Reshape))
+	if (!sl__is_last_two_dims_transpose(rw, node) ||
+	    !sl__rewrite_node_is_op(rw, from, SL__OP_ONNX_Reshape))
 		return SL__NONE;
 	value = sl__rewrite_input(rw, from, 0);
-	if (!sl__is_single(rw, value) ||
+	if (!sl__is_nonempty_f32(rw, value) ||
 	    !are_exchanged(&rw->types[value],
 			   &rw->types[sl__rewrite_output(rw, last)]))
 		return SL__NONE;
@@ -312,7 +312,7 @@ before_exchange(struct sl__matched_nodes *t, uint32_t value)
 
 /* Takes an exchange of the last two dimensions as what it is. */
 static void
-turn_back(struct sl__operand *o, const struct sl__rewrite *rw)
+turn_back(struct sl__attention_operand *o, const struct sl__rewrite *rw)
 {
 	struct sl__matched_nodes before = o->matched;
 	uint32_t value = o->value, next;
@@ -342,7 +342,7 @@ turn_back(struct sl__operand *o, const struct sl__rewrite *rw)
  * the order of the value's.
  */
 static int
-find_any(const struct sl__operand *o, const struct sl__rewrite *rw,
+find_any(const struct sl__attention_operand *o, const struct sl__rewrite *rw,
 	 const struct sl__operand_chain *c, const int64_t dims[4], int order[4])
 {
 	struct sl__view view;
@@ -361,19 +361,19 @@ find_any(const struct sl__operand *o, const struct sl__rewrite *rw,
 
 				if (sorted.strides[d] >= sorted.strides[d + 1])
 					continue;
-				sl__view_exchange(&sorted, d, d + 1);
+				sl__view_swap_dims(&sorted, d, d + 1);
 				order[d] = order[d + 1];
 				order[d + 1] = at;
 			}
 		}
-		if (sl__view_is_whole(&sorted))
+		if (sl__view_is_row_major(&sorted))
 			return from;
 	}
 	return -1;
 }
 
 int
-sl__operand_read(struct sl__operand *o, struct sl__rewrite *rw, int64_t batch,
+sl__attention_operand_trace(struct sl__attention_operand *o, struct sl__rewrite *rw, int64_t batch,
 		 unsigned parts)
 {
 	struct sl__operand_chain c;
@@ -390,10 +390,10 @@ sl__operand_read(struct sl__operand *o, struct sl__rewrite *rw, int64_t batch,
 		dims[2] = o->rows;
 		dims[3] = o->width;
 		walk_back(&c, rw, o->value, o->has_factors);
-		if ((parts & SL__PARTS_REPEATED) &&
+		if ((parts & SL__ATTENTION_OPERAND_REPEATED) &&
 		    skip_repeat(o, rw, &c, dims))
-			parts &= ~(unsigned)SL__PARTS_REPEATED;
-		else if ((parts & SL__PARTS_PAST) && skip_past(o, rw, &c, dims))
+			parts &= ~(unsigned)SL__ATTENTION_OPERAND_REPEATED;
+		else if ((parts & SL__ATTENTION_OPERAND_PAST) && skip_past(o, rw, &c, dims))
 			parts = 0;
 		else
 			break;
@@ -417,7 +417,7 @@ sl__operand_read(struct sl__operand *o, struct sl__rewrite *rw, int64_t batch,
 }
 
 int
-sl__operand_split(const struct sl__rewrite *rw, uint32_t value, int64_t *batch,
+sl__operand_batch_heads(const struct sl__rewrite *rw, uint32_t value, int64_t *batch,
 		  int64_t *heads)
 {
 	const struct sl__type *type = &rw->types[value];
@@ -428,7 +428,7 @@ sl__operand_split(const struct sl__rewrite *rw, uint32_t value, int64_t *batch,
 	for (int i = 1; i <= c.n; i++) {
 		const struct sl__type *x = &rw->types[c.values[i]];
 
-		if (!see(&c, rw, i, 0, &view) || !sl__view_is_whole(&view))
+		if (!see(&c, rw, i, 0, &view) || !sl__view_is_row_major(&view))
 			return 0;
 		if (x->rank != 4 || x->dims[2] != type->dims[1] ||
 		    x->dims[3] != type->dims[2])

@@ -14,7 +14,7 @@
 #include "base/banned.h"
 
 void
-sl__chain_begin(struct sl__chain *chain, struct sl__rewrite *rw, uint32_t value)
+sl__post_op_chain_begin(struct sl__post_op_chain *chain, struct sl__rewrite *rw, uint32_t value)
 {
 	memset(chain, 0, sizeof(*chain));
 	chain->rw = rw;
@@ -22,7 +22,7 @@ sl__chain_begin(struct sl__chain *chain, struct sl__rewrite *rw, uint32_t value)
 }
 
 int
-sl__chain_has_room(const struct sl__chain *chain)
+sl__post_op_chain_has_room(const struct sl__post_op_chain *chain)
 {
 	return chain->n_covers + 8 <
 	       sizeof(chain->covers) / sizeof(*chain->covers);
@@ -30,7 +30,7 @@ sl__chain_has_room(const struct sl__chain *chain)
 
 /* Adds one operation that ends in the output of 'node'. */
 static void
-take(struct sl__chain *c, enum sl__post_op_kind kind, double alpha, double beta,
+take(struct sl__post_op_chain *c, enum sl__post_op_kind kind, double alpha, double beta,
      uint32_t node)
 {
 	struct sl__post_op *post_op = &c->post_ops[c->n++];
@@ -62,13 +62,13 @@ static const struct {
 };
 
 static int
-follow_function(struct sl__chain *c, uint32_t user)
+follow_function(struct sl__post_op_chain *c, uint32_t user)
 {
 	const struct sl__node *node = &c->rw->nodes[user].node;
 	enum sl__post_op_kind kind;
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		if (!sl__rewrite_is(c->rw, user, functions[i].op))
+		if (!sl__rewrite_node_is_op(c->rw, user, functions[i].op))
 			continue;
 		if (node->n_inputs != 1 || node->n_outputs != 1)
 			return 0;
@@ -84,11 +84,11 @@ follow_function(struct sl__chain *c, uint32_t user)
 }
 
 static int
-follow_clip(struct sl__chain *c, uint32_t user)
+follow_clip(struct sl__post_op_chain *c, uint32_t user)
 {
 	double low, high;
 
-	if (!sl__clip_read(c->rw, user, &low, &high) ||
+	if (!sl__clip_read_bounds(c->rw, user, &low, &high) ||
 	    sl__rewrite_input(c->rw, user, 0) != c->value)
 		return 0;
 	if (fabs(low) <= 0 && isinf(high))
@@ -101,8 +101,8 @@ follow_clip(struct sl__chain *c, uint32_t user)
 static int
 is_sum(const struct sl__rewrite *rw, uint32_t node)
 {
-	return sl__rewrite_is(rw, node, SL__OP_ONNX_Add) ||
-	       sl__rewrite_is(rw, node, SL__OP_ONNX_Sum);
+	return sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Add) ||
+	       sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Sum);
 }
 
 /* The number with which 'value' meets in a node, where that is one. */
@@ -110,14 +110,14 @@ static int
 meets_scalar(const struct sl__rewrite *rw, uint32_t node, uint32_t value,
 	     double *x)
 {
-	return sl__rewrite_scalar(rw, sl__other_operand(rw, node, value), x) &&
+	return sl__rewrite_constant_scalar(rw, sl__other_operand(rw, node, value), x) &&
 	       isfinite(*x) &&
-	       sl__are_alike(rw, value, sl__rewrite_output(rw, node));
+	       sl__have_same_dtype_and_dims(rw, value, sl__rewrite_output(rw, node));
 }
 
 /* Arithmetic with a number is alpha x + beta. */
 static int
-follow_linear(struct sl__chain *c, uint32_t user)
+follow_linear(struct sl__post_op_chain *c, uint32_t user)
 {
 	const struct sl__rewrite *rw = c->rw;
 	int is_left = sl__rewrite_input(rw, user, 0) == c->value;
@@ -127,13 +127,13 @@ follow_linear(struct sl__chain *c, uint32_t user)
 		return 0;
 	if (is_sum(rw, user))
 		take(c, SL__POST_OP_LINEAR, 1, x, user);
-	else if (sl__rewrite_is(rw, user, SL__OP_ONNX_Mul))
+	else if (sl__rewrite_node_is_op(rw, user, SL__OP_ONNX_Mul))
 		take(c, SL__POST_OP_LINEAR, x, 0, user);
-	else if (sl__rewrite_is(rw, user, SL__OP_ONNX_Sub))
+	else if (sl__rewrite_node_is_op(rw, user, SL__OP_ONNX_Sub))
 		take(c, SL__POST_OP_LINEAR, is_left ? 1 : -1, is_left ? -x : x,
 		     user);
-	else if (sl__rewrite_is(rw, user, SL__OP_ONNX_Div) && is_left &&
-		 sl__fits_single(1 / x))
+	else if (sl__rewrite_node_is_op(rw, user, SL__OP_ONNX_Div) && is_left &&
+		 sl__fits_f32(1 / x))
 		take(c, SL__POST_OP_LINEAR, 1 / x, 0, user);
 	else
 		return 0;
@@ -143,16 +143,16 @@ follow_linear(struct sl__chain *c, uint32_t user)
 /* The other operand has the sizes of the result; it cannot depend on this
  * one, which nobody else sees. */
 static int
-follow_binary(struct sl__chain *c, uint32_t user)
+follow_binary(struct sl__post_op_chain *c, uint32_t user)
 {
 	const struct sl__rewrite *rw = c->rw;
 	uint32_t other = sl__other_operand(rw, user, c->value);
 	int is_add = is_sum(rw, user);
 
-	if (!is_add && !sl__rewrite_is(rw, user, SL__OP_ONNX_Mul))
+	if (!is_add && !sl__rewrite_node_is_op(rw, user, SL__OP_ONNX_Mul))
 		return 0;
-	if (!sl__are_alike(rw, other, c->value) ||
-	    !sl__are_alike(rw, sl__rewrite_output(rw, user), c->value))
+	if (!sl__have_same_dtype_and_dims(rw, other, c->value) ||
+	    !sl__have_same_dtype_and_dims(rw, sl__rewrite_output(rw, user), c->value))
 		return 0;
 	c->operands[c->n_operands++] = other;
 	take(c, is_add ? SL__POST_OP_ADD : SL__POST_OP_MUL, 0, 0, user);
@@ -167,29 +167,29 @@ is_sixth(const struct sl__rewrite *rw, uint32_t node, uint32_t value)
 
 	if (!meets_scalar(rw, node, value, &x))
 		return 0;
-	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Mul))
+	if (sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Mul))
 		return sl__is_close(x, 1.0 / 6);
-	return sl__rewrite_is(rw, node, SL__OP_ONNX_Div) &&
+	return sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Div) &&
 	       sl__rewrite_input(rw, node, 0) == value && sl__is_close(x, 6);
 }
 
 static int
 is_matmul(const struct sl__rewrite *rw, uint32_t node, uint32_t a, uint32_t b)
 {
-	return sl__rewrite_is(rw, node, SL__OP_ONNX_Mul) &&
+	return sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Mul) &&
 	       sl__other_operand(rw, node, a) == b;
 }
 
 /* Sigmoid or HardSigmoid, then the product. */
 static int
-follow_gate(struct sl__chain *c, uint32_t gate, uint32_t product)
+follow_gate(struct sl__post_op_chain *c, uint32_t gate, uint32_t product)
 {
 	const struct sl__rewrite *rw = c->rw;
 	const struct sl__node *node = &rw->nodes[gate].node;
 	uint32_t opened = node->outputs[0];
-	int is_hard = sl__rewrite_is(rw, gate, SL__OP_ONNX_HardSigmoid);
+	int is_hard = sl__rewrite_node_is_op(rw, gate, SL__OP_ONNX_HardSigmoid);
 
-	if (!is_hard && !sl__rewrite_is(rw, gate, SL__OP_ONNX_Sigmoid))
+	if (!is_hard && !sl__rewrite_node_is_op(rw, gate, SL__OP_ONNX_Sigmoid))
 		return 0;
 	if (sl__rewrite_only_user(rw, opened) != product ||
 	    !is_matmul(rw, product, c->value, opened))
@@ -227,7 +227,7 @@ find_product(const struct sl__rewrite *rw, uint32_t x, uint32_t at,
 
 /* HardSwish written out: x times clip(x + 3, 0, 6), divided by 6. */
 static int
-follow_steps(struct sl__chain *c, uint32_t add)
+follow_steps(struct sl__post_op_chain *c, uint32_t add)
 {
 	const struct sl__rewrite *rw = c->rw;
 	uint32_t clip, next, last;
@@ -237,7 +237,7 @@ follow_steps(struct sl__chain *c, uint32_t add)
 	    !sl__is_close(three, 3))
 		return 0;
 	clip = sl__rewrite_only_user(rw, sl__rewrite_output(rw, add));
-	if (clip == SL__NONE || !sl__clip_read(rw, clip, &low, &high) ||
+	if (clip == SL__NONE || !sl__clip_read_bounds(rw, clip, &low, &high) ||
 	    fabs(low) > 0 || !sl__is_close(high, 6))
 		return 0;
 	last = find_product(rw, c->value, sl__rewrite_output(rw, clip), &next);
@@ -251,9 +251,9 @@ follow_steps(struct sl__chain *c, uint32_t add)
 }
 
 static int
-follow_two(struct sl__chain *c)
+follow_two(struct sl__post_op_chain *c)
 {
-	const struct sl__uses *uses = &c->rw->uses[c->value];
+	const struct sl__value_uses *uses = &c->rw->uses[c->value];
 	uint32_t a, b;
 
 	if (c->rw->is_pinned[c->value] || uses->n != 2 ||
@@ -266,7 +266,7 @@ follow_two(struct sl__chain *c)
 }
 
 static int
-follow_one(struct sl__chain *c)
+follow_one(struct sl__post_op_chain *c)
 {
 	uint32_t user = sl__rewrite_only_user(c->rw, c->value);
 	const struct sl__node *node = sl__rewrite_node(c->rw, user);
@@ -275,20 +275,20 @@ follow_one(struct sl__chain *c)
 		return 0;
 	if (follow_function(c, user) || follow_clip(c, user))
 		return 1;
-	return sl__broadcasts(node) &&
+	return sl__has_numpy_broadcasting(node) &&
 	       (follow_linear(c, user) || follow_binary(c, user));
 }
 
 void
-sl__chain_follow(struct sl__chain *c)
+sl__post_op_chain_extend(struct sl__post_op_chain *c)
 {
-	while (c->n < SL__POST_OPS_MAX && sl__chain_has_room(c) &&
+	while (c->n < SL__POST_OPS_MAX && sl__post_op_chain_has_room(c) &&
 	       (follow_one(c) || follow_two(c)))
 		;
 }
 
 void
-sl__chain_give(const struct sl__chain *c, struct sl__making *m)
+sl__post_op_chain_attach(const struct sl__post_op_chain *c, struct sl__node_builder *m)
 {
 	const char *words[SL__POST_OPS_MAX];
 	float alphas[SL__POST_OPS_MAX], betas[SL__POST_OPS_MAX];
@@ -299,13 +299,13 @@ sl__chain_give(const struct sl__chain *c, struct sl__making *m)
 		betas[i] = c->post_ops[i].beta;
 	}
 	if (c->n) {
-		sl__make_strings(m, "post", words, (size_t)c->n);
-		sl__make_floats(m, "post_alpha", alphas, (size_t)c->n);
-		sl__make_floats(m, "post_beta", betas, (size_t)c->n);
+		sl__node_builder_set_strings(m, "post", words, (size_t)c->n);
+		sl__node_builder_set_floats(m, "post_alpha", alphas, (size_t)c->n);
+		sl__node_builder_set_floats(m, "post_beta", betas, (size_t)c->n);
 	}
 	for (int i = 0; i < c->n_operands; i++)
-		sl__make_input(m, c->operands[i]);
-	sl__make_output(m, c->value);
+		sl__node_builder_add_input(m, c->operands[i]);
+	sl__node_builder_add_output(m, c->value);
 	for (size_t i = 0; i < c->n_covers; i++)
-		sl__make_cover(m, c->covers[i]);
+		sl__node_builder_add_covered(m, c->covers[i]);
 }

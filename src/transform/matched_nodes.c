@@ -12,12 +12,12 @@ sl__matched_add(struct sl__matched_nodes *matched, uint32_t node)
 		if (matched->nodes[i] == node)
 			return;
 	}
-	if (matched->n < SL__MAKING_COVERS)
+	if (matched->n < SL__NODE_BUILDER_COVERS)
 		matched->nodes[matched->n++] = node;
 }
 
 static int
-is_made_by(const struct sl__making *m, uint32_t value)
+is_made_by(const struct sl__node_builder *m, uint32_t value)
 {
 	for (uint32_t k = 0; k < m->node.n_outputs; k++) {
 		if (m->outputs[k] == value)
@@ -28,7 +28,7 @@ is_made_by(const struct sl__making *m, uint32_t value)
 
 /* Whether the new node reads a value. */
 static int
-is_read_by(const struct sl__making *m, uint32_t value)
+is_read_by(const struct sl__node_builder *m, uint32_t value)
 {
 	for (uint32_t i = 0; i < m->node.n_inputs; i++) {
 		if (m->inputs[i] == value)
@@ -51,7 +51,7 @@ is_kept(const struct sl__matched_nodes *t, const unsigned char *is_out,
 /* Whether somebody who stays uses what the node makes. */
 static int
 is_needed(const struct sl__matched_nodes *t, const unsigned char *is_out,
-	  const struct sl__making *m, uint32_t node)
+	  const struct sl__node_builder *m, uint32_t node)
 {
 	const struct sl__node *n = &t->rw->nodes[node].node;
 
@@ -71,9 +71,9 @@ is_needed(const struct sl__matched_nodes *t, const unsigned char *is_out,
 }
 
 void
-sl__matched_give(const struct sl__matched_nodes *matched, struct sl__making *m)
+sl__matched_cover_unused(const struct sl__matched_nodes *matched, struct sl__node_builder *m)
 {
-	unsigned char is_out[SL__MAKING_COVERS] = {0};
+	unsigned char is_out[SL__NODE_BUILDER_COVERS] = {0};
 	int has_changed = 1;
 
 	while (has_changed) {
@@ -88,7 +88,7 @@ sl__matched_give(const struct sl__matched_nodes *matched, struct sl__making *m)
 	}
 	for (size_t i = 0; i < matched->n; i++) {
 		if (!is_out[i])
-			sl__make_cover(m, matched->nodes[i]);
+			sl__node_builder_add_covered(m, matched->nodes[i]);
 	}
 }
 
@@ -101,13 +101,13 @@ is_idle(const struct sl__rewrite *rw, uint32_t node)
 	if (!n || n->block || n->n_inputs < 1 || n->inputs[0] == SL__NONE)
 		return 0;
 	if (!sl__is_op(n, SL__OP_ONNX_Identity) &&
-	    !sl__is_op(n, SL__OP_ONNX_Cast) && !sl__drops_nothing(rw, node))
+	    !sl__is_op(n, SL__OP_ONNX_Cast) && !sl__is_noop_dropout(rw, node))
 		return 0;
-	return sl__are_alike(rw, n->inputs[0], n->outputs[0]);
+	return sl__have_same_dtype_and_dims(rw, n->inputs[0], n->outputs[0]);
 }
 
 uint32_t
-sl__matched_source(struct sl__matched_nodes *matched, uint32_t value)
+sl__matched_skip_identities(struct sl__matched_nodes *matched, uint32_t value)
 {
 	uint32_t maker = sl__rewrite_producer(matched->rw, value);
 
@@ -121,19 +121,19 @@ sl__matched_source(struct sl__matched_nodes *matched, uint32_t value)
 }
 
 uint32_t
-sl__matched_input(struct sl__matched_nodes *matched, uint32_t node, size_t i)
+sl__matched_input_value(struct sl__matched_nodes *matched, uint32_t node, size_t i)
 {
-	return sl__matched_source(matched,
+	return sl__matched_skip_identities(matched,
 				  sl__rewrite_input(matched->rw, node, i));
 }
 
 uint32_t
-sl__matched_maker(struct sl__matched_nodes *matched, uint32_t value,
+sl__matched_producer(struct sl__matched_nodes *matched, uint32_t value,
 		  enum sl__op_id op)
 {
 	uint32_t maker = sl__rewrite_producer(matched->rw, value);
 
-	if (!sl__rewrite_is(matched->rw, maker, op))
+	if (!sl__rewrite_node_is_op(matched->rw, maker, op))
 		return SL__NONE;
 	sl__matched_add(matched, maker);
 	return maker;

@@ -11,7 +11,7 @@
  */
 struct sl__matched_nodes {
 	struct sl__rewrite *rw;
-	uint32_t nodes[SL__MAKING_COVERS];
+	uint32_t nodes[SL__NODE_BUILDER_COVERS];
 	size_t n;
 };
 
@@ -23,18 +23,18 @@ void sl__matched_add(struct sl__matched_nodes *matched, uint32_t node);
  * needs when it is there: every output is its own, or used by others of these
  * only. Its inputs and outputs have been said.
  */
-void sl__matched_give(const struct sl__matched_nodes *matched,
-		      struct sl__making *m);
+void sl__matched_cover_unused(const struct sl__matched_nodes *matched,
+		      struct sl__node_builder *m);
 
 /* The operand i of a node, seen through what changes nothing: Identity,
  * casts to the same type, Dropout.  They join the matched nodes. */
-uint32_t sl__matched_input(struct sl__matched_nodes *matched, uint32_t node,
+uint32_t sl__matched_input_value(struct sl__matched_nodes *matched, uint32_t node,
 			   size_t i);
-uint32_t sl__matched_source(struct sl__matched_nodes *matched, uint32_t value);
+uint32_t sl__matched_skip_identities(struct sl__matched_nodes *matched, uint32_t value);
 
 /* The node that makes a value, when it is of that operator: it joins the
  * matched nodes; else SL__NONE. */
-uint32_t sl__matched_maker(struct sl__matched_nodes *matched, uint32_t value,
+uint32_t sl__matched_producer(struct sl__matched_nodes *matched, uint32_t value,
 			   enum sl__op_id op);
 
 #endif

@@ -16,7 +16,7 @@ static const struct pass passes[] = {
 };
 
 enum sl_status
-sl__optimize(struct sl_graph **out, const struct sl__covers **covers,
+sl__optimize(struct sl_graph **out, const struct sl__covered_nodes **covers,
 	     const struct sl_graph *graph, const struct sl__shapes *shapes,
 	     unsigned flags, struct sl_error *err)
 {

@@ -16,7 +16,7 @@ enum sl__optimize_flags {
  * covers[] says for each node of the new graph which old ones it stands for.
  */
 enum sl_status sl__optimize(struct sl_graph **out,
-			    const struct sl__covers **covers,
+			    const struct sl__covered_nodes **covers,
 			    const struct sl_graph *graph,
 			    const struct sl__shapes *shapes, unsigned flags,
 			    struct sl_error *err) SL_CHECKED;
@@ -26,14 +26,14 @@ enum sl_status sl__optimize(struct sl_graph **out,
  * computed: a weight that the model quantizes from reals is a constant that
  * has no numbers.  For counting, not for running.
  */
-enum sl_status sl__quantize_only(struct sl_graph **out,
-				 const struct sl__covers **covers,
+enum sl_status sl__fuse_quantized_for_cost(struct sl_graph **out,
+				 const struct sl__covered_nodes **covers,
 				 const struct sl_graph *graph,
 				 const struct sl__shapes *shapes,
 				 struct sl_error *err) SL_CHECKED;
 
 /* As the pass that folds, but only what takes few bytes. */
-void sl__fold_small(struct sl__rewrite *rw);
+void sl__fold_small_constants(struct sl__rewrite *rw);
 
 /* Each pass changes the rewrite and leaves it sound, unless it fails. */
 typedef void sl__pass_function(struct sl__rewrite *rw);

@@ -35,7 +35,7 @@ sl__rewrite_fail(struct sl__rewrite *rw, enum sl_status status,
 }
 
 void *
-sl__rewrite_copy(struct sl__rewrite *rw, const void *list, size_t n, size_t cap,
+sl__rewrite_copy_list(struct sl__rewrite *rw, const void *list, size_t n, size_t cap,
 		 size_t n_bytes)
 {
 	void *more = sl__rewrite_alloc(rw, cap, n_bytes);
@@ -52,16 +52,16 @@ grow_values(struct sl__rewrite *rw, size_t n)
 	size_t cap = 2 * n + 64, old = rw->cap_values;
 	struct sl__type *types;
 	uint32_t *producers;
-	struct sl__uses *uses;
+	struct sl__value_uses *uses;
 	unsigned char *is_pinned;
 
 	if (rw->rc || n <= old)
 		return !rw->rc;
-	types = sl__rewrite_copy(rw, rw->types, old, cap, sizeof(*types));
-	producers = sl__rewrite_copy(rw, rw->producers, old, cap,
+	types = sl__rewrite_copy_list(rw, rw->types, old, cap, sizeof(*types));
+	producers = sl__rewrite_copy_list(rw, rw->producers, old, cap,
 				     sizeof(*producers));
-	uses = sl__rewrite_copy(rw, rw->uses, old, cap, sizeof(*uses));
-	is_pinned = sl__rewrite_copy(rw, rw->is_pinned, old, cap, 1);
+	uses = sl__rewrite_copy_list(rw, rw->uses, old, cap, sizeof(*uses));
+	is_pinned = sl__rewrite_copy_list(rw, rw->is_pinned, old, cap, 1);
 	if (rw->rc)
 		return 0;
 	for (size_t i = old; i < cap; i++)
@@ -75,21 +75,21 @@ grow_values(struct sl__rewrite *rw, size_t n)
 }
 
 /* A new row of the table; NULL: a failure. */
-static struct sl__redraft *
+static struct sl__mutable_node *
 add_row(struct sl__rewrite *rw, const struct sl__node *node)
 {
 	size_t n = rw->n_nodes, cap = 2 * n + 64;
 
 	if (n == rw->cap_nodes) {
-		struct sl__redraft *more =
-			sl__rewrite_copy(rw, rw->nodes, n, cap, sizeof(*more));
+		struct sl__mutable_node *more =
+			sl__rewrite_copy_list(rw, rw->nodes, n, cap, sizeof(*more));
 
 		rw->nodes = more ? more : rw->nodes;
 		rw->cap_nodes = more ? cap : rw->cap_nodes;
 	}
 	if (rw->rc)
 		return NULL;
-	rw->nodes[n] = (struct sl__redraft){.node = *node};
+	rw->nodes[n] = (struct sl__mutable_node){.node = *node};
 	rw->n_nodes++;
 	return &rw->nodes[n];
 }
@@ -97,11 +97,11 @@ add_row(struct sl__rewrite *rw, const struct sl__node *node)
 static void
 add_use(struct sl__rewrite *rw, uint32_t value, uint32_t node)
 {
-	struct sl__uses *u = &rw->uses[value];
+	struct sl__value_uses *u = &rw->uses[value];
 
 	if (u->n == u->cap) {
 		uint32_t cap = u->cap ? 2 * u->cap : 2;
-		uint32_t *more = sl__rewrite_copy(rw, u->nodes, u->n, cap,
+		uint32_t *more = sl__rewrite_copy_list(rw, u->nodes, u->n, cap,
 						  sizeof(*more));
 
 		if (!more)
@@ -115,7 +115,7 @@ add_use(struct sl__rewrite *rw, uint32_t value, uint32_t node)
 static void
 drop_use(struct sl__rewrite *rw, uint32_t value, uint32_t node)
 {
-	struct sl__uses *u = &rw->uses[value];
+	struct sl__value_uses *u = &rw->uses[value];
 
 	for (uint32_t i = 0; i < u->n; i++) {
 		if (u->nodes[i] != node)
@@ -212,7 +212,7 @@ copy_node(struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->from->nodes[id];
 	uint32_t *covers = sl__rewrite_alloc(rw, 1, sizeof(*covers));
-	struct sl__redraft *row = add_row(rw, node);
+	struct sl__mutable_node *row = add_row(rw, node);
 
 	if (!row)
 		return;
@@ -291,7 +291,7 @@ sl__rewrite_free(struct sl__rewrite *rw)
 
 /* A Constant whose value has its tensor is a node no more. */
 static int
-is_left_out(const struct sl__rewrite *rw, const struct sl__redraft *row)
+is_left_out(const struct sl__rewrite *rw, const struct sl__mutable_node *row)
 {
 	const struct sl__node *node = &row->node;
 
@@ -316,7 +316,7 @@ compare_places(const void *a, const void *b)
 
 /* Where the last of what a row covers stood. */
 static uint32_t
-last_place(const struct sl__redraft *row, const uint32_t *places)
+last_place(const struct sl__mutable_node *row, const uint32_t *places)
 {
 	uint32_t last = 0;
 
@@ -329,7 +329,7 @@ last_place(const struct sl__redraft *row, const uint32_t *places)
 
 /* One that covers nothing stands behind what it uses. */
 static uint32_t
-place_of(const struct sl__rewrite *rw, const struct sl__redraft *row,
+place_of(const struct sl__rewrite *rw, const struct sl__mutable_node *row,
 	 const uint32_t *places)
 {
 	uint32_t last = last_place(row, places);
@@ -349,7 +349,7 @@ place_of(const struct sl__rewrite *rw, const struct sl__redraft *row,
 /* This runs one branch after the other where freezing alone would run them
  * side by side. */
 uint32_t *
-sl__rewrite_order(struct sl__rewrite *rw)
+sl__rewrite_node_order(struct sl__rewrite *rw)
 {
 	uint32_t *places =
 		sl__rewrite_alloc(rw, rw->from->n_nodes, sizeof(*places));
@@ -377,20 +377,20 @@ sl__rewrite_order(struct sl__rewrite *rw)
 
 enum sl_status
 sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
-		   const struct sl__covers **covers)
+		   const struct sl__covered_nodes **covers)
 {
-	struct sl__covers *list =
+	struct sl__covered_nodes *list =
 		sl__rewrite_alloc(rw, rw->n_nodes + 1, sizeof(*list));
-	uint32_t *order = sl__rewrite_order(rw), id;
+	uint32_t *order = sl__rewrite_node_order(rw), id;
 
 	for (size_t i = 0; !rw->rc && i < rw->n_nodes; i++) {
-		const struct sl__redraft *row = &rw->nodes[order[i]];
+		const struct sl__mutable_node *row = &rw->nodes[order[i]];
 
 		if (!is_left_out(rw, row) &&
 		    is_done(rw, sl__graph_add_node(rw->to, &id, &row->node,
 						   rw->err)))
 			list[id] =
-				(struct sl__covers){row->covers, row->n_covers};
+				(struct sl__covered_nodes){row->covers, row->n_covers};
 	}
 	if (rw->rc || !is_done(rw, sl__graph_freeze(rw->to, rw->err)))
 		return rw->rc;
@@ -423,7 +423,7 @@ sl__rewrite_output(const struct sl__rewrite *rw, uint32_t node)
 }
 
 int
-sl__rewrite_is(const struct sl__rewrite *rw, uint32_t node, enum sl__op_id op)
+sl__rewrite_node_is_op(const struct sl__rewrite *rw, uint32_t node, enum sl__op_id op)
 {
 	const struct sl__node *n = sl__rewrite_node(rw, node);
 
@@ -445,7 +445,7 @@ sl__rewrite_only_user(const struct sl__rewrite *rw, uint32_t value)
 }
 
 const struct sl__tensor *
-sl__rewrite_tensor(const struct sl__rewrite *rw, uint32_t value)
+sl__rewrite_constant_tensor(const struct sl__rewrite *rw, uint32_t value)
 {
 	const struct sl__tensor *t;
 
@@ -456,9 +456,9 @@ sl__rewrite_tensor(const struct sl__rewrite *rw, uint32_t value)
 }
 
 int
-sl__rewrite_scalar(const struct sl__rewrite *rw, uint32_t value, double *out)
+sl__rewrite_constant_scalar(const struct sl__rewrite *rw, uint32_t value, double *out)
 {
-	const struct sl__tensor *t = sl__rewrite_tensor(rw, value);
+	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, value);
 
 	return t && t->n_elements == 1 && sl__tensor_doubles(t, 0, 1, out);
 }
@@ -476,23 +476,23 @@ sl__rewrite_add_value(struct sl__rewrite *rw, const char *name,
 }
 
 uint32_t
-sl__rewrite_add_sized(struct sl__rewrite *rw, const char *name,
+sl__rewrite_add_shaped_value(struct sl__rewrite *rw, const char *name,
 		      enum sl_dtype dtype, int rank, const int64_t *dims)
 {
 	struct sl__type type = {
 		.kind = SL__TYPE_TENSOR, .dtype = dtype, .rank = rank};
 
-	type.dims = sl__rewrite_copy(rw, dims, (size_t)rank, (size_t)rank,
+	type.dims = sl__rewrite_copy_list(rw, dims, (size_t)rank, (size_t)rank,
 				     sizeof(*dims));
 	return sl__rewrite_add_value(rw, name, &type);
 }
 
 void
-sl__rewrite_make_constant(struct sl__rewrite *rw, uint32_t value,
+sl__rewrite_value_to_constant(struct sl__rewrite *rw, uint32_t value,
 			  const struct sl__tensor *tensor)
 {
 	struct sl__tensor *t = sl__rewrite_alloc(rw, 1, sizeof(*t));
-	int64_t *dims = sl__rewrite_copy(rw, tensor->dims, tensor->rank,
+	int64_t *dims = sl__rewrite_copy_list(rw, tensor->dims, tensor->rank,
 					 tensor->rank, sizeof(*dims));
 
 	if (!dims)
@@ -522,12 +522,12 @@ sl__rewrite_add_constant(struct sl__rewrite *rw, const struct sl__tensor *like,
 	*bytes = sl__rewrite_alloc(rw, (size_t)made.n_bytes, 1);
 	made.bytes = *bytes;
 	id = sl__rewrite_add_value(rw, "", &type);
-	sl__rewrite_make_constant(rw, id, &made);
+	sl__rewrite_value_to_constant(rw, id, &made);
 	return id;
 }
 
 uint32_t
-sl__rewrite_add_reals(struct sl__rewrite *rw, size_t rank, const int64_t *dims,
+sl__rewrite_add_f32_constant(struct sl__rewrite *rw, size_t rank, const int64_t *dims,
 		      const double *elements)
 {
 	struct sl__tensor like = {
@@ -542,7 +542,7 @@ sl__rewrite_add_reals(struct sl__rewrite *rw, size_t rank, const int64_t *dims,
 }
 
 uint32_t
-sl__rewrite_add_integers(struct sl__rewrite *rw, enum sl_dtype dtype,
+sl__rewrite_add_integer_constant(struct sl__rewrite *rw, enum sl_dtype dtype,
 			 size_t rank, const int64_t *dims,
 			 const int64_t *elements)
 {
@@ -557,11 +557,11 @@ sl__rewrite_add_integers(struct sl__rewrite *rw, enum sl_dtype dtype,
 }
 
 void
-sl__rewrite_cover(struct sl__rewrite *rw, uint32_t node, uint32_t other)
+sl__rewrite_add_covered(struct sl__rewrite *rw, uint32_t node, uint32_t other)
 {
-	struct sl__redraft *a = &rw->nodes[node];
-	const struct sl__redraft *b = &rw->nodes[other];
-	uint32_t *both = sl__rewrite_copy(rw, a->covers, a->n_covers,
+	struct sl__mutable_node *a = &rw->nodes[node];
+	const struct sl__mutable_node *b = &rw->nodes[other];
+	uint32_t *both = sl__rewrite_copy_list(rw, a->covers, a->n_covers,
 					  a->n_covers + b->n_covers,
 					  sizeof(*both));
 
@@ -580,9 +580,9 @@ sl__rewrite_add_node(struct sl__rewrite *rw, const struct sl__node *node,
 {
 	uint32_t id = (uint32_t)rw->n_nodes;
 	struct sl__attribute *attributes =
-		sl__rewrite_copy(rw, node->attributes, node->n_attributes,
+		sl__rewrite_copy_list(rw, node->attributes, node->n_attributes,
 				 node->n_attributes, sizeof(*attributes));
-	struct sl__redraft *row = add_row(rw, node);
+	struct sl__mutable_node *row = add_row(rw, node);
 
 	if (!row)
 		return 0;
@@ -592,15 +592,15 @@ sl__rewrite_add_node(struct sl__rewrite *rw, const struct sl__node *node,
 	if (!own_lists(rw, &row->node))
 		return 0;
 	for (size_t i = 0; i < n_covers; i++)
-		sl__rewrite_cover(rw, id, covers[i]);
+		sl__rewrite_add_covered(rw, id, covers[i]);
 	link_node(rw, id);
 	return id;
 }
 
 void
-sl__rewrite_remove(struct sl__rewrite *rw, uint32_t node)
+sl__rewrite_remove_node(struct sl__rewrite *rw, uint32_t node)
 {
-	struct sl__redraft *row = &rw->nodes[node];
+	struct sl__mutable_node *row = &rw->nodes[node];
 
 	for (uint32_t i = 0; i < row->node.n_inputs; i++) {
 		if (row->node.inputs[i] != SL__NONE)
@@ -628,7 +628,7 @@ set_input(struct sl__rewrite *rw, uint32_t node, size_t i, uint32_t value)
 }
 
 void
-sl__rewrite_replace(struct sl__rewrite *rw, uint32_t old, uint32_t new)
+sl__rewrite_replace_value(struct sl__rewrite *rw, uint32_t old, uint32_t new)
 {
 	while (!rw->rc && rw->uses[old].n) {
 		uint32_t node = rw->uses[old].nodes[0];

@@ -6,11 +6,11 @@
 #include "graph/graph_construction.h"
 #include "graph/op_rules.h"
 #include "graph/shapes.h"
-#include "transform/rewrite_attributes.h"
+#include "transform/node_builder.h"
 
 /* A node while it may still change.  'covers' are nodes of the original graph
  * that it does the work of, in no order. */
-struct sl__redraft {
+struct sl__mutable_node {
 	struct sl__node node; /* its lists of inputs and outputs may be
 				 written by rewrite.c only */
 	const uint32_t *covers;
@@ -18,7 +18,7 @@ struct sl__redraft {
 	int is_gone;
 };
 
-struct sl__uses {
+struct sl__value_uses {
 	uint32_t *nodes; /* one entry per input that it is */
 	uint32_t n, cap;
 };
@@ -36,11 +36,11 @@ struct sl__rewrite {
 	const struct sl_graph *from;
 	struct sl_graph *to; /* values only, until the end; its arena serves
 				attributes, names and constants */
-	struct sl__redraft *nodes;
+	struct sl__mutable_node *nodes;
 	size_t n_nodes, cap_nodes;
 	struct sl__type *types;
 	uint32_t *producers;
-	struct sl__uses *uses;
+	struct sl__value_uses *uses;
 	unsigned char *is_pinned;
 	size_t cap_values;
 	const struct sl__shapes
@@ -68,12 +68,12 @@ void sl__rewrite_free(struct sl__rewrite *rw); /* NULL is fine */
 
 /* The new graph, frozen, and of each of its nodes the original ones that it
  * covers.  They live in the graph's arena. */
-struct sl__covers {
+struct sl__covered_nodes {
 	const uint32_t *nodes;
 	size_t n;
 };
 enum sl_status sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
-				  const struct sl__covers **covers) SL_CHECKED;
+				  const struct sl__covered_nodes **covers) SL_CHECKED;
 
 /* NULL for SL__NONE and nodes that are gone; inputs that a node leaves out or
  * does not have are SL__NONE; the first output of a node that has one. */
@@ -82,7 +82,7 @@ const struct sl__node *sl__rewrite_node(const struct sl__rewrite *rw,
 uint32_t sl__rewrite_input(const struct sl__rewrite *rw, uint32_t node,
 			   size_t i);
 uint32_t sl__rewrite_output(const struct sl__rewrite *rw, uint32_t node);
-int sl__rewrite_is(const struct sl__rewrite *rw, uint32_t node,
+int sl__rewrite_node_is_op(const struct sl__rewrite *rw, uint32_t node,
 		   enum sl__op_id op);
 
 /* The node that makes a value, and the only one that uses it (once, and the
@@ -93,21 +93,21 @@ uint32_t sl__rewrite_only_user(const struct sl__rewrite *rw, uint32_t value);
 /* All nodes, gone ones included, in the order that the original ones had:
  * new ones stand where the last of what they cover stood, or behind what they
  * use.  In to's arena. */
-uint32_t *sl__rewrite_order(struct sl__rewrite *rw);
+uint32_t *sl__rewrite_node_order(struct sl__rewrite *rw);
 
 /* The numbers of a constant; NULL for what is none and for absent ones. */
-const struct sl__tensor *sl__rewrite_tensor(const struct sl__rewrite *rw,
+const struct sl__tensor *sl__rewrite_constant_tensor(const struct sl__rewrite *rw,
 					    uint32_t value);
 
 /* Whether a value is a constant of one element (any rank), and that. */
-int sl__rewrite_scalar(const struct sl__rewrite *rw, uint32_t value,
+int sl__rewrite_constant_scalar(const struct sl__rewrite *rw, uint32_t value,
 		       double *out);
 
 /* Zeroed storage in to's arena; NULL: a failure. */
 void *sl__rewrite_alloc(struct sl__rewrite *rw, size_t n, size_t n_bytes);
 
 /* Likewise for 'cap' elements, the first n of which are those of the list. */
-void *sl__rewrite_copy(struct sl__rewrite *rw, const void *list, size_t n,
+void *sl__rewrite_copy_list(struct sl__rewrite *rw, const void *list, size_t n,
 		       size_t cap, size_t n_bytes);
 
 /* Notes that the model cannot be rewritten, unless something failed before. */
@@ -125,12 +125,12 @@ uint32_t sl__rewrite_add_node(struct sl__rewrite *rw,
 			      const uint32_t *covers, size_t n_covers);
 
 /* Takes a node out; its outputs have no producer then. */
-void sl__rewrite_remove(struct sl__rewrite *rw, uint32_t node);
+void sl__rewrite_remove_node(struct sl__rewrite *rw, uint32_t node);
 
 /* Whoever uses 'old' uses 'new' from now on.  'old' is not pinned. */
-void sl__rewrite_replace(struct sl__rewrite *rw, uint32_t old, uint32_t new);
+void sl__rewrite_replace_value(struct sl__rewrite *rw, uint32_t old, uint32_t new);
 
 /* 'node' covers also what 'other' covers. */
-void sl__rewrite_cover(struct sl__rewrite *rw, uint32_t node, uint32_t other);
+void sl__rewrite_add_covered(struct sl__rewrite *rw, uint32_t node, uint32_t other);
 
 #endif

@@ -9,7 +9,7 @@
  * which are copied. */
 uint32_t sl__rewrite_add_value(struct sl__rewrite *rw, const char *name,
 			       const struct sl__type *type);
-uint32_t sl__rewrite_add_sized(struct sl__rewrite *rw, const char *name,
+uint32_t sl__rewrite_add_shaped_value(struct sl__rewrite *rw, const char *name,
 			       enum sl_dtype dtype, int rank,
 			       const int64_t *dims);
 
@@ -19,12 +19,12 @@ uint32_t sl__rewrite_add_sized(struct sl__rewrite *rw, const char *name,
 uint32_t sl__rewrite_add_constant(struct sl__rewrite *rw,
 				  const struct sl__tensor *like,
 				  unsigned char **bytes);
-uint32_t sl__rewrite_add_reals(struct sl__rewrite *rw, size_t rank,
+uint32_t sl__rewrite_add_f32_constant(struct sl__rewrite *rw, size_t rank,
 			       const int64_t *dims, const double *elements);
-uint32_t sl__rewrite_add_integers(struct sl__rewrite *rw, enum sl_dtype dtype,
+uint32_t sl__rewrite_add_integer_constant(struct sl__rewrite *rw, enum sl_dtype dtype,
 				  size_t rank, const int64_t *dims,
 				  const int64_t *elements);
-void sl__rewrite_make_constant(struct sl__rewrite *rw, uint32_t value,
+void sl__rewrite_value_to_constant(struct sl__rewrite *rw, uint32_t value,
 			       const struct sl__tensor *tensor);
 
 #endif

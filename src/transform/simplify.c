@@ -24,9 +24,9 @@ can_rename(const struct sl__rewrite *rw, uint32_t x)
 
 	return node && !node->block && !rw->is_pinned[x] && node->op &&
 	       !sl__op_is_control_flow(node->op) &&
-	       node->n_inputs <= SL__MAKING_INPUTS &&
-	       node->n_outputs <= SL__MAKING_OUTPUTS &&
-	       node->n_attributes <= SL__MAKING_ATTRIBUTES;
+	       node->n_inputs <= SL__NODE_BUILDER_INPUTS &&
+	       node->n_outputs <= SL__NODE_BUILDER_OUTPUTS &&
+	       node->n_attributes <= SL__NODE_BUILDER_ATTRIBUTES;
 }
 
 /* The maker of x makes y, which node 'id' made of it. */
@@ -35,17 +35,17 @@ rename_result(struct sl__rewrite *rw, uint32_t id, uint32_t x, uint32_t y)
 {
 	uint32_t maker = sl__rewrite_producer(rw, x);
 	const struct sl__node *node = &rw->nodes[maker].node;
-	struct sl__making m;
+	struct sl__node_builder m;
 
-	sl__make_like(&m, rw, maker);
-	sl__make_inputs(&m, node->inputs, node->n_inputs);
+	sl__node_builder_begin_like(&m, rw, maker);
+	sl__node_builder_add_inputs(&m, node->inputs, node->n_inputs);
 	for (uint32_t k = 0; k < node->n_outputs; k++)
-		sl__make_output(&m,
+		sl__node_builder_add_output(&m,
 				node->outputs[k] == x ? y : node->outputs[k]);
-	sl__make_cover(&m, maker);
-	sl__rewrite_remove(rw, id);
-	sl__make_end(&m);
-	sl__rewrite_replace(rw, x, y);
+	sl__node_builder_add_covered(&m, maker);
+	sl__rewrite_remove_node(rw, id);
+	sl__node_builder_finish(&m);
+	sl__rewrite_replace_value(rw, x, y);
 }
 
 /* Takes out a node whose first output is x; whether it could. */
@@ -55,8 +55,8 @@ bypass(struct sl__rewrite *rw, uint32_t id, uint32_t x)
 	uint32_t y = sl__rewrite_output(rw, id);
 
 	if (!rw->is_pinned[y]) {
-		sl__rewrite_remove(rw, id);
-		sl__rewrite_replace(rw, y, x);
+		sl__rewrite_remove_node(rw, id);
+		sl__rewrite_replace_value(rw, y, x);
 		return 1;
 	}
 	if (!can_rename(rw, x))
@@ -108,15 +108,15 @@ is_neutral(const struct sl__rewrite *rw, uint32_t id, size_t i)
 {
 	uint32_t other = sl__rewrite_input(rw, id, 1 - i);
 
-	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Add))
-		return sl__is_filled(rw, other, 0);
-	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Mul))
-		return sl__is_filled(rw, other, 1);
-	if (i == 0 && sl__rewrite_is(rw, id, SL__OP_ONNX_Sub))
-		return sl__is_filled(rw, other, 0);
-	if (i == 0 && (sl__rewrite_is(rw, id, SL__OP_ONNX_Div) ||
-		       sl__rewrite_is(rw, id, SL__OP_ONNX_Pow)))
-		return sl__is_filled(rw, other, 1);
+	if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Add))
+		return sl__is_constant_filled_with(rw, other, 0);
+	if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Mul))
+		return sl__is_constant_filled_with(rw, other, 1);
+	if (i == 0 && sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Sub))
+		return sl__is_constant_filled_with(rw, other, 0);
+	if (i == 0 && (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Div) ||
+		       sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Pow)))
+		return sl__is_constant_filled_with(rw, other, 1);
 	return 0;
 }
 
@@ -128,11 +128,11 @@ only_resizes(const struct sl__rewrite *rw, uint32_t id)
 		SL__OP_ONNX_Expand, SL__OP_ONNX_Tile, SL__OP_ONNX_Cast,
 		SL__OP_ONNX_CastLike, SL__OP_ONNX_Split};
 
-	if (sl__is_reshape(rw, id) || sl__rewrite_is_any(rw, id, ops, 5))
+	if (sl__is_reshape(rw, id) || sl__rewrite_node_is_any_op(rw, id, ops, 5))
 		return 1;
-	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Slice))
+	if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Slice))
 		return are_within(rw, id, "steps", 4, 1, INT64_MAX);
-	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Pad))
+	if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Pad))
 		return rw->nodes[id].node.version >= 2 &&
 		       are_within(rw, id, "pads", 1, 0, 0);
 	return 0;
@@ -146,7 +146,7 @@ keeps_order(const struct sl__rewrite *rw, uint32_t id)
 	const int64_t *perm;
 	size_t n = sl__attribute_ints(node, "perm", &perm);
 
-	if (!sl__rewrite_is(rw, id, SL__OP_ONNX_Transpose))
+	if (!sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Transpose))
 		return 0;
 	for (size_t d = 0; d < n; d++) {
 		if (perm[d] != (int64_t)d)
@@ -164,7 +164,7 @@ joins_one(const struct sl__rewrite *rw, uint32_t id)
 					     SL__OP_ONNX_Sum, SL__OP_ONNX_Max,
 					     SL__OP_ONNX_Min, SL__OP_ONNX_Mean};
 
-	return sl__rewrite_is_any(rw, id, ops, 5) &&
+	return sl__rewrite_node_is_any_op(rw, id, ops, 5) &&
 	       rw->nodes[id].node.n_inputs == 1;
 }
 
@@ -178,16 +178,16 @@ same_as(const struct sl__rewrite *rw, uint32_t id)
 
 	if (x == SL__NONE || !gives_one(rw, node))
 		return SL__NONE;
-	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Identity) ||
+	if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Identity) ||
 	    keeps_order(rw, id) || joins_one(rw, id))
 		return x;
-	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Dropout))
-		return sl__drops_nothing(rw, id) ? x : SL__NONE;
-	if (sl__are_alike(rw, x, y) &&
+	if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Dropout))
+		return sl__is_noop_dropout(rw, id) ? x : SL__NONE;
+	if (sl__have_same_dtype_and_dims(rw, x, y) &&
 	    (only_resizes(rw, id) || is_neutral(rw, id, 0)))
 		return x;
 	x = sl__rewrite_input(rw, id, 1);
-	return sl__are_alike(rw, x, y) && is_neutral(rw, id, 1) ? x : SL__NONE;
+	return sl__have_same_dtype_and_dims(rw, x, y) && is_neutral(rw, id, 1) ? x : SL__NONE;
 }
 
 static size_t
@@ -210,12 +210,12 @@ read_perm(const struct sl__rewrite *rw, uint32_t id, int64_t *perm)
 
 /* The first of a pair goes with the second, which alone has it. */
 static void
-cover_first(struct sl__making *m, uint32_t first, uint32_t second)
+cover_first(struct sl__node_builder *m, uint32_t first, uint32_t second)
 {
 	if (sl__rewrite_only_user(m->rw, sl__rewrite_output(m->rw, first)) ==
 	    second)
-		sl__make_cover(m, first);
-	sl__make_cover(m, second);
+		sl__node_builder_add_covered(m, first);
+	sl__node_builder_add_covered(m, second);
 }
 
 /* A Transpose of a Transpose is one Transpose. */
@@ -225,23 +225,23 @@ merge_transposes(struct sl__rewrite *rw, uint32_t id)
 	uint32_t before =
 		sl__rewrite_producer(rw, sl__rewrite_input(rw, id, 0));
 	int64_t first[SL__RANK_MOST], second[SL__RANK_MOST];
-	struct sl__making m;
+	struct sl__node_builder m;
 	size_t n;
 
-	if (!sl__rewrite_is(rw, id, SL__OP_ONNX_Transpose) ||
-	    !sl__rewrite_is(rw, before, SL__OP_ONNX_Transpose))
+	if (!sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Transpose) ||
+	    !sl__rewrite_node_is_op(rw, before, SL__OP_ONNX_Transpose))
 		return 0;
 	n = read_perm(rw, id, second);
 	if (n == 0 || read_perm(rw, before, first) != n)
 		return 0;
 	for (size_t d = 0; d < n; d++)
 		second[d] = first[second[d]];
-	sl__make_like(&m, rw, id);
-	sl__make_ints(&m, "perm", second, n);
-	sl__make_input(&m, sl__rewrite_input(rw, before, 0));
-	sl__make_output(&m, sl__rewrite_output(rw, id));
+	sl__node_builder_begin_like(&m, rw, id);
+	sl__node_builder_set_ints(&m, "perm", second, n);
+	sl__node_builder_add_input(&m, sl__rewrite_input(rw, before, 0));
+	sl__node_builder_add_output(&m, sl__rewrite_output(rw, id));
 	cover_first(&m, before, id);
-	sl__make_end(&m);
+	sl__node_builder_finish(&m);
 	return 1;
 }
 
@@ -253,26 +253,26 @@ merge_views(struct sl__rewrite *rw, uint32_t id)
 	uint32_t before =
 		sl__rewrite_producer(rw, sl__rewrite_input(rw, id, 0));
 	uint32_t y, shape;
-	struct sl__making m;
+	struct sl__node_builder m;
 	int64_t rank;
 	uint64_t n;
 
 	if (!sl__is_reshape(rw, id) || !sl__is_reshape(rw, before))
 		return 0;
 	y = sl__rewrite_output(rw, id);
-	if (!sl__is_sized(rw, y) || !sl__type_elements(&rw->types[y], &n) ||
+	if (!sl__has_known_shape(rw, y) || !sl__type_elements(&rw->types[y], &n) ||
 	    n == 0)
 		return 0;
 	rank = rw->types[y].rank;
-	shape = sl__rewrite_add_integers(rw, SL_DTYPE_I64, 1, &rank,
+	shape = sl__rewrite_add_integer_constant(rw, SL_DTYPE_I64, 1, &rank,
 					 rw->types[y].dims);
-	sl__make_begin(&m, rw, "", "Reshape", 13);
+	sl__node_builder_begin(&m, rw, "", "Reshape", 13);
 	m.node.name = rw->nodes[id].node.name;
-	sl__make_input(&m, sl__rewrite_input(rw, before, 0));
-	sl__make_input(&m, shape);
-	sl__make_output(&m, y);
+	sl__node_builder_add_input(&m, sl__rewrite_input(rw, before, 0));
+	sl__node_builder_add_input(&m, shape);
+	sl__node_builder_add_output(&m, y);
 	cover_first(&m, before, id);
-	sl__make_end(&m);
+	sl__node_builder_finish(&m);
 	return 1;
 }
 

@@ -52,7 +52,7 @@ static int
 is_plain_value(const struct sl__rewrite *rw, uint32_t value)
 {
 	return rw->types[value].kind == SL__TYPE_TENSOR &&
-	       (!rw->to->values[value].tensor || sl__rewrite_tensor(rw, value));
+	       (!rw->to->values[value].tensor || sl__rewrite_constant_tensor(rw, value));
 }
 
 /* Whether a node computes the same with wider numbers, and could be made anew
@@ -62,9 +62,9 @@ is_plain_node(const struct sl__node *node)
 {
 	return node->op && node->op->ref != sl__ref_none &&
 	       !sl__is_op(node, SL__OP_ONNX_BitCast) &&
-	       node->n_inputs <= SL__MAKING_INPUTS &&
-	       node->n_outputs <= SL__MAKING_OUTPUTS &&
-	       node->n_attributes <= SL__MAKING_ATTRIBUTES;
+	       node->n_inputs <= SL__NODE_BUILDER_INPUTS &&
+	       node->n_outputs <= SL__NODE_BUILDER_OUTPUTS &&
+	       node->n_attributes <= SL__NODE_BUILDER_ATTRIBUTES;
 }
 
 static int
@@ -152,25 +152,25 @@ add_wide(struct sl__rewrite *rw, uint32_t value)
 static void
 add_cast(struct sl__rewrite *rw, uint32_t from, uint32_t to)
 {
-	struct sl__making m;
+	struct sl__node_builder m;
 
-	sl__make_begin(&m, rw, "", "Cast", 13);
-	sl__make_int(&m, "to", (int64_t)rw->types[to].dtype);
-	sl__make_input(&m, from);
-	sl__make_output(&m, to);
-	sl__make_end(&m);
+	sl__node_builder_begin(&m, rw, "", "Cast", 13);
+	sl__node_builder_set_int(&m, "to", (int64_t)rw->types[to].dtype);
+	sl__node_builder_add_input(&m, from);
+	sl__node_builder_add_output(&m, to);
+	sl__node_builder_finish(&m);
 }
 
 static void
 widen_constant(struct sl__rewrite *rw, uint32_t value)
 {
-	struct sl__tensor wide = convert(rw, sl__rewrite_tensor(rw, value));
+	struct sl__tensor wide = convert(rw, sl__rewrite_constant_tensor(rw, value));
 	/* As an output of the model it stays what it is. */
 	uint32_t other = rw->is_pinned[value] ? add_wide(rw, value) : value;
 
-	sl__rewrite_make_constant(rw, other, &wide);
+	sl__rewrite_value_to_constant(rw, other, &wide);
 	if (other != value)
-		sl__rewrite_replace(rw, value, other);
+		sl__rewrite_replace_value(rw, value, other);
 	else
 		set_wide(rw, value);
 }
@@ -180,7 +180,7 @@ widen_input(struct sl__rewrite *rw, uint32_t value)
 {
 	uint32_t wide = add_wide(rw, value);
 
-	sl__rewrite_replace(rw, value, wide);
+	sl__rewrite_replace_value(rw, value, wide);
 	add_cast(rw, value, wide);
 }
 
@@ -227,13 +227,13 @@ must_change(const struct sl__rewrite *rw, const struct sl__node *node)
 }
 
 static void
-widen_attributes(struct sl__making *m, const struct sl__node *node)
+widen_attributes(struct sl__node_builder *m, const struct sl__node *node)
 {
 	struct sl__tensor *tensor;
 
 	for (size_t i = 0; i < N_TYPE_NAMES; i++) {
 		if (names_half(node, type_names[i]))
-			sl__make_int(m, type_names[i], SL_DTYPE_F32);
+			sl__node_builder_set_int(m, type_names[i], SL_DTYPE_F32);
 	}
 	for (size_t i = 0; i < m->node.n_attributes; i++) {
 		struct sl__attribute *a = &m->attributes[i];
@@ -253,12 +253,12 @@ static void
 change_node(struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
-	uint32_t narrow[SL__MAKING_OUTPUTS], wide[SL__MAKING_OUTPUTS], n = 0;
-	struct sl__making m;
+	uint32_t narrow[SL__NODE_BUILDER_OUTPUTS], wide[SL__NODE_BUILDER_OUTPUTS], n = 0;
+	struct sl__node_builder m;
 
-	sl__make_like(&m, rw, id);
+	sl__node_builder_begin_like(&m, rw, id);
 	widen_attributes(&m, node);
-	sl__make_inputs(&m, node->inputs, node->n_inputs);
+	sl__node_builder_add_inputs(&m, node->inputs, node->n_inputs);
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		uint32_t value = node->outputs[k];
 
@@ -266,12 +266,12 @@ change_node(struct sl__rewrite *rw, uint32_t id)
 			narrow[n] = value;
 			value = wide[n++] = add_wide(rw, value);
 		}
-		sl__make_output(&m, value);
+		sl__node_builder_add_output(&m, value);
 	}
-	sl__make_cover(&m, id);
-	sl__make_end(&m);
+	sl__node_builder_add_covered(&m, id);
+	sl__node_builder_finish(&m);
 	for (uint32_t i = 0; i < n; i++) {
-		sl__rewrite_replace(rw, narrow[i], wide[i]);
+		sl__rewrite_replace_value(rw, narrow[i], wide[i]);
 		add_cast(rw, wide[i], narrow[i]);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantize_read.c - what the passes about quantized models ask of nodes. */
+/* fuse_quantized_read.c - what the passes about quantized models ask of nodes. */
 #include "transform/matching.h"
-#include "transform/quantize.h"
+#include "transform/fuse_quantized.h"
 #include "transform/rewrite_values.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ is_usual(const struct sl__node *node)
 static int
 read_zero(const struct sl__rewrite *rw, uint32_t value, int64_t *out)
 {
-	const struct sl__tensor *t = sl__rewrite_tensor(rw, value);
+	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, value);
 
 	*out = 0;
 	return value == SL__NONE ||
@@ -42,20 +42,20 @@ read_types(const struct sl__rewrite *rw, uint32_t node, uint32_t *whole,
 	if (!n || n->n_inputs < 2 || n->inputs[0] == SL__NONE ||
 	    n->outputs[0] == SL__NONE || !is_usual(n))
 		return 0;
-	if (sl__rewrite_is(rw, node, SL__OP_ONNX_QuantizeLinear)) {
+	if (sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_QuantizeLinear)) {
 		*whole = n->outputs[0];
 		*real = n->inputs[0];
-	} else if (sl__rewrite_is(rw, node, SL__OP_ONNX_DequantizeLinear)) {
+	} else if (sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_DequantizeLinear)) {
 		*whole = n->inputs[0];
 		*real = n->outputs[0];
 	} else {
 		return 0;
 	}
-	return sl__is_sized(rw, *whole) && sl__is_single(rw, *real);
+	return sl__has_known_shape(rw, *whole) && sl__is_nonempty_f32(rw, *real);
 }
 
 int
-sl__quantizer_read(struct sl__quantizer *out, const struct sl__rewrite *rw,
+sl__quantization_read(struct sl__quantization *out, const struct sl__rewrite *rw,
 		   uint32_t node)
 {
 	uint32_t whole, real;
@@ -66,32 +66,32 @@ sl__quantizer_read(struct sl__quantizer *out, const struct sl__rewrite *rw,
 	out->zero = sl__rewrite_input(rw, node, 2);
 	out->dtype = rw->types[whole].dtype;
 	return is_small_integer(out->dtype) &&
-	       sl__rewrite_scalar(rw, out->scale, &out->by) &&
+	       sl__rewrite_constant_scalar(rw, out->scale, &out->by) &&
 	       isfinite(out->by) && out->by > 0 &&
 	       read_zero(rw, out->zero, &out->at);
 }
 
 int
-sl__quantized_read(struct sl__quantized *out, const struct sl__rewrite *rw,
+sl__dequantized_operand_read(struct sl__dequantized_operand *out, const struct sl__rewrite *rw,
 		   uint32_t value)
 {
 	out->node = sl__rewrite_producer(rw, value);
-	if (!sl__rewrite_is(rw, out->node, SL__OP_ONNX_DequantizeLinear))
+	if (!sl__rewrite_node_is_op(rw, out->node, SL__OP_ONNX_DequantizeLinear))
 		return 0;
 	out->x = sl__rewrite_input(rw, out->node, 0);
-	return sl__quantizer_read(&out->q, rw, out->node);
+	return sl__quantization_read(&out->q, rw, out->node);
 }
 
 int
-sl__quantizer_equal(const struct sl__quantizer *a,
-		    const struct sl__quantizer *b)
+sl__quantization_equal(const struct sl__quantization *a,
+		    const struct sl__quantization *b)
 {
 	return a->dtype == b->dtype && a->at == b->at && a->by >= b->by &&
 	       a->by <= b->by;
 }
 
 int64_t
-sl__quantizer_code(const struct sl__quantizer *q, double real)
+sl__quantization_encode(const struct sl__quantization *q, double real)
 {
 	double low = q->dtype == SL_DTYPE_U8 ? 0 : -128, high = low + 255;
 	double code = nearbyint((double)(float)(real / q->by)) + (double)q->at;
@@ -100,23 +100,23 @@ sl__quantizer_code(const struct sl__quantizer *q, double real)
 }
 
 uint32_t
-sl__quantize_constant(struct sl__rewrite *rw, enum sl_dtype dtype,
+sl__rewrite_add_integer_scalar(struct sl__rewrite *rw, enum sl_dtype dtype,
 		      int64_t number)
 {
-	return sl__rewrite_add_integers(rw, dtype, 0, NULL, &number);
+	return sl__rewrite_add_integer_constant(rw, dtype, 0, NULL, &number);
 }
 
 uint32_t
-sl__quantizer_zero(struct sl__rewrite *rw, const struct sl__quantizer *q)
+sl__quantization_zero_point(struct sl__rewrite *rw, const struct sl__quantization *q)
 {
-	return q->zero == SL__NONE ? sl__quantize_constant(rw, q->dtype, 0)
+	return q->zero == SL__NONE ? sl__rewrite_add_integer_scalar(rw, q->dtype, 0)
 				   : q->zero;
 }
 
 static size_t
 count(const struct sl__rewrite *rw, uint32_t value)
 {
-	const struct sl__tensor *t = sl__rewrite_tensor(rw, value);
+	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, value);
 
 	return t ? (size_t)t->n_elements : 0;
 }
@@ -130,7 +130,7 @@ sl__quantized_weights_read(struct sl__quantized_weights *out,
 	const struct sl__tensor *t;
 	size_t n_zeros;
 
-	if (!sl__rewrite_is(rw, node, SL__OP_ONNX_DequantizeLinear) ||
+	if (!sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_DequantizeLinear) ||
 	    !read_types(rw, node, &whole, &real))
 		return 0;
 	out->node = node;
@@ -138,7 +138,7 @@ sl__quantized_weights_read(struct sl__quantized_weights *out,
 	out->scale = sl__rewrite_input(rw, node, 1);
 	out->zero = sl__rewrite_input(rw, node, 2);
 	out->n_scales = count(rw, out->scale);
-	t = sl__rewrite_tensor(rw, whole);
+	t = sl__rewrite_constant_tensor(rw, whole);
 	n_zeros = out->zero == SL__NONE ? 1 : count(rw, out->zero);
 	if (!t || !is_small_integer(t->dtype) || axis < 0 ||
 	    (size_t)axis >= t->rank ||
@@ -153,14 +153,14 @@ sl__quantized_weights_read(struct sl__quantized_weights *out,
 }
 
 int
-sl__quantized_weights_are_centred(const struct sl__quantized_weights *w,
+sl__quantized_weights_symmetric(const struct sl__quantized_weights *w,
 				  const struct sl__rewrite *rw)
 {
 	int is_signed = rw->types[w->w].dtype == SL_DTYPE_I8;
 
 	if (w->zero == SL__NONE)
 		return is_signed;
-	return sl__is_filled(rw, w->zero, is_signed ? 0 : 128);
+	return sl__is_constant_filled_with(rw, w->zero, is_signed ? 0 : 128);
 }
 
 /* Constants that are reals, or integers with a scale. */
@@ -174,15 +174,15 @@ read_reals(struct reals *out, const struct sl__rewrite *rw, uint32_t value)
 	uint32_t node = sl__rewrite_producer(rw, value);
 
 	out->scales = out->zeros = NULL;
-	out->numbers = sl__rewrite_tensor(rw, value);
+	out->numbers = sl__rewrite_constant_tensor(rw, value);
 	if (out->numbers)
 		return out->numbers->dtype == SL_DTYPE_F32;
-	if (!sl__rewrite_is(rw, node, SL__OP_ONNX_DequantizeLinear) ||
+	if (!sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_DequantizeLinear) ||
 	    !is_usual(&rw->nodes[node].node))
 		return 0;
-	out->numbers = sl__rewrite_tensor(rw, sl__rewrite_input(rw, node, 0));
-	out->scales = sl__rewrite_tensor(rw, sl__rewrite_input(rw, node, 1));
-	out->zeros = sl__rewrite_tensor(rw, sl__rewrite_input(rw, node, 2));
+	out->numbers = sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, 0));
+	out->scales = sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, 1));
+	out->zeros = sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, 2));
 	if (!out->numbers || !out->scales ||
 	    (!out->zeros && sl__rewrite_input(rw, node, 2) != SL__NONE))
 		return 0;
@@ -233,7 +233,7 @@ static int
 round_all(const struct sl__rewrite *rw, const struct sl__quantized_bias *b,
 	  const struct reals *r, unsigned char *bytes)
 {
-	const struct sl__tensor *w = sl__rewrite_tensor(rw, b->w->scale);
+	const struct sl__tensor *w = sl__rewrite_constant_tensor(rw, b->w->scale);
 
 	for (size_t i = 0; i < b->n; i++) {
 		double unit = b->x->by * element(w, i) * b->alpha;
@@ -251,7 +251,7 @@ round_all(const struct sl__rewrite *rw, const struct sl__quantized_bias *b,
 }
 
 int
-sl__quantized_bias_make(struct sl__rewrite *rw,
+sl__quantized_bias_add_constant(struct sl__rewrite *rw,
 			const struct sl__quantized_bias *bias, uint32_t *out)
 {
 	int64_t n = (int64_t)bias->n;
@@ -269,10 +269,10 @@ sl__quantized_bias_make(struct sl__rewrite *rw,
 }
 
 int
-sl__is_wanted_beyond(const struct sl__rewrite *rw, uint32_t value,
+sl__has_other_users(const struct sl__rewrite *rw, uint32_t value,
 		     uint32_t node)
 {
-	const struct sl__uses *uses = &rw->uses[value];
+	const struct sl__value_uses *uses = &rw->uses[value];
 
 	for (uint32_t i = 0; i < uses->n; i++) {
 		if (uses->nodes[i] != node)
@@ -282,7 +282,7 @@ sl__is_wanted_beyond(const struct sl__rewrite *rw, uint32_t value,
 }
 
 int
-sl__is_movement(const struct sl__rewrite *rw, uint32_t node)
+sl__commutes_with_quantize(const struct sl__rewrite *rw, uint32_t node)
 {
 	static const enum sl__op_id ops[] = {
 		SL__OP_ONNX_DepthToSpace, SL__OP_ONNX_Expand,
@@ -298,7 +298,7 @@ sl__is_movement(const struct sl__rewrite *rw, uint32_t node)
 	if (!n || n->n_outputs != 1 || n->outputs[0] == SL__NONE)
 		return 0;
 	/* What is padded with may be an input only since version 11. */
-	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Pad) && n->version < 11)
+	if (sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Pad) && n->version < 11)
 		return 0;
-	return sl__rewrite_is_any(rw, node, ops, sizeof(ops) / sizeof(ops[0]));
+	return sl__rewrite_node_is_any_op(rw, node, ops, sizeof(ops) / sizeof(ops[0]));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* views.c - one value seen as another: the same elements in other places. */
-#include "transform/views.h"
+/* strided_view.c - one value seen as another: the same elements in other places. */
+#include "transform/strided_view.h"
 #include "ops/ref.h"
 #include "transform/matching.h"
 
@@ -9,12 +9,12 @@
 #include "base/banned.h"
 
 int
-sl__view_whole(struct sl__view *view, const struct sl__rewrite *rw,
+sl__view_row_major(struct sl__view *view, const struct sl__rewrite *rw,
 	       uint32_t value)
 {
 	const struct sl__type *type;
 
-	if (!sl__is_sized(rw, value))
+	if (!sl__has_known_shape(rw, value))
 		return 0;
 	type = &rw->types[value];
 	if (type->rank > SL__VIEW_RANK)
@@ -28,11 +28,11 @@ sl__view_whole(struct sl__view *view, const struct sl__rewrite *rw,
 }
 
 int
-sl__is_view(const struct sl__rewrite *rw, uint32_t node)
+sl__is_view_node(const struct sl__rewrite *rw, uint32_t node)
 {
 	return sl__is_reshape(rw, node) ||
-	       sl__rewrite_is(rw, node, SL__OP_ONNX_Transpose) ||
-	       sl__rewrite_is(rw, node, SL__OP_ONNX_Identity);
+	       sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Transpose) ||
+	       sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Identity);
 }
 
 /* Without dimensions of one element. */
@@ -117,13 +117,13 @@ transpose(struct sl__view *view, const struct sl__node *node)
 }
 
 int
-sl__view_through(struct sl__view *view, const struct sl__rewrite *rw,
+sl__view_through_node(struct sl__view *view, const struct sl__rewrite *rw,
 		 uint32_t node)
 {
 	const struct sl__node *n = &rw->nodes[node].node;
 	const struct sl__type *type = &rw->types[n->outputs[0]];
 
-	if (!sl__is_sized(rw, n->outputs[0]))
+	if (!sl__has_known_shape(rw, n->outputs[0]))
 		return 0;
 	if (sl__is_op(n, SL__OP_ONNX_Transpose))
 		return transpose(view, n);
@@ -131,7 +131,7 @@ sl__view_through(struct sl__view *view, const struct sl__rewrite *rw,
 }
 
 void
-sl__view_exchange(struct sl__view *view, int a, int b)
+sl__view_swap_dims(struct sl__view *view, int a, int b)
 {
 	int64_t dim = view->dims[a], stride = view->strides[a];
 
@@ -142,7 +142,7 @@ sl__view_exchange(struct sl__view *view, int a, int b)
 }
 
 int
-sl__view_has(const struct sl__view *view, const int64_t *strides)
+sl__view_has_strides(const struct sl__view *view, const int64_t *strides)
 {
 	for (int d = 0; d < view->rank; d++) {
 		if (view->dims[d] != 1 && view->strides[d] != strides[d])
@@ -152,10 +152,10 @@ sl__view_has(const struct sl__view *view, const int64_t *strides)
 }
 
 int
-sl__view_is_whole(const struct sl__view *view)
+sl__view_is_row_major(const struct sl__view *view)
 {
 	int64_t strides[SL__VIEW_RANK];
 
 	sl__row_major_strides(strides, (size_t)view->rank, view->dims);
-	return sl__view_has(view, strides);
+	return sl__view_has_strides(view, strides);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rewrite_attributes.c - nodes that passes make, part by part. */
+/* node_builder.c - nodes that passes make, part by part. */
 #include "base/status.h"
 #include "transform/rewrite.h"
 
@@ -8,7 +8,7 @@
 #include "base/banned.h"
 
 static void
-refuse(struct sl__making *m, const char *what)
+refuse(struct sl__node_builder *m, const char *what)
 {
 	if (!m->rw->rc)
 		m->rw->rc = sl__fail(m->rw->err, SL_E_ABSENT,
@@ -18,7 +18,7 @@ refuse(struct sl__making *m, const char *what)
 }
 
 void
-sl__make_begin(struct sl__making *m, struct sl__rewrite *rw, const char *domain,
+sl__node_builder_begin(struct sl__node_builder *m, struct sl__rewrite *rw, const char *domain,
 	       const char *type, int version)
 {
 	memset(m, 0, sizeof(*m));
@@ -34,12 +34,12 @@ sl__make_begin(struct sl__making *m, struct sl__rewrite *rw, const char *domain,
 
 /* What attributes point to is shared: the original graph outlives the new. */
 void
-sl__make_attributes_of(struct sl__making *m, uint32_t like)
+sl__node_builder_copy_attributes(struct sl__node_builder *m, uint32_t like)
 {
 	const struct sl__node *node = &m->rw->nodes[like].node;
 
 	m->node.name = node->name;
-	if (node->n_attributes > SL__MAKING_ATTRIBUTES) {
+	if (node->n_attributes > SL__NODE_BUILDER_ATTRIBUTES) {
 		refuse(m, "attributes");
 		return;
 	}
@@ -50,41 +50,41 @@ sl__make_attributes_of(struct sl__making *m, uint32_t like)
 }
 
 void
-sl__make_like(struct sl__making *m, struct sl__rewrite *rw, uint32_t like)
+sl__node_builder_begin_like(struct sl__node_builder *m, struct sl__rewrite *rw, uint32_t like)
 {
 	const struct sl__node *node = &rw->nodes[like].node;
 
-	sl__make_begin(m, rw, node->domain, node->type, node->version);
-	sl__make_attributes_of(m, like);
+	sl__node_builder_begin(m, rw, node->domain, node->type, node->version);
+	sl__node_builder_copy_attributes(m, like);
 }
 
 void
-sl__make_input(struct sl__making *m, uint32_t value)
+sl__node_builder_add_input(struct sl__node_builder *m, uint32_t value)
 {
-	if (m->node.n_inputs == SL__MAKING_INPUTS)
+	if (m->node.n_inputs == SL__NODE_BUILDER_INPUTS)
 		refuse(m, "inputs");
 	else
 		m->inputs[m->node.n_inputs++] = value;
 }
 
 void
-sl__make_inputs(struct sl__making *m, const uint32_t *values, size_t n)
+sl__node_builder_add_inputs(struct sl__node_builder *m, const uint32_t *values, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		sl__make_input(m, values[i]);
+		sl__node_builder_add_input(m, values[i]);
 }
 
 void
-sl__make_output(struct sl__making *m, uint32_t value)
+sl__node_builder_add_output(struct sl__node_builder *m, uint32_t value)
 {
-	if (m->node.n_outputs == SL__MAKING_OUTPUTS)
+	if (m->node.n_outputs == SL__NODE_BUILDER_OUTPUTS)
 		refuse(m, "outputs");
 	else
 		m->outputs[m->node.n_outputs++] = value;
 }
 
 void
-sl__make_drop(struct sl__making *m, const char *name)
+sl__node_builder_drop_attribute(struct sl__node_builder *m, const char *name)
 {
 	for (size_t i = 0; i < m->node.n_attributes; i++) {
 		if (strcmp(m->attributes[i].name, name) != 0)
@@ -96,14 +96,14 @@ sl__make_drop(struct sl__making *m, const char *name)
 
 /* Sets an attribute to n values of n_bytes each, which are copied. */
 static void
-set(struct sl__making *m, const char *name, enum sl__attribute_kind kind,
+set(struct sl__node_builder *m, const char *name, enum sl__attribute_kind kind,
     const void *values, size_t n, size_t n_bytes)
 {
-	void *copy = sl__rewrite_copy(m->rw, values, n, n, n_bytes);
+	void *copy = sl__rewrite_copy_list(m->rw, values, n, n, n_bytes);
 	struct sl__attribute *a;
 
-	sl__make_drop(m, name);
-	if (m->node.n_attributes == SL__MAKING_ATTRIBUTES)
+	sl__node_builder_drop_attribute(m, name);
+	if (m->node.n_attributes == SL__NODE_BUILDER_ATTRIBUTES)
 		refuse(m, "attributes");
 	if (m->rw->rc)
 		return;
@@ -113,61 +113,61 @@ set(struct sl__making *m, const char *name, enum sl__attribute_kind kind,
 }
 
 void
-sl__make_int(struct sl__making *m, const char *name, int64_t value)
+sl__node_builder_set_int(struct sl__node_builder *m, const char *name, int64_t value)
 {
 	set(m, name, SL__ATTRIBUTE_INT, &value, 1, sizeof(value));
 }
 
 void
-sl__make_ints(struct sl__making *m, const char *name, const int64_t *values,
+sl__node_builder_set_ints(struct sl__node_builder *m, const char *name, const int64_t *values,
 	      size_t n)
 {
 	set(m, name, SL__ATTRIBUTE_INTS, values, n, sizeof(*values));
 }
 
 void
-sl__make_float(struct sl__making *m, const char *name, float value)
+sl__node_builder_set_float(struct sl__node_builder *m, const char *name, float value)
 {
 	set(m, name, SL__ATTRIBUTE_FLOAT, &value, 1, sizeof(value));
 }
 
 void
-sl__make_floats(struct sl__making *m, const char *name, const float *values,
+sl__node_builder_set_floats(struct sl__node_builder *m, const char *name, const float *values,
 		size_t n)
 {
 	set(m, name, SL__ATTRIBUTE_FLOATS, values, n, sizeof(*values));
 }
 
 void
-sl__make_string(struct sl__making *m, const char *name, const char *value)
+sl__node_builder_set_string(struct sl__node_builder *m, const char *name, const char *value)
 {
 	set(m, name, SL__ATTRIBUTE_STRING, &value, 1, sizeof(value));
 }
 
 void
-sl__make_strings(struct sl__making *m, const char *name,
+sl__node_builder_set_strings(struct sl__node_builder *m, const char *name,
 		 const char *const *values, size_t n)
 {
 	set(m, name, SL__ATTRIBUTE_STRINGS, values, n, sizeof(*values));
 }
 
 void
-sl__make_cover(struct sl__making *m, uint32_t node)
+sl__node_builder_add_covered(struct sl__node_builder *m, uint32_t node)
 {
-	if (m->n_covers == SL__MAKING_COVERS)
+	if (m->n_covers == SL__NODE_BUILDER_COVERS)
 		refuse(m, "parts");
 	else
 		m->covers[m->n_covers++] = node;
 }
 
 uint32_t
-sl__make_end(struct sl__making *m)
+sl__node_builder_finish(struct sl__node_builder *m)
 {
 	if (m->rw->rc)
 		return 0;
 	for (size_t i = 0; i < m->n_covers; i++) {
 		if (!m->rw->nodes[m->covers[i]].is_gone)
-			sl__rewrite_remove(m->rw, m->covers[i]);
+			sl__rewrite_remove_node(m->rw, m->covers[i]);
 	}
 	return sl__rewrite_add_node(m->rw, &m->node, m->covers, m->n_covers);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantize.h - what the passes about quantized models ask of nodes. */
-#ifndef SL_QUANTIZE_H
-#define SL_QUANTIZE_H
+/* fuse_quantized.h - what the passes about quantized models ask of nodes. */
+#ifndef SL_FUSE_QUANTIZED_H
+#define SL_FUSE_QUANTIZED_H
 
 #include "transform/rewrite.h"
 
 /* One scale and zero point for a whole tensor, from constants. */
-struct sl__quantizer {
+struct sl__quantization {
 	uint32_t scale, zero; /* values; zero SL__NONE: left out, it is 0 */
 	double by;
 	int64_t at;
@@ -14,29 +14,29 @@ struct sl__quantizer {
 };
 
 /* An operand that a DequantizeLinear makes of 'x'. */
-struct sl__quantized {
+struct sl__dequantized_operand {
 	uint32_t node, x;
-	struct sl__quantizer q;
+	struct sl__quantization q;
 };
 
 /* 0 where a QuantizeLinear or DequantizeLinear is another kind: scales that
  * are not known or not one for all, other integers, other reals than f32. */
-int sl__quantizer_read(struct sl__quantizer *out, const struct sl__rewrite *rw,
+int sl__quantization_read(struct sl__quantization *out, const struct sl__rewrite *rw,
 		       uint32_t node);
-int sl__quantized_read(struct sl__quantized *out, const struct sl__rewrite *rw,
+int sl__dequantized_operand_read(struct sl__dequantized_operand *out, const struct sl__rewrite *rw,
 		       uint32_t value);
-int sl__quantizer_equal(const struct sl__quantizer *a,
-			const struct sl__quantizer *b);
+int sl__quantization_equal(const struct sl__quantization *a,
+			const struct sl__quantization *b);
 
 /* The code of a real number: rounded to nearest even, saturated. */
-int64_t sl__quantizer_code(const struct sl__quantizer *q, double real);
+int64_t sl__quantization_encode(const struct sl__quantization *q, double real);
 
 /* The zero point as a value: the one there is, or a new constant. */
-uint32_t sl__quantizer_zero(struct sl__rewrite *rw,
-			    const struct sl__quantizer *q);
+uint32_t sl__quantization_zero_point(struct sl__rewrite *rw,
+			    const struct sl__quantization *q);
 
 /* A constant of one integer of that type. */
-uint32_t sl__quantize_constant(struct sl__rewrite *rw, enum sl_dtype dtype,
+uint32_t sl__rewrite_add_integer_scalar(struct sl__rewrite *rw, enum sl_dtype dtype,
 			       int64_t number);
 
 /* Constant integers with one scale or one for each of n places along an
@@ -51,7 +51,7 @@ int sl__quantized_weights_read(struct sl__quantized_weights *out,
 
 /* Whether integer convolutions take them: as int8 their zero points are 0,
  * from the start or once 128 is taken off uint8. */
-int sl__quantized_weights_are_centred(const struct sl__quantized_weights *w,
+int sl__quantized_weights_symmetric(const struct sl__quantized_weights *w,
 				      const struct sl__rewrite *rw);
 
 /*
@@ -63,21 +63,21 @@ int sl__quantized_weights_are_centred(const struct sl__quantized_weights *w,
 struct sl__quantized_bias {
 	uint32_t value;
 	size_t n;
-	const struct sl__quantizer *x;
+	const struct sl__quantization *x;
 	const struct sl__quantized_weights *w;
-	const struct sl__quantizer *y;
+	const struct sl__quantization *y;
 	double alpha, beta;
 };
-int sl__quantized_bias_make(struct sl__rewrite *rw,
+int sl__quantized_bias_add_constant(struct sl__rewrite *rw,
 			    const struct sl__quantized_bias *bias,
 			    uint32_t *out);
 
 /* Whether nodes other than this one need a value. */
-int sl__is_wanted_beyond(const struct sl__rewrite *rw, uint32_t value,
+int sl__has_other_users(const struct sl__rewrite *rw, uint32_t value,
 			 uint32_t node);
 
 /* Whether a node only moves elements of its first input, or chooses among
  * them by size: what is done to each may be done before or after. */
-int sl__is_movement(const struct sl__rewrite *rw, uint32_t node);
+int sl__commutes_with_quantize(const struct sl__rewrite *rw, uint32_t node);
 
 #endif
