@@ -342,7 +342,7 @@ main(int argc, char **argv)
 	}
 	if (!array_mib)
 		array_mib = DEFAULT_ARRAY_MIB;
-	if (sl__dnnl_cap(&err)) {
+	if (sl__dnnl_cap_isa(&err)) {
 		fprintf(stderr, "ceilings: %s\n", err.text);
 		return 69;
 	}

@@ -123,7 +123,7 @@ run(const struct sl_graph *graph, size_t seed)
 	for (size_t k = 0; !rc && k < graph->blocks[0].n_outputs; k++) {
 		struct sl__runtime_value out;
 
-		rc = sl__plan_result(plan, k, &out, &err);
+		rc = sl__plan_output_value(plan, k, &out, &err);
 	}
 	assert(!rc || (err.status == rc && err.text[0]));
 	assert(rc != SL_E_BUG);

@@ -139,7 +139,7 @@ planned_check(struct planned *p)
 		struct sl__runtime_value got;
 		const struct sl__runtime_value *want;
 
-		assert_int_equal(sl__plan_result(p->plan, k, &got, &err),
+		assert_int_equal(sl__plan_output_value(p->plan, k, &got, &err),
 				 SL_OK);
 		assert_int_equal(sl__evaluator_value(p->ev, model->outputs[k],
 						     &want, &err),

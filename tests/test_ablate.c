@@ -69,7 +69,7 @@ take_output(struct ablated *a, unsigned char *to)
 	struct sl_error err;
 
 	assert_int_equal(sl_plan_run(a->p.plan, &err), SL_OK);
-	assert_int_equal(sl__plan_result(a->p.plan, 0, &d, &err), SL_OK);
+	assert_int_equal(sl__plan_output_value(a->p.plan, 0, &d, &err), SL_OK);
 	assert_int_equal(d.tensor.n_bytes, sizeof(a->before));
 	memcpy(to, d.tensor.bytes, sizeof(a->before));
 }

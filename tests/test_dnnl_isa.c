@@ -37,7 +37,7 @@ isa_after(void (*act)(void))
 static void
 must_cap(void)
 {
-	if (sl__dnnl_cap_if(1, NULL))
+	if (sl__dnnl_cap_isa_if(1, NULL))
 		_exit(1);
 }
 
@@ -97,7 +97,7 @@ cap_late(void)
 			 ~(unsigned)dnnl_cpu_isa_avx512_core_bf16;
 	struct sl_error err = {.text = ""};
 	int has_tiles = ((unsigned)dnnl_get_effective_cpu_isa() & tiles) != 0;
-	enum sl_status rc = sl__dnnl_cap_if(1, &err);
+	enum sl_status rc = sl__dnnl_cap_isa_if(1, &err);
 
 	if (rc != (has_tiles ? SL_E_ABSENT : SL_OK))
 		_exit(1);
@@ -117,16 +117,16 @@ static void
 caps_of_the_user_are_known_by_name(void **state)
 {
 	(void)state;
-	assert_true(sl__dnnl_is_below_tiles("AVX2"));
-	assert_true(sl__dnnl_is_below_tiles("avx512_core_bf16"));
-	assert_true(sl__dnnl_is_below_tiles("AVX512_CORE"));
-	assert_false(sl__dnnl_is_below_tiles("AVX512_CORE_AMX"));
-	assert_false(sl__dnnl_is_below_tiles("ALL"));
-	assert_false(sl__dnnl_is_below_tiles("DEFAULT"));
+	assert_true(sl__dnnl_isa_excludes_amx("AVX2"));
+	assert_true(sl__dnnl_isa_excludes_amx("avx512_core_bf16"));
+	assert_true(sl__dnnl_isa_excludes_amx("AVX512_CORE"));
+	assert_false(sl__dnnl_isa_excludes_amx("AVX512_CORE_AMX"));
+	assert_false(sl__dnnl_isa_excludes_amx("ALL"));
+	assert_false(sl__dnnl_isa_excludes_amx("DEFAULT"));
 	/* oneDNN does not know it, and uses all there is. */
-	assert_false(sl__dnnl_is_below_tiles("AVX512_MIC"));
-	assert_false(sl__dnnl_is_below_tiles(""));
-	assert_false(sl__dnnl_is_below_tiles(NULL));
+	assert_false(sl__dnnl_isa_excludes_amx("AVX512_MIC"));
+	assert_false(sl__dnnl_isa_excludes_amx(""));
+	assert_false(sl__dnnl_isa_excludes_amx(NULL));
 }
 
 /* Last: this process asks oneDNN itself. */
@@ -134,9 +134,9 @@ static void
 what_is_used_is_known(void **state)
 {
 	(void)state;
-	assert_int_equal(sl__dnnl_cap(NULL), SL_OK);
-	assert_true(sl__dnnl_has(dnnl_cpu_isa_sse41));
-	assert_int_equal(sl__dnnl_cap(NULL), SL_OK);
+	assert_int_equal(sl__dnnl_cap_isa(NULL), SL_OK);
+	assert_true(sl__dnnl_uses_isa(dnnl_cpu_isa_sse41));
+	assert_int_equal(sl__dnnl_cap_isa(NULL), SL_OK);
 }
 
 int

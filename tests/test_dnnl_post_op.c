@@ -48,15 +48,15 @@ long_chains(void **state)
 static void
 functions_of_every_kind(void **state)
 {
-	struct sl__dnnl_change changes[SL__CHANGES_MOST];
+	struct sl__dnnl_eltwise changes[SL__ELTWISE_CHAIN_MAX];
 
 	(void)state;
 	for (int i = 0; i < SL__N_POST_OPS; i++) {
 		struct sl__post_op post_op = {.kind = (enum sl__post_op_kind)i};
-		int n = sl__dnnl_changes(changes, &post_op);
+		int n = sl__dnnl_eltwise_chain(changes, &post_op);
 
 		assert_int_equal(n == 0, is_post_op_join(post_op.kind));
-		assert_int_equal(sl__dnnl_post_op_length(&post_op), n ? n : 1);
+		assert_int_equal(sl__dnnl_post_op_n_dnnl_ops(&post_op), n ? n : 1);
 		for (int k = 0; k < n; k++)
 			assert_int_not_equal(changes[k].kind,
 					     dnnl_alg_kind_undef);
@@ -82,10 +82,10 @@ a_function_twice(void **state)
 
 	(void)state;
 	/* A relu ignores its parameters; a leaky one is the same function. */
-	assert_int_equal(sl__dnnl_post_ops_fit(post_ops, 7), 6);
-	assert_int_equal(sl__dnnl_post_ops_fit(post_ops, 6), 6);
-	assert_int_equal(sl__dnnl_post_ops_fit(post_ops, 0), 0);
-	assert_int_equal(sl__dnnl_post_ops_fit(clips, 2), 1);
+	assert_int_equal(sl__dnnl_post_ops_n_fusable(post_ops, 7), 6);
+	assert_int_equal(sl__dnnl_post_ops_n_fusable(post_ops, 6), 6);
+	assert_int_equal(sl__dnnl_post_ops_n_fusable(post_ops, 0), 0);
+	assert_int_equal(sl__dnnl_post_ops_n_fusable(clips, 2), 1);
 }
 
 int

@@ -13,7 +13,7 @@ enum { MS = 1000000 };
 
 struct scene {
 	struct sl__arena arena;
-	struct sl__dnnl *dnnl;
+	struct sl__dnnl_context *dnnl;
 	dnnl_primitive_desc_t pd;
 	struct scripted_instruments script;
 	struct sl__dnnl_timer timer;
@@ -25,7 +25,7 @@ describe(dnnl_memory_desc_t *md, int64_t rows, int64_t columns)
 {
 	const int64_t dims[] = {rows, columns};
 
-	assert_true(sl__dnnl_plain(md, SL_DTYPE_F32, 2, dims));
+	assert_true(sl__dnnl_row_major_md(md, SL_DTYPE_F32, 2, dims));
 }
 
 /* A matrix of n x n times a row. */
@@ -37,7 +37,7 @@ open_scene(struct scene *s, int64_t n, uint64_t reading_ns)
 
 	memset(s, 0, sizeof(*s));
 	sl__arena_init(&s->arena, NULL);
-	assert_int_equal(sl__dnnl_new(&s->dnnl, &s->arena, NULL), SL_OK);
+	assert_int_equal(sl__dnnl_context_new(&s->dnnl, &s->arena, NULL), SL_OK);
 	describe(&row, 1, n);
 	describe(&weights, n, n);
 	assert_int_equal(
@@ -58,7 +58,7 @@ close_scene(struct scene *s)
 {
 	sl__dnnl_timer_release(&s->timer);
 	dnnl_primitive_desc_destroy(s->pd);
-	sl__dnnl_free(s->dnnl);
+	sl__dnnl_context_free(s->dnnl);
 	sl__arena_release(&s->arena);
 }
 
@@ -69,7 +69,7 @@ runs_of(struct scene *s, uint64_t best_ns)
 	const struct sl__dnnl_trial trial = {.pd = s->pd};
 	struct sl_error err;
 
-	if (sl__dnnl_time(s->elapsed_ns, &s->timer, &trial, best_ns, &err))
+	if (sl__dnnl_time_primitive(s->elapsed_ns, &s->timer, &trial, best_ns, &err))
 		fail_msg("%s", err.text);
 	return s->script.n_reads / 2;
 }
@@ -144,7 +144,7 @@ two_take_turns(void **state)
 	trials[0].pd = trials[1].pd = s.pd;
 	s.elapsed_ns[1] = 5;
 	assert_int_equal(
-		sl__dnnl_time_both(s.elapsed_ns, &s.timer, trials, &err),
+		sl__dnnl_time_interleaved(s.elapsed_ns, &s.timer, trials, &err),
 		SL_OK);
 	assert_int_equal(s.script.n_reads / 2, 2 * 5);
 	assert_int_equal(s.elapsed_ns[0], MS);

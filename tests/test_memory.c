@@ -92,13 +92,13 @@ find_needs(struct random_program *r)
 				last = s;
 			}
 		}
-		if (r->buffers[b].category == SL__ROOM_OUTPUT &&
+		if (r->buffers[b].category == SL__CATEGORY_OUTPUT &&
 		    first == n_steps)
 			first = 0;
-		if (r->buffers[b].category == SL__ROOM_INPUT)
+		if (r->buffers[b].category == SL__CATEGORY_INPUT)
 			first = 0;
-		if (r->buffers[b].category == SL__ROOM_INPUT ||
-		    r->buffers[b].category == SL__ROOM_OUTPUT)
+		if (r->buffers[b].category == SL__CATEGORY_INPUT ||
+		    r->buffers[b].category == SL__CATEGORY_OUTPUT)
 			last = n_steps - 1;
 		for (size_t s = first; s < n_steps && s <= last; s++)
 			r->is_needed[s][b] = 1;
@@ -109,7 +109,7 @@ static int
 lies_in_block(const struct random_program *r, uint32_t b)
 {
 	return r->buffers[b].base == b && r->buffers[b].n_bytes > 0 &&
-	       r->buffers[b].category != SL__ROOM_CONSTANT;
+	       r->buffers[b].category != SL__CATEGORY_CONSTANT;
 }
 
 static void
@@ -179,7 +179,7 @@ places_random_programs(void **state)
 		make_steps(&r, &rng);
 		find_needs(&r);
 		memcpy(before, r.buffers, sizeof(before));
-		assert_int_equal(sl__program_place(&r.p, &err), SL_OK);
+		assert_int_equal(sl__program_place_buffers(&r.p, &err), SL_OK);
 		for (size_t s = 0; s < (r.p.n_steps ? r.p.n_steps : 1); s++) {
 			uint64_t sum = check_step(&r, s);
 
@@ -211,10 +211,10 @@ sums_do_not_wrap(void **state)
 		r.p.n_steps = 1;
 		for (uint32_t i = 0; i < 32; i++) {
 			r.buffers[i].base = i;
-			r.buffers[i].category = SL__ROOM_INPUT;
+			r.buffers[i].category = SL__CATEGORY_INPUT;
 			r.buffers[i].n_bytes = n_bytes - i;
 		}
-		assert_int_equal(sl__program_place(&r.p, &err), SL_E_NOMEM);
+		assert_int_equal(sl__program_place_buffers(&r.p, &err), SL_E_NOMEM);
 		sl__arena_release(&r.p.arena);
 	}
 }

@@ -79,8 +79,8 @@ workspace_may_stay_untouched(void **state)
 	values = t.use.values_bytes;
 	p = t.subject.plan->current;
 	for (size_t i = 0; i < p->n_buffers; i++) {
-		if (p->buffers[i].category == SL__ROOM_ACTIVATION)
-			p->buffers[i].category = SL__ROOM_WORKSPACE;
+		if (p->buffers[i].category == SL__CATEGORY_ACTIVATION)
+			p->buffers[i].category = SL__CATEGORY_WORKSPACE;
 	}
 	take(&t);
 	some = t.use.predicted_bytes - t.use.predicted_least_bytes;

@@ -134,7 +134,7 @@ check_predicted(const struct sl_graph *graph, const char *name)
 			      "predicted\n",
 			      name);
 	/* Below AVX2, oneDNN's products keep memory of their own. */
-	if (!sl__dnnl_has(dnnl_cpu_isa_avx2))
+	if (!sl__dnnl_uses_isa(dnnl_cpu_isa_avx2))
 		assert_true(use->touched_bytes.value >=
 			    use->predicted_bytes - most);
 	else if (fabs(use->touched_bytes.value - use->predicted_bytes) > most)

@@ -122,14 +122,14 @@ run_planned(struct backend_case *c, struct sl__runtime_value *got)
 		return fail_with(c, &err);
 	for (size_t i = 0; !rc && i < c->in.n && i < block->n_inputs; i++) {
 		if (is_as_declared(c, i))
-			rc = sl__plan_give(plan, i, &c->in.data[i], &err);
+			rc = sl__plan_set_input(plan, i, &c->in.data[i], &err);
 	}
 	if (!rc)
 		rc = sl_plan_fill_inputs(plan, 1, &err);
 	if (!rc)
 		rc = sl_plan_run(plan, &err);
 	for (size_t k = 0; !rc && k < block->n_outputs; k++) {
-		rc = sl__plan_result(plan, k, &out, &err);
+		rc = sl__plan_output_value(plan, k, &out, &err);
 		if (!rc)
 			rc = sl__runtime_value_copy(&got[k], &out, NULL, &err);
 	}

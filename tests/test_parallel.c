@@ -23,7 +23,7 @@ parts_cover_everything_once(void **state)
 			for (int rank = 0; rank < n; rank++) {
 				int64_t first, end;
 
-				sl__parallel_part(total, rank, n, &first, &end);
+				sl__parallel_range(total, rank, n, &first, &end);
 				assert_int_equal(first, next);
 				assert_true(end >= first);
 				least = end - first < least ? end - first
@@ -45,7 +45,7 @@ parts_of_very_much_do_not_overflow(void **state)
 
 	(void)state;
 	for (int rank = 0; rank < 7; rank++) {
-		sl__parallel_part(total, rank, 7, &first, &end);
+		sl__parallel_range(total, rank, 7, &first, &end);
 		assert_int_equal(first, next);
 		next = end;
 	}
@@ -79,7 +79,7 @@ each_rank_is_called_once(void **state)
 		struct calls c = {0};
 		int got;
 
-		sl__parallel(n, note_call, &c);
+		sl__parallel_run(n, note_call, &c);
 		got = atomic_load(&c.n);
 		assert_int_equal(atomic_load(&c.n_wrong), 0);
 		/* Fewer than asked for is the system's right, none is not. */
@@ -97,7 +97,7 @@ add_part(int rank, int n, void *ctx)
 	struct calls *c = ctx;
 	int64_t first, end;
 
-	sl__parallel_part(TOTAL, rank, n, &first, &end);
+	sl__parallel_range(TOTAL, rank, n, &first, &end);
 	for (int64_t i = first; i < end; i++)
 		c->sum[i] += i;
 }
@@ -108,7 +108,7 @@ add_often(void *ctx)
 	struct calls *c = ctx;
 
 	for (int round = 0; round < ROUNDS; round++)
-		sl__parallel(1 + round % 4, add_part, c);
+		sl__parallel_run(1 + round % 4, add_part, c);
 	return NULL;
 }
 
@@ -146,7 +146,7 @@ call_again(int rank, int n, void *ctx)
 
 	(void)n;
 	if (rank < 2)
-		sl__parallel(3, add_part, &both[rank]);
+		sl__parallel_run(3, add_part, &both[rank]);
 }
 
 static void
@@ -157,7 +157,7 @@ calls_inside_calls_do_everything(void **state)
 
 	(void)state;
 	memset(sums, 0, sizeof(sums));
-	sl__parallel(2, call_again, both);
+	sl__parallel_run(2, call_again, both);
 	check_sums(sums[0], 1);
 	/* With one thread there is no second caller. */
 	if (sums[1][1])
@@ -168,22 +168,22 @@ static void *
 set_three(void *ctx)
 {
 	(void)ctx;
-	(void)sl__parallel_set(3);
+	(void)sl__parallel_set_threads(3);
 	return NULL;
 }
 
 static void
 numbers_are_put_back_and_one_threads_own(void **state)
 {
-	int before = sl__parallel_set(2);
+	int before = sl__parallel_set_threads(2);
 	pthread_t other;
 
 	(void)state;
 	assert_int_equal(pthread_create(&other, NULL, set_three, NULL), 0);
 	pthread_join(other, NULL);
-	assert_int_equal(sl__parallel_set(5), 2);
-	assert_int_equal(sl__parallel_set(before), 5);
-	assert_int_equal(sl__parallel_set(before), before);
+	assert_int_equal(sl__parallel_set_threads(5), 2);
+	assert_int_equal(sl__parallel_set_threads(before), 5);
+	assert_int_equal(sl__parallel_set_threads(before), before);
 }
 
 int

@@ -14,7 +14,7 @@ struct by_hand {
 	struct sl__program program;
 	struct sl__shapes shapes;
 	struct sl__type types[N_VALUES];
-	struct sl__held held[N_VALUES];
+	struct sl__planned_value held[N_VALUES];
 	struct sl__planner pl;
 };
 
@@ -60,11 +60,11 @@ a_value_may_have_many_forms(void **state)
 			  "out y\n");
 	y = graph_text_value(h.g, "y");
 	for (int i = 0; i < 3 * SL__VERSIONS_MOST; i++) {
-		buffer = sl__plan_write(&h.pl, y, NULL);
+		buffer = sl__plan_output_buffer(&h.pl, y, NULL);
 		assert_int_equal(h.pl.rc, SL_OK);
 		assert_true(buffer != last);
 		assert_int_equal(h.program.buffers[buffer].category,
-				 SL__ROOM_OUTPUT);
+				 SL__CATEGORY_OUTPUT);
 		last = buffer;
 	}
 	assert_int_equal(h.held[y].n_versions, SL__VERSIONS_MOST);
@@ -87,10 +87,10 @@ one_output_takes_the_place_of_an_input(void **state)
 	x = graph_text_value(h.g, "x");
 	h.held[x].uses_left = 1;
 	h.held[graph_text_value(h.g, "b")].uses_left = 1;
-	in = sl__plan_write(&h.pl, x, NULL);
+	in = sl__plan_output_buffer(&h.pl, x, NULL);
 	h.pl.node = h.g->graph->values[graph_text_value(h.g, "a")].producer;
-	a = sl__plan_write_over(&h.pl, graph_text_value(h.g, "a"), NULL, in);
-	b = sl__plan_write_over(&h.pl, graph_text_value(h.g, "b"), NULL, in);
+	a = sl__plan_output_in_place(&h.pl, graph_text_value(h.g, "a"), NULL, in);
+	b = sl__plan_output_in_place(&h.pl, graph_text_value(h.g, "b"), NULL, in);
 	assert_int_equal(h.pl.rc, SL_OK);
 	assert_int_equal(a, in);
 	assert_true(b != in);
@@ -114,19 +114,19 @@ the_first_failure_sticks(void **state)
 			  "out y\n");
 	h.pl.err = &err;
 	x = graph_text_value(h.g, "x");
-	assert_int_equal(sl__plan_bug(&h.pl, "first"), 0);
-	assert_int_equal(sl__plan_bug(&h.pl, "second"), 0);
-	assert_int_equal(sl__plan_check(&h.pl, SL_E_NOMEM), 0);
-	at[0] = sl__plan_read(&h.pl, x, NULL);
-	at[1] = sl__plan_write_over(&h.pl, x, NULL, at[0]);
+	assert_int_equal(sl__planner_fail_internal(&h.pl, "first"), 0);
+	assert_int_equal(sl__planner_fail_internal(&h.pl, "second"), 0);
+	assert_int_equal(sl__planner_keep_status(&h.pl, SL_E_NOMEM), 0);
+	at[0] = sl__plan_input_buffer(&h.pl, x, NULL);
+	at[1] = sl__plan_output_in_place(&h.pl, x, NULL, at[0]);
 	assert_int_equal(at[0], SL__NONE);
 	assert_int_equal(at[1], SL__NONE);
 	assert_int_equal(sl__plan_workspace(&h.pl, 8), SL__NONE);
-	assert_int_equal(sl__plan_keep(&h.pl, 8, &data), SL__NONE);
+	assert_int_equal(sl__plan_persistent_buffer(&h.pl, 8, &data), SL__NONE);
 	assert_null(data);
-	assert_null(sl__plan_state(&h.pl, 8));
+	assert_null(sl__plan_alloc_state(&h.pl, 8));
 	sl__plan_view(&h.pl, x, at[0], 0);
-	step = sl__plan_step(&h.pl, at, 2, "none", NULL, NULL);
+	step = sl__plan_add_step(&h.pl, at, 2, "none", NULL, NULL);
 	assert_ptr_equal(step, &h.pl.spare);
 	assert_int_equal(h.program.n_steps, 0);
 	assert_int_equal(h.program.n_buffers, 0);

@@ -266,7 +266,7 @@ sequences_go_in(void **state)
 		*(float *)(void *)list.items[i].bytes = (float)i + 1;
 	}
 	if (sl_plan_new(&plan, g->graph, &how, &err) ||
-	    sl__plan_give(plan, 0, &list, &err))
+	    sl__plan_set_input(plan, 0, &list, &err))
 		fail_msg("%s", err.text);
 	sl__runtime_value_clear(&list, NULL);
 	for (int run = 0; run < 3; run++) {

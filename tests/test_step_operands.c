@@ -25,7 +25,7 @@ start(struct fixture *f)
 	f->at[0] = f->weights;
 	f->at[1] = f->a;
 	f->at[2] = f->b;
-	f->buffers[0] = (struct sl__buffer){.category = SL__ROOM_CONSTANT,
+	f->buffers[0] = (struct sl__buffer){.category = SL__CATEGORY_CONSTANT,
 					    .n_bytes = N};
 	f->buffers[1] = (struct sl__buffer){.n_bytes = N, .base = 1};
 	f->buffers[2] = (struct sl__buffer){.n_bytes = sizeof(f->b), .base = 2};

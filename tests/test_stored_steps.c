@@ -38,8 +38,8 @@ spoil(struct sl__program *p)
 			uint32_t id = p->steps[i].operands[k];
 			struct sl__buffer *b = &p->buffers[p->buffers[id].base];
 
-			if (b->category != SL__ROOM_CONSTANT &&
-			    b->category != SL__ROOM_INPUT)
+			if (b->category != SL__CATEGORY_CONSTANT &&
+			    b->category != SL__CATEGORY_INPUT)
 				memset(b->data, 0x7f, (size_t)b->n_bytes);
 		}
 	}
@@ -53,7 +53,7 @@ compare_outputs(struct sl_plan *plan, unsigned char *const *expected)
 	for (size_t k = 0; k < n; k++) {
 		struct sl__runtime_value d;
 
-		assert_int_equal(sl__plan_result(plan, k, &d, NULL), SL_OK);
+		assert_int_equal(sl__plan_output_value(plan, k, &d, NULL), SL_OK);
 		assert_memory_equal(d.tensor.bytes, expected[k],
 				    (size_t)d.tensor.n_bytes);
 	}
@@ -65,7 +65,7 @@ keep_outputs(struct sl_plan *plan, unsigned char **to)
 	for (size_t k = 0; k < plan->graph->blocks[0].n_outputs; k++) {
 		struct sl__runtime_value d;
 
-		assert_int_equal(sl__plan_result(plan, k, &d, NULL), SL_OK);
+		assert_int_equal(sl__plan_output_value(plan, k, &d, NULL), SL_OK);
 		to[k] = malloc((size_t)d.tensor.n_bytes);
 		assert_non_null(to[k]);
 		memcpy(to[k], d.tensor.bytes, (size_t)d.tensor.n_bytes);

@@ -259,7 +259,7 @@ planned_at(const struct sl__program *p, size_t step)
 	for (uint32_t i = 0; i < p->n_buffers; i++) {
 		const struct sl__buffer *b = &p->buffers[i];
 
-		if (b->base == i && b->category != SL__ROOM_CONSTANT &&
+		if (b->base == i && b->category != SL__CATEGORY_CONSTANT &&
 		    b->first <= step && step <= b->last)
 			sum += (b->n_bytes + 63) / 64 * 64;
 	}

@@ -29,7 +29,7 @@ step_name(const struct sl__program *p, size_t step)
 static const char *
 value_name(const struct sl__program *p, uint32_t base, size_t step)
 {
-	for (const struct sl__label *l = p->labels; l; l = l->next) {
+	for (const struct sl__buffer_label *l = p->labels; l; l = l->next) {
 		if (l->buffer == base && l->step <= step)
 			return p->graph->values[l->value].name;
 	}
@@ -81,7 +81,7 @@ category_of(struct sl_memory_use *out, const struct sl__program *p,
 		return &out->input_bytes;
 	if (tensor->is_output)
 		return &out->output_bytes;
-	return p->buffers[base].category == SL__ROOM_WORKSPACE
+	return p->buffers[base].category == SL__CATEGORY_WORKSPACE
 		       ? &out->workspace_bytes
 		       : &out->activations_bytes;
 }
@@ -131,11 +131,11 @@ needed_at(const struct sl__program *p, size_t step)
 		const struct sl__buffer *b = &p->buffers[i];
 		uint64_t n_bytes = (b->n_bytes + 63) & ~UINT64_C(63);
 
-		if (b->base != i || b->category == SL__ROOM_CONSTANT ||
+		if (b->base != i || b->category == SL__CATEGORY_CONSTANT ||
 		    b->first > step || step > b->last)
 			continue;
 		need.all_bytes += n_bytes;
-		if (b->category != SL__ROOM_WORKSPACE)
+		if (b->category != SL__CATEGORY_WORKSPACE)
 			need.values_bytes += n_bytes;
 	}
 	return need;
@@ -251,7 +251,7 @@ count_records(const struct sl__program *p)
 
 	count(&r, &p->arena);
 	count(&r, &p->weights->arena);
-	count(&r, sl__plan_weights_entries(p->weights));
+	count(&r, sl__plan_weights_entry_arena(p->weights));
 	count(&r, &p->graph->arena);
 	count(&r, &p->shapes->arena);
 	count(&r, ev->arena);
@@ -297,8 +297,8 @@ mark_values(unsigned char *marks, const struct sl__program *p, uint64_t page)
 		const struct sl__buffer *b = &p->buffers[i];
 		uintptr_t at = (uintptr_t)p->block + b->offset;
 
-		if (b->base != i || b->category == SL__ROOM_CONSTANT ||
-		    b->category == SL__ROOM_WORKSPACE || !b->n_bytes ||
+		if (b->base != i || b->category == SL__CATEGORY_CONSTANT ||
+		    b->category == SL__CATEGORY_WORKSPACE || !b->n_bytes ||
 		    b->first > b->last)
 			continue;
 		for (uintptr_t k = at / page; k <= (at + b->n_bytes - 1) / page;

@@ -46,12 +46,12 @@ list_made(struct reader *r, struct sl_error *err)
 	const struct sl__program *p = r->program;
 	size_t n = 0;
 
-	for (const struct sl__label *l = p->labels; l; l = l->next)
+	for (const struct sl__buffer_label *l = p->labels; l; l = l->next)
 		n++;
 	r->made = sl__arena_array(r->arena, n, sizeof(*r->made));
 	if (!r->made)
 		return sl__fail_nomem(err);
-	for (const struct sl__label *l = p->labels; l; l = l->next)
+	for (const struct sl__buffer_label *l = p->labels; l; l = l->next)
 		r->made[r->n_made++] = (struct made){
 			l->buffer, p->graph->values[l->value].producer};
 	if (n)
@@ -78,8 +78,8 @@ operand_of(const struct reader *r, size_t step, uint32_t k)
 				  .n_bytes = s->at[k] ? b->n_bytes : 0};
 	int is_new = base->first == step;
 
-	if (base->category == SL__ROOM_CONSTANT ||
-	    base->category == SL__ROOM_INPUT) {
+	if (base->category == SL__CATEGORY_CONSTANT ||
+	    base->category == SL__CATEGORY_INPUT) {
 		out.is_read = 1;
 		return out;
 	}

@@ -126,7 +126,7 @@ open_subject(struct comparing *a, size_t i, struct sl__subject *out,
 
 	if (rc)
 		return rc;
-	a->plans[i].plan.flags |= SL__PLAN_APART;
+	a->plans[i].plan.flags |= SL__PLAN_OWN_WEIGHTS;
 	sl__same_choices_set(&a->choices, &a->plans[i].plan);
 	rc = sl__subject_open(out, c->graph, &how, err);
 	return sl__error_prefix(err, rc, c->name ? c->name : sl_graph_name(c->graph));

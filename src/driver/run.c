@@ -144,7 +144,7 @@ take_output(struct runner *r, size_t k, struct sl_error *err)
 	enum sl_status rc;
 
 	out->name = sl__arena_string(r->arena, r->graph->values[id].name);
-	rc = sl__plan_result(r->plan, k, &got, err);
+	rc = sl__plan_output_value(r->plan, k, &got, err);
 	if (rc)
 		return rc;
 	dims = sl__arena_array(r->arena, got.tensor.rank, sizeof(*dims));

@@ -38,7 +38,7 @@ struct work {
 };
 
 int64_t
-sl__attend_floats(int64_t width, int64_t value_width)
+sl__attend_scratch_floats(int64_t width, int64_t value_width)
 {
 	return QUERIES * (4 + width + value_width + KEYS);
 }
@@ -191,7 +191,7 @@ add_shared(const struct sl__attend *a, int64_t key, float *s, int64_t query)
 	const float *added = a->mask;
 	const unsigned char *seen = a->mask;
 	int64_t at = a->mask_at[0] + key * a->mask_key;
-	float x = a->mask_kind == SL__MASK_ADDED ? added[at]
+	float x = a->mask_kind == SL__MASK_ADDITIVE ? added[at]
 						 : hide(0, seen[at]);
 
 	for (int l = 0; l < a->n; l++)
@@ -205,7 +205,7 @@ add_pairs(const struct sl__attend *a, int64_t key, float *s, int64_t query)
 	const unsigned char *seen =
 		(const unsigned char *)a->mask + key * a->mask_key;
 
-	if (a->mask_kind == SL__MASK_ADDED) {
+	if (a->mask_kind == SL__MASK_ADDITIVE) {
 		SL__EACH_ALONE
 		for (int l = 0; l < a->n; l++)
 			s[l * query] += added[a->mask_at[l]];
@@ -400,7 +400,7 @@ weigh_few(const struct sl__attend *a, struct work *w)
 
 static void
 take_keys(const struct sl__attend *a, struct work *w, const float *k,
-	  const float *v, const struct sl__attend_part *part)
+	  const float *v, const struct sl__attend_kv_segment *part)
 {
 	int is_few = a->n <= FEW;
 	struct places p = {is_few ? 1 : QUERIES, is_few ? KEYS : 1};
@@ -443,8 +443,8 @@ sl__attend(const struct sl__attend *a, float *scratch)
 	int64_t end = end_of_keys(a), start = 0;
 
 	begin(a, &w, scratch);
-	for (int i = 0; i < SL__ATTEND_PARTS; i++) {
-		const struct sl__attend_part *part = &a->parts[i];
+	for (int i = 0; i < SL__ATTEND_KV_SEGMENTS; i++) {
+		const struct sl__attend_kv_segment *part = &a->parts[i];
 
 		for (int64_t t = 0; t < part->n && start + t < end; t += w.n) {
 			w.first = start + t;

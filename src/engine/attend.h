@@ -5,16 +5,16 @@
 
 #include <stdint.h>
 
-enum { SL__ATTEND_QUERIES = 64, SL__ATTEND_PARTS = 2 };
+enum { SL__ATTEND_QUERIES = 64, SL__ATTEND_KV_SEGMENTS = 2 };
 
-enum sl__attend_mask {
+enum sl__attend_mask_kind {
 	SL__MASK_NONE = 0,
-	SL__MASK_ADDED, /* f32 */
-	SL__MASK_SEEN   /* bytes: 0 hides a key */
+	SL__MASK_ADDITIVE, /* f32 */
+	SL__MASK_BOOLEAN   /* bytes: 0 hides a key */
 };
 
 /* Keys and values of n neighbours; rows lie so many elements apart. */
-struct sl__attend_part {
+struct sl__attend_kv_segment {
 	const float *k, *v;
 	int64_t k_row, v_row, n;
 };
@@ -32,15 +32,15 @@ struct sl__attend {
 	const float *q[SL__ATTEND_QUERIES];
 	float *y[SL__ATTEND_QUERIES];
 	int64_t ends[SL__ATTEND_QUERIES];
-	struct sl__attend_part parts[SL__ATTEND_PARTS];
-	enum sl__attend_mask mask_kind;
+	struct sl__attend_kv_segment parts[SL__ATTEND_KV_SEGMENTS];
+	enum sl__attend_mask_kind mask_kind;
 	const void *mask;
 	int64_t mask_at[SL__ATTEND_QUERIES];
 	int64_t mask_key;
 };
 
 /* Floats of memory that a call works in, aligned to 64 bytes. */
-int64_t sl__attend_floats(int64_t width, int64_t value_width);
+int64_t sl__attend_scratch_floats(int64_t width, int64_t value_width);
 void sl__attend(const struct sl__attend *a, float *scratch);
 
 #endif

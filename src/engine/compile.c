@@ -69,11 +69,11 @@ prepare(struct sl__program *p, struct sl__planner *pl,
 		rc = sl__plan_weights_new(&p->weights, graph,
 					  &p->arena.allocator, err);
 	/* Nobody is to take weights that were not made. */
-	if (!rc && pl->options->flags & (SL__PLAN_APART | SL__PLAN_DRY))
+	if (!rc && pl->options->flags & (SL__PLAN_OWN_WEIGHTS | SL__PLAN_DRY))
 		sl__plan_weights_isolate(p->weights);
 	if (!rc && pl->options->flags & SL__PLAN_DRY)
 		sl__pages_set_address_only(p->weights->pages);
-	return rc ? rc : sl__dnnl_new(&p->dnnl, &p->arena, err);
+	return rc ? rc : sl__dnnl_context_new(&p->dnnl, &p->arena, err);
 }
 
 static enum sl_status
@@ -102,7 +102,7 @@ address_buffers(struct sl__program *p)
 	for (size_t i = 0; i < p->n_buffers; i++) {
 		struct sl__buffer *b = &p->buffers[i];
 
-		if (b->category != SL__ROOM_CONSTANT && b->base == i)
+		if (b->category != SL__CATEGORY_CONSTANT && b->base == i)
 			b->data = p->block + b->offset;
 	}
 	for (size_t i = 0; i < p->n_buffers; i++) {
@@ -133,7 +133,7 @@ static enum sl_status
 settle(struct sl__program *p, struct sl_error *err)
 {
 	struct sl__pages *pages = p->weights->pages;
-	enum sl_status rc = sl__program_place(p, err);
+	enum sl_status rc = sl__program_place_buffers(p, err);
 
 	if (rc)
 		return rc;
@@ -169,7 +169,7 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 	pl.program = p;
 	pl.dtype = options->dtype;
 	/* oneDNN divides work for the threads there are when it plans. */
-	before = sl__parallel_set(options->n_threads);
+	before = sl__parallel_set_threads(options->n_threads);
 	rc = prepare(p, &pl, graph, sizes, err);
 	if (!rc && options->algorithms == SL_ALGORITHMS_MEASURED)
 		rc = sl__choices_new(&pl.choices, options, err);
@@ -179,7 +179,7 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 	sl__choices_free(pl.choices);
 	if (!rc)
 		rc = settle(p, err);
-	sl__parallel_set(before);
+	sl__parallel_set_threads(before);
 	if (rc) {
 		sl__program_free(p);
 		return rc;

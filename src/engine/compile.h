@@ -10,7 +10,7 @@
  * takes the addresses that it would take at the fullest moment, its weights
  * are not made, and it cannot be run: what it needs is known in a moment, on
  * any machine. */
-enum { SL__PLAN_DRY = 1 << 28, SL__PLAN_APART = 1 << 29 };
+enum { SL__PLAN_DRY = 1 << 28, SL__PLAN_OWN_WEIGHTS = 1 << 29 };
 
 /* Optimizes the graph, lowers it, places its buffers and binds its steps.
  * 'options' has its defaults filled in; 'sizes' may be NULL. */

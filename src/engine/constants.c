@@ -68,7 +68,7 @@ find_made(const struct making *m, struct sl__planner *pl)
 			? sl__weight_cache_find(pl->program->weights, &m->key)
 			: NULL;
 
-	return data ? sl__plan_lay(pl, m->n_bytes, data, 0) : SL__NONE;
+	return data ? sl__plan_wrap_constant_data(pl, m->n_bytes, data, 0) : SL__NONE;
 }
 
 static void
@@ -91,7 +91,7 @@ make_copy(const struct making *m, struct sl__planner *pl)
 	const struct sl__tensor *t = m->tensor;
 	const void *from;
 	void *to;
-	uint32_t buffer = sl__plan_keep(pl, t->n_bytes, &to);
+	uint32_t buffer = sl__plan_persistent_buffer(pl, t->n_bytes, &to);
 
 	if (pl->rc || !t->n_bytes)
 		return buffer;
@@ -109,7 +109,7 @@ check_numbers(struct sl__planner *pl, uint32_t value)
 {
 	const struct sl__runtime_value *content;
 
-	return !pl->rc && sl__plan_check(pl, sl__evaluator_value(
+	return !pl->rc && sl__planner_keep_status(pl, sl__evaluator_value(
 						     pl->program->evaluator,
 						     value, &content, pl->err));
 }
@@ -142,7 +142,7 @@ lies_ready(const struct sl__tensor *t)
 }
 
 uint32_t
-sl__plan_read_constant(struct sl__planner *pl, uint32_t value)
+sl__plan_unpacked_constant(struct sl__planner *pl, uint32_t value)
 {
 	const struct sl__tensor *t = pl->graph->values[value].tensor;
 	uint32_t buffer = SL__NONE;
@@ -150,19 +150,19 @@ sl__plan_read_constant(struct sl__planner *pl, uint32_t value)
 	if (!lies_ready(t))
 		buffer = copy_constant(pl, value);
 	else if (check_numbers(pl, value))
-		buffer = sl__plan_lay(pl, t->n_bytes, t->bytes, 1);
+		buffer = sl__plan_wrap_constant_data(pl, t->n_bytes, t->bytes, 1);
 	sl__plan_alias(pl, value, NULL, buffer);
 	return buffer;
 }
 
 uint32_t
-sl__plan_own(struct sl__planner *pl, uint32_t value)
+sl__plan_constant_in_own_pages(struct sl__planner *pl, uint32_t value)
 {
-	struct sl__held *held = &pl->held[value];
+	struct sl__planned_value *held = &pl->held[value];
 	uint32_t buffer;
 
 	for (uint32_t i = 0; i < held->n_versions; i++) {
-		struct sl__version *v = &held->versions[i];
+		struct sl__value_version *v = &held->versions[i];
 
 		if (v->layout)
 			continue;
@@ -217,7 +217,7 @@ bytes_of(const struct making *m, struct sl__planner *pl, uint32_t value,
 		made = sl__weight_cache_peek(pl->program->weights, &key);
 	if (made)
 		return made;
-	sl__plan_check(pl, load(m, pl, loaded));
+	sl__planner_keep_status(pl, load(m, pl, loaded));
 	return loaded->tensor.bytes;
 }
 
@@ -227,7 +227,7 @@ make_packed(const struct making *m, struct sl__planner *pl, uint32_t value)
 	struct sl__runtime_value loaded = {0};
 	const unsigned char *bytes;
 	void *to;
-	uint32_t buffer = sl__plan_keep(pl, m->n_bytes, &to);
+	uint32_t buffer = sl__plan_persistent_buffer(pl, m->n_bytes, &to);
 
 	if (pl->rc)
 		return buffer;
@@ -249,7 +249,7 @@ pack(struct sl__planner *pl, uint32_t value, const struct sl__layout *as,
 	uint32_t buffer;
 
 	if (!sl__layout_md(pl, value, as, &m.layout.from)) {
-		sl__plan_bug(pl, "a constant cannot be packed");
+		sl__planner_fail_internal(pl, "a constant cannot be packed");
 		return SL__NONE;
 	}
 	begin(&m, pl, value, sl__layout_bytes(layout));
@@ -258,10 +258,10 @@ pack(struct sl__planner *pl, uint32_t value, const struct sl__layout *as,
 }
 
 uint32_t
-sl__plan_pack(struct sl__planner *pl, uint32_t value,
+sl__plan_packed_constant(struct sl__planner *pl, uint32_t value,
 	      const struct sl__layout *as, const struct sl__layout *layout)
 {
-	struct sl__held *held = &pl->held[value];
+	struct sl__planned_value *held = &pl->held[value];
 	struct sl__packed *p;
 
 	for (p = held->packed; p; p = p->next) {
@@ -269,7 +269,7 @@ sl__plan_pack(struct sl__planner *pl, uint32_t value,
 		    sl__layout_equal(p->layout, layout))
 			return p->buffer;
 	}
-	p = sl__plan_state(pl, sizeof(*p));
+	p = sl__plan_alloc_state(pl, sizeof(*p));
 	if (!p)
 		return SL__NONE;
 	*p = (struct sl__packed){as, layout, pack(pl, value, as, layout),

@@ -15,7 +15,7 @@
 #include "base/banned.h"
 
 int
-sl__is_movable(enum sl_dtype dtype)
+sl__dtype_is_movable(enum sl_dtype dtype)
 {
 	unsigned bits = sl_dtype_bits(dtype);
 
@@ -164,7 +164,7 @@ fill(unsigned char *to, const unsigned char *from, int64_t n, size_t n_bytes)
 
 /* The innermost loop at one position of the others. */
 static void
-move_run(const struct sl__region *region, size_t n_bytes,
+move_run(const struct sl__copy_region *region, size_t n_bytes,
 	 const unsigned char *from, unsigned char *to)
 {
 	int last = region->space.rank - 1;
@@ -182,7 +182,7 @@ move_run(const struct sl__region *region, size_t n_bytes,
 
 struct move {
 	struct sl__data_movement movement;
-	const struct sl__region *region; /* that is being moved */
+	const struct sl__copy_region *region; /* that is being moved */
 	unsigned char *to;
 	const unsigned char *from;
 };
@@ -213,7 +213,7 @@ move_planes(const struct move *m, int64_t first, int64_t end)
 			 l->strides[1][n + 1]};
 
 	while (first < end) {
-		struct sl__position p;
+		struct sl__space_position p;
 		int64_t row = first % rows;
 
 		t.rows = rows - row < end - first ? rows - row : end - first;
@@ -230,7 +230,7 @@ move_runs(const struct move *m, int64_t first, int64_t end)
 {
 	const struct sl__iteration_space *l = &m->region->space;
 	int64_t size = (int64_t)m->movement.n_bytes;
-	struct sl__position p;
+	struct sl__space_position p;
 
 	if (first == end)
 		return;
@@ -247,7 +247,7 @@ move_runs(const struct move *m, int64_t first, int64_t end)
 static void
 move_stretch(const struct move *m, int64_t first, int64_t end)
 {
-	struct sl__region part = *m->region;
+	struct sl__copy_region part = *m->region;
 	int64_t size = (int64_t)m->movement.n_bytes;
 
 	part.space.dims[0] = end - first;
@@ -265,11 +265,11 @@ move_part(int rank, int n_ranks, void *ctx)
 	int64_t first, end;
 
 	if (l->rank == 1) {
-		sl__parallel_part(l->dims[0], rank, n_ranks, &first, &end);
+		sl__parallel_range(l->dims[0], rank, n_ranks, &first, &end);
 		move_stretch(m, first, end);
 		return;
 	}
-	sl__parallel_part(sl__space_count(l, l->rank - 1), rank, n_ranks,
+	sl__parallel_range(sl__space_n_positions(l, l->rank - 1), rank, n_ranks,
 			  &first, &end);
 	if (is_plane(l))
 		move_planes(m, first, end);
@@ -285,13 +285,13 @@ run(struct sl__step *step, struct sl_error *err)
 
 	(void)err;
 	for (uint32_t i = 0; i < m->movement.n; i++) {
-		const struct sl__region *region = &m->movement.regions[i];
-		int64_t n = sl__space_count(&region->space, region->space.rank);
+		const struct sl__copy_region *region = &m->movement.regions[i];
+		int64_t n = sl__space_n_positions(&region->space, region->space.rank);
 
 		m->region = region;
 		m->to = step->at[region->to] + region->to_offset * size;
 		m->from = step->at[region->from] + region->from_offset * size;
-		sl__parallel(sl__threads_for(step->n_threads,
+		sl__parallel_run(sl__threads_for_bytes(step->n_threads,
 					     2 * (uint64_t)(n * size)),
 			     move_part, m);
 	}
@@ -335,7 +335,7 @@ sl__data_movement_step(struct sl__planner *pl,
 		       const uint32_t *operands, uint32_t n_operands,
 		       const char *kernel)
 {
-	struct move *m = sl__plan_state(pl, sizeof(*m));
+	struct move *m = sl__plan_alloc_state(pl, sizeof(*m));
 
 	if (!m)
 		return;
@@ -343,10 +343,10 @@ sl__data_movement_step(struct sl__planner *pl,
 		struct sl__iteration_space *l = &movement->regions[i].space;
 
 		l->n = 2;
-		sl__space_sort(l);
-		sl__space_join(l);
+		sl__space_sort_loops(l);
+		sl__space_merge_loops(l);
 		find_plane(l);
 	}
 	m->movement = *movement;
-	sl__plan_step(pl, operands, n_operands, kernel, run, m);
+	sl__plan_add_step(pl, operands, n_operands, kernel, run, m);
 }

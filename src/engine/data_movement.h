@@ -10,7 +10,7 @@
  * operand 0 is the target and 1 the source, an element is copied.  Operand
  * numbers are the step's; offsets are in elements.
  */
-struct sl__region {
+struct sl__copy_region {
 	struct sl__iteration_space space;
 	uint32_t to, from;
 	int64_t to_offset, from_offset;
@@ -21,7 +21,7 @@ struct sl__region {
  * live as long as the program.  n_bytes: of an element, 1, 2, 4 or 8.
  */
 struct sl__data_movement {
-	struct sl__region *regions;
+	struct sl__copy_region *regions;
 	uint32_t n;
 	size_t n_bytes;
 };
@@ -31,6 +31,6 @@ void sl__data_movement_step(struct sl__planner *pl,
 			    const char *kernel);
 
 /* Whether a type's elements are whole bytes that can be moved. */
-int sl__is_movable(enum sl_dtype dtype);
+int sl__dtype_is_movable(enum sl_dtype dtype);
 
 #endif

@@ -11,7 +11,7 @@ enum { SL__CHOICE_NAME = 64 };
 
 /* A flag of a plan, beside those of the user (enum sl_plan_flags): algorithms
  * are those remembered for half the batch, and nothing is measured. */
-enum { SL__PLAN_AS_HALF = 1 << 30 };
+enum { SL__PLAN_HALF_BATCH_CHOICES = 1 << 30 };
 
 /* The fastest of several ways to do one thing. */
 struct sl__choice {
@@ -36,7 +36,7 @@ struct sl__choices {
 	size_t n, cap;
 	const struct sl_log *log;
 	int is_changed;
-	int order;                    /* enum sl__order; ANY: not decided yet */
+	int order;                    /* enum sl__image_layout; ANY: not decided yet */
 	struct sl__dnnl_timer *timer; /* of those who measure; or NULL */
 	uint64_t budget_ns, elapsed_ns; /* for measuring; spent on it */
 	struct sl_error no_path;

@@ -32,7 +32,7 @@ count_reads(const struct sl__planner *pl, const struct sl__node *node,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
-		const struct sl__held *held;
+		const struct sl__planned_value *held;
 
 		if (node->inputs[i] == SL__NONE)
 			continue;
@@ -53,7 +53,7 @@ static int
 is_last_use(const struct sl__planner *pl, const struct sl__conv *c,
 	    uint32_t value)
 {
-	const struct sl__held *held = &pl->held[value];
+	const struct sl__planned_value *held = &pl->held[value];
 
 	if (pl->graph->values[value].tensor || held->uses_left != 1 ||
 	    count_reads(pl, c->node, value, SL__NONE) != 1)
@@ -62,7 +62,7 @@ is_last_use(const struct sl__planner *pl, const struct sl__conv *c,
 		uint32_t buffer = held->versions[v].buffer;
 		const struct sl__buffer *b = &pl->program->buffers[buffer];
 
-		if (b->base != buffer || b->category != SL__ROOM_ACTIVATION ||
+		if (b->base != buffer || b->category != SL__CATEGORY_ACTIVATION ||
 		    pl->buffer_uses[buffer] != 1 ||
 		    count_reads(pl, c->node, value, buffer) != 1)
 			return 0;
@@ -75,9 +75,9 @@ find_sum(const struct sl__planner *pl, struct sl__conv *c)
 {
 	for (int i = 0; i < c->n_post_ops && c->sum < 0; i++) {
 		if (c->post_ops[i].kind == SL__POST_OP_ADD &&
-		    sl__conv_is_same_size(pl, c, i) &&
+		    sl__conv_operand_is_same_size(pl, c, i) &&
 		    is_last_use(pl, c,
-				sl__plan_in(c->node, c->post_ops[i].input)))
+				sl__plan_node_input(c->node, c->post_ops[i].input)))
 			c->sum = i;
 	}
 }
@@ -100,7 +100,7 @@ add_arg(struct making *m, int arg, uint32_t buffer,
 static void
 read_as(struct making *m, int arg, uint32_t value, const dnnl_memory_desc_t *md)
 {
-	m->args[m->n_args++] = sl__dnnl_read(m->pl, arg, value, md);
+	m->args[m->n_args++] = sl__dnnl_input_arg(m->pl, arg, value, md);
 }
 
 static void
@@ -111,13 +111,13 @@ read_weights(struct making *m)
 
 	if (!m->pl->graph->values[m->conv.w].tensor)
 		read_as(m, DNNL_ARG_WEIGHTS, m->conv.w, md);
-	else if (!sl__conv_weights_own(&own, m->pl, &m->conv))
-		sl__plan_bug(m->pl, "weights of many dimensions");
+	else if (!sl__conv_weights_model_md(&own, m->pl, &m->conv))
+		sl__planner_fail_internal(m->pl, "weights of many dimensions");
 	else
 		add_arg(m, DNNL_ARG_WEIGHTS,
 			dnnl_memory_desc_equal(&own, md)
-				? sl__plan_read(m->pl, m->conv.w, NULL)
-				: sl__plan_pack(m->pl, m->conv.w,
+				? sl__plan_input_buffer(m->pl, m->conv.w, NULL)
+				: sl__plan_packed_constant(m->pl, m->conv.w,
 						sl__layout_new(m->pl, &own),
 						sl__layout_new(m->pl, md)),
 			md);
@@ -127,16 +127,16 @@ read_weights(struct making *m)
 static void
 read_operand(struct making *m, int i, int arg)
 {
-	uint32_t value = sl__plan_in(m->conv.node, m->conv.post_ops[i].input);
+	uint32_t value = sl__plan_node_input(m->conv.node, m->conv.post_ops[i].input);
 	dnnl_memory_desc_t md;
 
 	if (!sl__conv_operand_md(&md, m->pl, &m->conv, i,
 				 md_of(m, dnnl_query_dst_md, 0)))
-		sl__plan_bug(m->pl, "an operand of other sizes");
-	else if (sl__conv_is_same_size(m->pl, &m->conv, i))
+		sl__planner_fail_internal(m->pl, "an operand of other sizes");
+	else if (sl__conv_operand_is_same_size(m->pl, &m->conv, i))
 		read_as(m, arg, value, &md);
 	else
-		add_arg(m, arg, sl__plan_read(m->pl, value, NULL), &md);
+		add_arg(m, arg, sl__plan_input_buffer(m->pl, value, NULL), &md);
 }
 
 /* Operands of the primitive's ending; 'at' counts oneDNN's operations. */
@@ -157,7 +157,7 @@ read_operands(struct making *m)
 				     DNNL_ARG_ATTR_MULTIPLE_POST_OP(at) |
 					     DNNL_ARG_SRC_1);
 		}
-		at += sl__dnnl_post_op_length(post_op);
+		at += sl__dnnl_post_op_n_dnnl_ops(post_op);
 	}
 }
 
@@ -166,14 +166,14 @@ write_result(struct making *m)
 {
 	const dnnl_memory_desc_t *md = md_of(m, dnnl_query_dst_md, 0);
 	const struct sl__layout *layout =
-		sl__layout_written(m->pl, m->conv.y, md);
+		sl__layout_for_output(m->pl, m->conv.y, md);
 	uint32_t buffer = m->choice.sum < 0
-				  ? sl__plan_write(m->pl, m->conv.y, layout)
-				  : sl__plan_write_over(m->pl, m->conv.y,
+				  ? sl__plan_output_buffer(m->pl, m->conv.y, layout)
+				  : sl__plan_output_in_place(m->pl, m->conv.y,
 							layout, m->over);
 
 	if (m->choice.sum >= 0 && buffer != m->over)
-		sl__plan_bug(m->pl, "an operand is needed later");
+		sl__planner_fail_internal(m->pl, "an operand is needed later");
 	add_arg(m, DNNL_ARG_DST, buffer, md);
 }
 
@@ -237,11 +237,11 @@ winograd_work(const struct making *m, int64_t tile)
 static uint64_t
 executed_work(const struct making *m)
 {
-	const char *name = sl__dnnl_name(m->choice.pd);
+	const char *name = sl__dnnl_implementation_name(m->choice.pd);
 	uint64_t ending = (uint64_t)m->choice.n_within + 1;
 
 	ending = (m->conv.b == SL__NONE ? ending - 1 : ending) *
-		 sl__plan_elements(m->pl, m->conv.y);
+		 sl__plan_value_n_elements(m->pl, m->conv.y);
 	if (strstr(name, "wino_4x3"))
 		return winograd_work(m, 4) + ending;
 	if (strstr(name, "wino"))
@@ -251,12 +251,12 @@ executed_work(const struct making *m)
 
 static void
 add_change(struct making *m, const struct sl__dnnl_arg *result,
-	   const struct sl__dnnl_change *change)
+	   const struct sl__dnnl_eltwise *change)
 {
 	struct sl__dnnl_arg args[2] = {*result, *result};
 
 	args[0].arg = DNNL_ARG_SRC;
-	sl__dnnl_step(m->pl, sl__dnnl_change_pd(m->pl, &result->md, change),
+	sl__plan_dnnl_primitive(m->pl, sl__dnnl_eltwise_pd(m->pl, &result->md, change),
 		      args, 2);
 }
 
@@ -267,9 +267,9 @@ add_join(struct making *m, const struct sl__dnnl_arg *result, int i)
 	struct sl__dnnl_arg args[3] = {*result, m->args[--m->n_args], *result};
 
 	args[0].arg = DNNL_ARG_SRC_0;
-	sl__dnnl_step(m->pl,
-		      sl__dnnl_join_pd(m->pl, &result->md, &args[1].md,
-				       sl__dnnl_join(&m->conv.post_ops[i])),
+	sl__plan_dnnl_primitive(m->pl,
+		      sl__dnnl_binary_pd(m->pl, &result->md, &args[1].md,
+				       sl__dnnl_binary_kind(&m->conv.post_ops[i])),
 		      args, 3);
 }
 
@@ -281,8 +281,8 @@ add_ending(struct making *m)
 
 	for (int i = m->choice.n_within; !m->pl->rc && i < m->conv.n_post_ops;
 	     i++) {
-		struct sl__dnnl_change changes[SL__CHANGES_MOST];
-		int n = sl__dnnl_changes(changes, &m->conv.post_ops[i]);
+		struct sl__dnnl_eltwise changes[SL__ELTWISE_CHAIN_MAX];
+		int n = sl__dnnl_eltwise_chain(changes, &m->conv.post_ops[i]);
 
 		for (int k = 0; k < n; k++)
 			add_change(m, &result, &changes[k]);
@@ -309,11 +309,11 @@ sl__make_conv(struct sl__planner *pl, const struct sl__node *node)
 	read_as(&m, DNNL_ARG_SRC, m.conv.x, md_of(&m, dnnl_query_src_md, 0));
 	read_weights(&m);
 	if (m.conv.b != SL__NONE)
-		add_arg(&m, DNNL_ARG_BIAS, sl__plan_read(pl, m.conv.b, NULL),
+		add_arg(&m, DNNL_ARG_BIAS, sl__plan_input_buffer(pl, m.conv.b, NULL),
 			md_of(&m, dnnl_query_weights_md, 1));
 	read_operands(&m);
 	write_result(&m);
-	sl__dnnl_step(pl, m.choice.pd, m.args, m.n_args)->executed_flops = work;
+	sl__plan_dnnl_primitive(pl, m.choice.pd, m.args, m.n_args)->executed_flops = work;
 	add_ending(&m);
 	return 1;
 }

@@ -4,7 +4,7 @@
 #define SL_DNNL_CONV_H
 
 #include "engine/dnnl_layout.h"
-#include "engine/dnnl_make.h"
+#include "engine/dnnl_primitive_desc.h"
 #include "engine/dnnl_post_op.h"
 
 /* What a node convolves. */
@@ -37,9 +37,9 @@ int sl__conv_read(struct sl__conv *out, struct sl__planner *pl,
 
 /* Weights as oneDNN counts their dimensions: in any order, and as the model
  * has them. */
-int sl__conv_weights_any(dnnl_memory_desc_t *out, const struct sl__planner *pl,
+int sl__conv_weights_any_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 			 const struct sl__conv *conv, enum sl_dtype dtype);
-int sl__conv_weights_own(dnnl_memory_desc_t *out, const struct sl__planner *pl,
+int sl__conv_weights_model_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 			 const struct sl__conv *conv);
 
 /* A second operand as a destination of that description meets it: in its
@@ -47,7 +47,7 @@ int sl__conv_weights_own(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 int sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 			const struct sl__conv *conv, int post_op,
 			const dnnl_memory_desc_t *dst);
-int sl__conv_is_same_size(const struct sl__planner *pl,
+int sl__conv_operand_is_same_size(const struct sl__planner *pl,
 			  const struct sl__conv *conv, int post_op);
 
 /* The attribute of the convolution with its first post-operations; NULL where
@@ -65,15 +65,15 @@ void sl__conv_choose(struct sl__conv_choice *out, struct sl__planner *pl,
 int sl__conv_read_window(struct sl__conv *conv, const struct sl__planner *pl);
 
 /* Writes 'value' as md says: row-major where the bytes lie so anyway. */
-const struct sl__layout *sl__layout_written(struct sl__planner *pl,
+const struct sl__layout *sl__layout_for_output(struct sl__planner *pl,
 					    uint32_t value,
 					    const dnnl_memory_desc_t *md);
 
 /* A value as an argument that md describes; and as the result of a primitive,
  * in a new buffer. */
-struct sl__dnnl_arg sl__dnnl_read(struct sl__planner *pl, int arg,
+struct sl__dnnl_arg sl__dnnl_input_arg(struct sl__planner *pl, int arg,
 				  uint32_t value, const dnnl_memory_desc_t *md);
-struct sl__dnnl_arg sl__dnnl_written(struct sl__planner *pl,
+struct sl__dnnl_arg sl__dnnl_output_arg(struct sl__planner *pl,
 				     const_dnnl_primitive_desc_t pd,
 				     uint32_t value);
 

@@ -28,7 +28,7 @@ struct question {
 	struct sl__planner *pl;
 	struct sl__conv conv;
 	enum sl_dtype dtype;
-	enum sl__order order;
+	enum sl__image_layout order;
 	int n_within;
 	int from_plain; /* the source lies row-major */
 	struct sl__dnnl_conv desc;
@@ -46,11 +46,11 @@ is_ours(const struct sl__node *node)
 
 static int
 image_md(dnnl_memory_desc_t *out, const struct question *q, uint32_t value,
-	 enum sl__order order)
+	 enum sl__image_layout order)
 {
-	const struct sl__type *type = sl__plan_type(q->pl, value);
+	const struct sl__type *type = sl__plan_value_type(q->pl, value);
 
-	return sl__order_md(out, order, sl__dnnl_type(q->dtype), type->rank,
+	return sl__image_layout_md(out, order, sl__dnnl_data_type(q->dtype), type->rank,
 			    type->dims);
 }
 
@@ -65,13 +65,13 @@ describe(struct question *q)
 	d->window = c->window;
 	d->is_transposed = c->is_transposed;
 	if (c->b != SL__NONE) {
-		const struct sl__type *b = sl__plan_type(q->pl, c->b);
+		const struct sl__type *b = sl__plan_value_type(q->pl, c->b);
 
-		if (!sl__dnnl_plain(&d->bias, b->dtype, b->rank, b->dims))
+		if (!sl__dnnl_row_major_md(&d->bias, b->dtype, b->rank, b->dims))
 			return 0;
 	}
 	return image_md(&d->dst, q, c->y, q->order) &&
-	       sl__conv_weights_any(&d->weights, q->pl, c, q->dtype);
+	       sl__conv_weights_any_md(&d->weights, q->pl, c, q->dtype);
 }
 
 static void
@@ -83,12 +83,12 @@ forget(struct question *q)
 
 /* The current implementation, the caller's; NULL: out of memory. */
 static dnnl_primitive_desc_t
-take_current(const struct question *q, const struct sl__dnnl_each *each)
+take_current(const struct question *q, const struct sl__dnnl_conv_iterator *each)
 {
-	dnnl_primitive_desc_t pd = sl__dnnl_each_take(each);
+	dnnl_primitive_desc_t pd = sl__dnnl_conv_iterator_pd(each);
 
 	if (!pd)
-		sl__dnnl_ok(q->pl, dnnl_out_of_memory, "a descriptor");
+		sl__planner_keep_dnnl_status(q->pl, dnnl_out_of_memory, "a descriptor");
 	return pd;
 }
 
@@ -97,20 +97,20 @@ take_current(const struct question *q, const struct sl__dnnl_each *each)
 static dnnl_primitive_desc_t
 find(const struct question *q, const char *name)
 {
-	struct sl__dnnl_each each;
-	dnnl_status_t status = sl__dnnl_each_begin(
+	struct sl__dnnl_conv_iterator each;
+	dnnl_status_t status = sl__dnnl_conv_iterator_begin(
 		&each, &q->desc, q->attr, q->pl->program->dnnl->engine);
 	dnnl_primitive_desc_t pd = NULL;
 
-	for (; !q->pl->rc && !status; status = sl__dnnl_each_next(&each)) {
+	for (; !q->pl->rc && !status; status = sl__dnnl_conv_iterator_next(&each)) {
 		pd = take_current(q, &each);
-		if (pd && (name ? !strcmp(sl__dnnl_name(pd), name)
+		if (pd && (name ? !strcmp(sl__dnnl_implementation_name(pd), name)
 				: !sl__dnnl_is_plain_loop(pd)))
 			break;
 		dnnl_primitive_desc_destroy(pd);
 		pd = NULL;
 	}
-	sl__dnnl_each_end(&each);
+	sl__dnnl_conv_iterator_end(&each);
 	return pd;
 }
 
@@ -140,7 +140,7 @@ ask(struct question *q)
 	forget(q);
 	if (!describe(q) || !image_md(&q->desc.src, q, q->conv.x, q->order))
 		return 0;
-	if (q->order == SL__ORDER_ANY)
+	if (q->order == SL__IMAGE_LAYOUT_ANY)
 		settle_any(q);
 	if (!q->pl->rc)
 		q->attr = sl__conv_attr(q->pl, &q->conv, &q->desc.dst,
@@ -156,7 +156,7 @@ follow(struct question *q, const struct sl__choice *choice)
 
 	if (choice->elapsed_ns == UINT64_MAX ||
 	    (choice->is_plain &&
-	     !image_md(&q->desc.src, q, q->conv.x, SL__ORDER_PLAIN)))
+	     !image_md(&q->desc.src, q, q->conv.x, SL__IMAGE_LAYOUT_ROW_MAJOR)))
 		return NULL;
 	q->desc.is_winograd = choice->is_winograd;
 	pd = find(q, choice->kernel);
@@ -165,7 +165,7 @@ follow(struct question *q, const struct sl__choice *choice)
 }
 
 static size_t
-more_operands(const struct question *q, struct sl__dnnl_more *more)
+more_operands(const struct question *q, struct sl__dnnl_extra_operand *more)
 {
 	size_t n = 0;
 	int at = 0;
@@ -179,7 +179,7 @@ more_operands(const struct question *q, struct sl__dnnl_more *more)
 					 post_op->kind == SL__POST_OP_MUL))
 			n += (size_t)sl__conv_operand_md(
 				&more[n].md, q->pl, &q->conv, i, &q->desc.dst);
-		at += sl__dnnl_post_op_length(post_op);
+		at += sl__dnnl_post_op_n_dnnl_ops(post_op);
 	}
 	return n;
 }
@@ -190,17 +190,17 @@ time_source(const struct question *q)
 {
 	dnnl_memory_desc_t plain;
 	dnnl_primitive_desc_t pd;
-	const struct sl__type *x = sl__plan_type(q->pl, q->conv.x);
+	const struct sl__type *x = sl__plan_value_type(q->pl, q->conv.x);
 	uint64_t ns = 0;
 
 	if (!q->from_plain ||
-	    !sl__dnnl_plain(&plain, x->dtype, x->rank, x->dims) ||
+	    !sl__dnnl_row_major_md(&plain, x->dtype, x->rank, x->dims) ||
 	    dnnl_memory_desc_equal(&plain, &q->desc.src))
 		return 0;
 	pd = sl__dnnl_reorder_pd(q->pl, &plain, &q->desc.src);
 	if (pd)
-		sl__plan_check(q->pl,
-			       sl__dnnl_time(&ns, q->pl->choices->timer,
+		sl__planner_keep_status(q->pl,
+			       sl__dnnl_time_primitive(&ns, q->pl->choices->timer,
 					     &(struct sl__dnnl_trial){.pd = pd},
 					     UINT64_MAX, q->pl->err));
 	dnnl_primitive_desc_destroy(pd);
@@ -218,7 +218,7 @@ struct tried {
 static int
 is_new(struct tried *tried, const_dnnl_primitive_desc_t pd)
 {
-	const char *name = sl__dnnl_name(pd);
+	const char *name = sl__dnnl_implementation_name(pd);
 
 	if (sl__dnnl_is_plain_loop(pd) || strlen(name) >= SL__CHOICE_NAME ||
 	    tried->n == TRIED_MOST)
@@ -263,11 +263,11 @@ static void
 try_one(struct question *q, const struct sl__dnnl_trial *trial,
 	struct tried_one *one, struct tried_one best[2])
 {
-	const char *name = sl__dnnl_name(trial->pd);
+	const char *name = sl__dnnl_implementation_name(trial->pd);
 	uint64_t ns;
 
-	if (!sl__plan_check(q->pl,
-			    sl__dnnl_time(&ns, q->pl->choices->timer, trial,
+	if (!sl__planner_keep_status(q->pl,
+			    sl__dnnl_time_primitive(&ns, q->pl->choices->timer, trial,
 					  best[0].choice.elapsed_ns,
 					  q->pl->err)))
 		return;
@@ -280,17 +280,17 @@ try_one(struct question *q, const struct sl__dnnl_trial *trial,
 static void
 try_all(struct question *q, struct tried_one best[2], int is_plain)
 {
-	struct sl__dnnl_more more[SL__POST_OPS_MAX];
+	struct sl__dnnl_extra_operand more[SL__POST_OPS_MAX];
 	struct sl__dnnl_trial trial = {NULL, more, more_operands(q, more)};
 	struct tried_one one = {.choice.is_plain = is_plain,
 				.choice.is_winograd = q->desc.is_winograd,
 				.source_ns = time_source(q)};
 	struct tried tried = {.n = 0};
-	struct sl__dnnl_each each;
-	dnnl_status_t status = sl__dnnl_each_begin(
+	struct sl__dnnl_conv_iterator each;
+	dnnl_status_t status = sl__dnnl_conv_iterator_begin(
 		&each, &q->desc, q->attr, q->pl->program->dnnl->engine);
 
-	for (; !q->pl->rc && !status; status = sl__dnnl_each_next(&each)) {
+	for (; !q->pl->rc && !status; status = sl__dnnl_conv_iterator_next(&each)) {
 		dnnl_primitive_desc_t pd = take_current(q, &each);
 
 		trial.pd = pd;
@@ -298,7 +298,7 @@ try_all(struct question *q, struct tried_one best[2], int is_plain)
 			try_one(q, &trial, &one, best);
 		dnnl_primitive_desc_destroy(pd);
 	}
-	sl__dnnl_each_end(&each);
+	sl__dnnl_conv_iterator_end(&each);
 }
 
 /* The two best once more, by turns, where one may be as good as the other:
@@ -306,7 +306,7 @@ try_all(struct question *q, struct tried_one best[2], int is_plain)
 static void
 try_again(struct question *q, struct tried_one best[2])
 {
-	struct sl__dnnl_more more[SL__POST_OPS_MAX];
+	struct sl__dnnl_extra_operand more[SL__POST_OPS_MAX];
 	size_t n = more_operands(q, more);
 	struct sl__dnnl_trial trials[2] = {{NULL, more, n}, {NULL, more, n}};
 	dnnl_memory_desc_t src = q->desc.src;
@@ -319,8 +319,8 @@ try_again(struct question *q, struct tried_one best[2])
 		ns[k] = best[k].choice.elapsed_ns - best[k].source_ns;
 	}
 	if (!q->pl->rc && pds[0] && pds[1])
-		sl__plan_check(q->pl,
-			       sl__dnnl_time_both(ns, q->pl->choices->timer,
+		sl__planner_keep_status(q->pl,
+			       sl__dnnl_time_interleaved(ns, q->pl->choices->timer,
 						  trials, q->pl->err));
 	for (int k = 0; k < 2; k++) {
 		best[k].choice.elapsed_ns = ns[k] + best[k].source_ns;
@@ -355,10 +355,10 @@ measure(struct question *q)
 	uint64_t start = sl__clock_now_ns(NULL);
 
 	try_all(q, best, 0);
-	if (!q->pl->rc && q->from_plain && q->order != SL__ORDER_ANY) {
+	if (!q->pl->rc && q->from_plain && q->order != SL__IMAGE_LAYOUT_ANY) {
 		dnnl_memory_desc_t src = q->desc.src;
 
-		if (image_md(&q->desc.src, q, q->conv.x, SL__ORDER_PLAIN))
+		if (image_md(&q->desc.src, q, q->conv.x, SL__IMAGE_LAYOUT_ROW_MAJOR))
 			try_all(q, best, 1);
 		q->desc.src = src;
 	}
@@ -388,12 +388,12 @@ static void
 add_image(struct sl_buf *key, const char *name, const struct question *q,
 	  uint32_t value)
 {
-	const struct sl__type *type = sl__plan_type(q->pl, value);
+	const struct sl__type *type = sl__plan_value_type(q->pl, value);
 	int64_t dims[SL__RANK_MOST];
 
 	for (int i = 0; i < type->rank; i++)
 		dims[i] = type->dims[i];
-	if ((q->pl->options->flags & SL__PLAN_AS_HALF) && type->rank > 0 &&
+	if ((q->pl->options->flags & SL__PLAN_HALF_BATCH_CHOICES) && type->rank > 0 &&
 	    dims[0] % 2 == 0)
 		dims[0] /= 2;
 	add_list(key, name, dims, type->rank);
@@ -412,7 +412,7 @@ add_post_ops(struct sl_buf *key, const struct question *q)
 		if (i != q->conv.sum &&
 		    (p->kind == SL__POST_OP_ADD || p->kind == SL__POST_OP_MUL))
 			add_image(key, "by", q,
-				  sl__plan_in(q->conv.node, p->input));
+				  sl__plan_node_input(q->conv.node, p->input));
 	}
 }
 
@@ -424,7 +424,7 @@ make_key(struct sl_buf *key, const struct question *q)
 
 	sl__buf_format(key, "%s %s %s%s threads %d",
 		       c->is_transposed ? "deconvolution" : "convolution",
-		       sl_dtype_text(q->dtype), sl__order_text(q->order),
+		       sl_dtype_text(q->dtype), sl__image_layout_text(q->order),
 		       q->from_plain ? " from plain" : "",
 		       q->pl->program->n_threads);
 	sl__buf_format(key, " groups %lld%s%s", (long long)c->n_groups,
@@ -457,11 +457,11 @@ learn(struct question *q, const char *key)
 	struct sl__choices *choices = q->pl->choices;
 	struct sl__choice best = {.elapsed_ns = UINT64_MAX};
 
-	if (sl__plan_check(q->pl, sl__check_interrupt(q->pl->options->interrupt,
+	if (sl__planner_keep_status(q->pl, sl__check_interrupt(q->pl->options->interrupt,
 						      q->pl->err)))
 		best = measure(q);
 	if (!q->pl->rc &&
-	    sl__plan_check(q->pl,
+	    sl__planner_keep_status(q->pl,
 			   sl__choices_put(choices, key, &best, q->pl->err)))
 		sl__log(choices->log, "%s: %s", key, best.kernel);
 	return best;
@@ -470,7 +470,7 @@ learn(struct question *q, const char *key)
 static int
 is_spent(const struct sl__planner *pl)
 {
-	return pl->options->flags & SL__PLAN_AS_HALF ||
+	return pl->options->flags & SL__PLAN_HALF_BATCH_CHOICES ||
 	       pl->choices->elapsed_ns >= pl->choices->budget_ns;
 }
 
@@ -513,7 +513,7 @@ take_best(dnnl_primitive_desc_t *pd, struct question *q)
 
 	if (!q->pl->rc && ask(q)) {
 		make_key(&key, q);
-		if (sl__plan_check(q->pl, sl__buf_status(&key, q->pl->err)))
+		if (sl__planner_keep_status(q->pl, sl__buf_status(&key, q->pl->err)))
 			take_known(pd, q, key.data, &ns);
 	}
 	forget(q);
@@ -528,7 +528,7 @@ time_node(struct question *q)
 	uint64_t ns;
 
 	q->n_within =
-		sl__dnnl_post_ops_fit(q->conv.post_ops, q->conv.n_post_ops);
+		sl__dnnl_post_ops_n_fusable(q->conv.post_ops, q->conv.n_post_ops);
 	ns = take_best(NULL, q);
 	if (ns != UINT64_MAX || !q->n_within)
 		return ns;
@@ -567,9 +567,9 @@ assume(struct question *q, size_t at)
 	q->from_plain = q->pl->graph->values[c->x].producer == SL__NONE;
 	for (int i = 0; i < c->n_post_ops && c->sum < 0; i++) {
 		if (c->post_ops[i].kind == SL__POST_OP_ADD &&
-		    sl__conv_is_same_size(q->pl, c, i) &&
+		    sl__conv_operand_is_same_size(q->pl, c, i) &&
 		    is_read_last(q->pl, at,
-				 sl__plan_in(c->node, c->post_ops[i].input)))
+				 sl__plan_node_input(c->node, c->post_ops[i].input)))
 			c->sum = i;
 	}
 }
@@ -592,7 +592,7 @@ read_node(struct question *q, struct sl__planner *pl, size_t at)
 /* Stops early where the sum is beyond 'most_ns'; UINT64_MAX where the budget
  * does not last. */
 static uint64_t
-time_program(struct sl__planner *pl, enum sl__order order, uint64_t most_ns)
+time_program(struct sl__planner *pl, enum sl__image_layout order, uint64_t most_ns)
 {
 	uint64_t sum_ns = 0;
 
@@ -605,7 +605,7 @@ time_program(struct sl__planner *pl, enum sl__order order, uint64_t most_ns)
 		q.order = order;
 		ns = time_node(&q);
 		if (ns == UINT64_MAX) {
-			q.order = SL__ORDER_ANY;
+			q.order = SL__IMAGE_LAYOUT_ANY;
 			ns = time_node(&q);
 		}
 		if (ns != UINT64_MAX)
@@ -624,9 +624,9 @@ work_of(const struct sl__planner *pl, const struct sl__conv *c)
 {
 	uint32_t at = c->is_transposed ? c->x : c->y;
 
-	return 2.0 * (double)sl__plan_elements(pl, at) *
-	       (double)sl__plan_elements(pl, c->w) /
-	       (double)sl__plan_type(pl, c->w)->dims[0];
+	return 2.0 * (double)sl__plan_value_n_elements(pl, at) *
+	       (double)sl__plan_value_n_elements(pl, c->w) /
+	       (double)sl__plan_value_type(pl, c->w)->dims[0];
 }
 
 /* Three seconds, and more for a lot of work: ten for the largest. */
@@ -654,11 +654,11 @@ start_timer(struct sl__planner *pl)
 static void
 decide_order(struct sl__planner *pl)
 {
-	static const enum sl__order all[] = {SL__ORDER_BLOCK_16, SL__ORDER_LAST,
-					     SL__ORDER_BLOCK_8};
+	static const enum sl__image_layout all[] = {SL__IMAGE_LAYOUT_BLOCK_16, SL__IMAGE_LAYOUT_CHANNELS_LAST,
+					     SL__IMAGE_LAYOUT_BLOCK_8};
 	uint64_t best_ns = UINT64_MAX;
 
-	if (pl->choices->order != SL__ORDER_ANY)
+	if (pl->choices->order != SL__IMAGE_LAYOUT_ANY)
 		return;
 	start_timer(pl);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -669,13 +669,13 @@ decide_order(struct sl__planner *pl)
 		best_ns = ns;
 		pl->choices->order = (int)all[i];
 	}
-	if (pl->choices->order == SL__ORDER_ANY)
+	if (pl->choices->order == SL__IMAGE_LAYOUT_ANY)
 		pl->choices->order = (int)all[0];
 	if (pl->rc)
 		return;
 	pl->program->is_unfinished = is_spent(pl);
 	sl__log(pl->choices->log, "images lie as %s; %.1f s measured%s",
-		sl__order_text((enum sl__order)pl->choices->order),
+		sl__image_layout_text((enum sl__image_layout)pl->choices->order),
 		(double)pl->choices->elapsed_ns * 1e-9,
 		is_spent(pl) ? ", not all there is" : "");
 }
@@ -685,14 +685,14 @@ take(struct question *q)
 {
 	dnnl_primitive_desc_t pd = NULL;
 
-	q->order = SL__ORDER_ANY;
+	q->order = SL__IMAGE_LAYOUT_ANY;
 	if (!q->pl->choices)
 		return take_first(q);
-	q->order = (enum sl__order)q->pl->choices->order;
+	q->order = (enum sl__image_layout)q->pl->choices->order;
 	(void)take_best(&pd, q);
 	if (pd)
 		return pd;
-	q->order = SL__ORDER_ANY;
+	q->order = SL__IMAGE_LAYOUT_ANY;
 	(void)take_best(&pd, q);
 	return pd;
 }
@@ -702,19 +702,19 @@ sl__conv_choose(struct sl__conv_choice *out, struct sl__planner *pl,
 		const struct sl__conv *conv)
 {
 	struct question q = {.pl = pl, .conv = *conv};
-	int fit = sl__dnnl_post_ops_fit(conv->post_ops, conv->n_post_ops);
+	int fit = sl__dnnl_post_ops_n_fusable(conv->post_ops, conv->n_post_ops);
 
 	memset(out, 0, sizeof(*out));
 	if (pl->choices)
 		decide_order(pl);
-	q.from_plain = sl__layout_is_dense(sl__plan_layout(pl, conv->x));
+	q.from_plain = sl__layout_is_dense(sl__plan_value_layout(pl, conv->x));
 	/* As asked for; then with the ending apart; then both in f32. */
 	for (int i = 0; !pl->rc && !out->pd && i < 4; i++) {
 		q.n_within = i & 1 ? 0 : fit;
 		q.dtype = i < 2 ? conv->dtype : SL_DTYPE_F32;
 		if ((i == 2 && conv->dtype == SL_DTYPE_F32) ||
 		    (i >= 2 &&
-		     sl__plan_type(pl, conv->x)->dtype != SL_DTYPE_F32))
+		     sl__plan_value_type(pl, conv->x)->dtype != SL_DTYPE_F32))
 			break;
 		if (!(i & 1) || fit)
 			out->pd = take(&q);

@@ -33,7 +33,7 @@ read_fused_end(struct sl__conv *c)
 		sl__attribute_find(node, "activation_params");
 	struct sl__post_op *post_op;
 
-	if (sl__plan_in(node, 3) != SL__NONE) {
+	if (sl__plan_node_input(node, 3) != SL__NONE) {
 		c->post_ops[0].kind = SL__POST_OP_ADD;
 		c->post_ops[0].input = 3;
 		c->n_post_ops = 1;
@@ -75,14 +75,14 @@ are_operands_fit(const struct sl__conv *c, const struct sl__planner *pl)
 {
 	dnnl_memory_desc_t y, md;
 
-	if (!sl__dnnl_plain(&y, c->dtype, c->rank,
-			    sl__plan_type(pl, c->y)->dims))
+	if (!sl__dnnl_row_major_md(&y, c->dtype, c->rank,
+			    sl__plan_value_type(pl, c->y)->dims))
 		return 0;
 	for (int i = 0; i < c->n_post_ops; i++) {
 		if (c->post_ops[i].kind != SL__POST_OP_ADD &&
 		    c->post_ops[i].kind != SL__POST_OP_MUL)
 			continue;
-		if (sl__plan_in(c->node, c->post_ops[i].input) == SL__NONE ||
+		if (sl__plan_node_input(c->node, c->post_ops[i].input) == SL__NONE ||
 		    !sl__conv_operand_md(&md, pl, c, i, &y))
 			return 0;
 	}
@@ -93,15 +93,15 @@ are_operands_fit(const struct sl__conv *c, const struct sl__planner *pl)
 static int
 read_types(struct sl__conv *c, const struct sl__planner *pl)
 {
-	const struct sl__type *x = sl__plan_type(pl, c->x);
-	const struct sl__type *w = sl__plan_type(pl, c->w);
+	const struct sl__type *x = sl__plan_value_type(pl, c->x);
+	const struct sl__type *w = sl__plan_value_type(pl, c->w);
 
 	c->rank = x->rank;
 	c->dtype = x->dtype == SL_DTYPE_F32 ? pl->dtype : x->dtype;
 	return (x->dtype == SL_DTYPE_F32 || x->dtype == SL_DTYPE_BF16) &&
 	       w->dtype == x->dtype && x->rank == w->rank && x->rank >= 3 &&
-	       x->rank <= 5 && sl__plan_elements(pl, c->y) &&
-	       sl__plan_elements(pl, c->x) && sl__plan_elements(pl, c->w);
+	       x->rank <= 5 && sl__plan_value_n_elements(pl, c->y) &&
+	       sl__plan_value_n_elements(pl, c->x) && sl__plan_value_n_elements(pl, c->w);
 }
 
 /*
@@ -132,12 +132,12 @@ pad_transposed(struct sl__conv *c, struct sl__window *w, const int64_t *in,
 int
 sl__conv_read_window(struct sl__conv *c, const struct sl__planner *pl)
 {
-	const int64_t *in = sl__plan_type(pl, c->x)->dims + 2;
-	const int64_t *out = sl__plan_type(pl, c->y)->dims + 2;
+	const int64_t *in = sl__plan_value_type(pl, c->x)->dims + 2;
+	const int64_t *out = sl__plan_value_type(pl, c->y)->dims + 2;
 	struct sl__window w;
 
 	if (sl__window_read_from_node(&w, c->node, c->rank - 2,
-			  sl__plan_type(pl, c->w)->dims + 2, NULL))
+			  sl__plan_value_type(pl, c->w)->dims + 2, NULL))
 		return 0;
 	if (!c->is_transposed)
 		sl__window_fill_same_pads(&w, in, out);
@@ -163,10 +163,10 @@ sl__conv_read(struct sl__conv *c, struct sl__planner *pl,
 {
 	memset(c, 0, sizeof(*c));
 	c->node = node;
-	c->x = sl__plan_in(node, 0);
-	c->w = sl__plan_in(node, 1);
-	c->b = sl__plan_in(node, 2);
-	c->y = sl__plan_out(node, 0);
+	c->x = sl__plan_node_input(node, 0);
+	c->w = sl__plan_node_input(node, 1);
+	c->b = sl__plan_node_input(node, 2);
+	c->y = sl__plan_node_output(node, 0);
 	c->sum = -1;
 	c->is_transposed = sl__is_op(node, SL__OP_ONNX_ConvTranspose);
 	c->n_groups = sl__attribute_int(node, "group", 1);
@@ -177,7 +177,7 @@ sl__conv_read(struct sl__conv *c, struct sl__planner *pl,
 	if (!pl->graph->values[c->w].tensor &&
 	    (c->n_groups > 1 || c->is_transposed))
 		return 0;
-	return sl__plan_type(pl, c->w)->dims[0] % c->n_groups == 0 &&
+	return sl__plan_value_type(pl, c->w)->dims[0] % c->n_groups == 0 &&
 	       read_end(c) && are_operands_fit(c, pl) &&
 	       sl__conv_read_window(c, pl);
 }
@@ -191,7 +191,7 @@ static int
 weight_dims(const struct sl__planner *pl, const struct sl__conv *c,
 	    dnnl_dims_t dims, dnnl_dims_t strides)
 {
-	const int64_t *own = sl__plan_type(pl, c->w)->dims;
+	const int64_t *own = sl__plan_value_type(pl, c->w)->dims;
 	int grouped = c->n_groups > 1, n = c->rank - 2;
 	int64_t stride = 1, first = own[0] / c->n_groups;
 	int out = grouped, in = grouped + 1;
@@ -213,17 +213,17 @@ weight_dims(const struct sl__planner *pl, const struct sl__conv *c,
 }
 
 int
-sl__conv_weights_any(dnnl_memory_desc_t *out, const struct sl__planner *pl,
+sl__conv_weights_any_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 		     const struct sl__conv *conv, enum sl_dtype dtype)
 {
 	dnnl_dims_t dims = {0}, strides = {0};
 	int n = weight_dims(pl, conv, dims, strides);
 
-	return sl__dnnl_any(out, dtype, n, dims);
+	return sl__dnnl_any_layout_md(out, dtype, n, dims);
 }
 
 int
-sl__conv_weights_own(dnnl_memory_desc_t *out, const struct sl__planner *pl,
+sl__conv_weights_model_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 		     const struct sl__conv *conv)
 {
 	dnnl_dims_t dims = {0}, strides = {0};
@@ -231,17 +231,17 @@ sl__conv_weights_own(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 
 	return dnnl_memory_desc_init_by_strides(
 		       out, n, dims,
-		       sl__dnnl_type(sl__plan_type(pl, conv->w)->dtype),
+		       sl__dnnl_data_type(sl__plan_value_type(pl, conv->w)->dtype),
 		       strides) == dnnl_success;
 }
 
 int
-sl__conv_is_same_size(const struct sl__planner *pl, const struct sl__conv *conv,
+sl__conv_operand_is_same_size(const struct sl__planner *pl, const struct sl__conv *conv,
 		      int post_op)
 {
-	const struct sl__type *y = sl__plan_type(pl, conv->y);
-	const struct sl__type *z = sl__plan_type(
-		pl, sl__plan_in(conv->node, conv->post_ops[post_op].input));
+	const struct sl__type *y = sl__plan_value_type(pl, conv->y);
+	const struct sl__type *z = sl__plan_value_type(
+		pl, sl__plan_node_input(conv->node, conv->post_ops[post_op].input));
 
 	return z->dtype == y->dtype && z->rank == y->rank &&
 	       !memcmp(z->dims, y->dims, (size_t)y->rank * sizeof(*y->dims));
@@ -252,11 +252,11 @@ sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 		    const struct sl__conv *conv, int post_op,
 		    const dnnl_memory_desc_t *dst)
 {
-	const struct sl__type *z = sl__plan_type(
-		pl, sl__plan_in(conv->node, conv->post_ops[post_op].input));
+	const struct sl__type *z = sl__plan_value_type(
+		pl, sl__plan_node_input(conv->node, conv->post_ops[post_op].input));
 	int64_t dims[SL__WINDOW_MOST + 2];
 
-	if (sl__conv_is_same_size(pl, conv, post_op)) {
+	if (sl__conv_operand_is_same_size(pl, conv, post_op)) {
 		*out = *dst;
 		return 1;
 	}
@@ -270,7 +270,7 @@ sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 		if (dims[d] != 1 && dims[d] != dst->dims[d])
 			return 0;
 	}
-	return sl__dnnl_plain(out, z->dtype, conv->rank, dims);
+	return sl__dnnl_row_major_md(out, z->dtype, conv->rank, dims);
 }
 
 static dnnl_status_t
@@ -306,7 +306,7 @@ sl__conv_attr(struct sl__planner *pl, const struct sl__conv *conv,
 	if (!status)
 		return attr;
 	if (status == dnnl_out_of_memory)
-		sl__dnnl_ok(pl, status, "post-operations");
+		sl__planner_keep_dnnl_status(pl, status, "post-operations");
 	dnnl_primitive_attr_destroy(attr);
 	return NULL;
 }
@@ -339,40 +339,40 @@ is_row_major(const dnnl_memory_desc_t *md)
 }
 
 const struct sl__layout *
-sl__layout_written(struct sl__planner *pl, uint32_t value,
+sl__layout_for_output(struct sl__planner *pl, uint32_t value,
 		   const dnnl_memory_desc_t *md)
 {
-	const struct sl__type *type = sl__plan_type(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
 	dnnl_memory_desc_t plain;
 
 	if (!is_row_major(md))
-		return sl__layout_of(pl, value, md);
-	if (md->data_type == sl__dnnl_type(type->dtype))
+		return sl__layout_from_md(pl, value, md);
+	if (md->data_type == sl__dnnl_data_type(type->dtype))
 		return NULL;
 	if (md->data_type != dnnl_bf16 ||
-	    !sl__dnnl_plain(&plain, SL_DTYPE_BF16, type->rank, type->dims))
+	    !sl__dnnl_row_major_md(&plain, SL_DTYPE_BF16, type->rank, type->dims))
 		plain = *md;
-	return sl__layout_of(pl, value, &plain);
+	return sl__layout_from_md(pl, value, &plain);
 }
 
 struct sl__dnnl_arg
-sl__dnnl_read(struct sl__planner *pl, int arg, uint32_t value,
+sl__dnnl_input_arg(struct sl__planner *pl, int arg, uint32_t value,
 	      const dnnl_memory_desc_t *md)
 {
-	const struct sl__layout *layout = sl__layout_written(pl, value, md);
+	const struct sl__layout *layout = sl__layout_for_output(pl, value, md);
 
-	return (struct sl__dnnl_arg){arg, sl__plan_read(pl, value, layout),
+	return (struct sl__dnnl_arg){arg, sl__plan_input_buffer(pl, value, layout),
 				     *md};
 }
 
 struct sl__dnnl_arg
-sl__dnnl_written(struct sl__planner *pl, const_dnnl_primitive_desc_t pd,
+sl__dnnl_output_arg(struct sl__planner *pl, const_dnnl_primitive_desc_t pd,
 		 uint32_t value)
 {
 	const dnnl_memory_desc_t *md =
 		dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
-	const struct sl__layout *layout = sl__layout_written(pl, value, md);
+	const struct sl__layout *layout = sl__layout_for_output(pl, value, md);
 
 	return (struct sl__dnnl_arg){DNNL_ARG_DST,
-				     sl__plan_write(pl, value, layout), *md};
+				     sl__plan_output_buffer(pl, value, layout), *md};
 }

@@ -19,7 +19,7 @@
 #include "base/banned.h"
 
 int
-sl__dnnl_is_below_tiles(const char *value)
+sl__dnnl_isa_excludes_amx(const char *value)
 {
 	/* As oneDNN 2.6 knows them; upper and lower case are one to it. */
 	static const char *const below[] = {
@@ -50,7 +50,7 @@ in_use(void)
 }
 
 enum sl_status
-sl__dnnl_cap_if(int hides_tiles, struct sl_error *err)
+sl__dnnl_cap_isa_if(int hides_tiles, struct sl_error *err)
 {
 	const unsigned allowed = dnnl_cpu_isa_avx512_core_bf16;
 	const unsigned tiles = dnnl_cpu_isa_avx512_core_amx & ~allowed;
@@ -58,7 +58,7 @@ sl__dnnl_cap_if(int hides_tiles, struct sl_error *err)
 
 	if (!hides_tiles)
 		return SL_OK;
-	if (!sl__dnnl_is_below_tiles(user_cap()))
+	if (!sl__dnnl_isa_excludes_amx(user_cap()))
 		status = dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
 	if (!(in_use() & tiles))
 		return SL_OK;
@@ -72,22 +72,22 @@ sl__dnnl_cap_if(int hides_tiles, struct sl_error *err)
 }
 
 enum sl_status
-sl__dnnl_cap(struct sl_error *err)
+sl__dnnl_cap_isa(struct sl_error *err)
 {
-	return sl__dnnl_cap_if(sl__isa_amx_is_unusable_here(), err);
+	return sl__dnnl_cap_isa_if(sl__isa_amx_is_unusable_here(), err);
 }
 
 int
-sl__dnnl_has(dnnl_cpu_isa_t isa)
+sl__dnnl_uses_isa(dnnl_cpu_isa_t isa)
 {
-	return sl__dnnl_cap(NULL) == SL_OK &&
+	return sl__dnnl_cap_isa(NULL) == SL_OK &&
 	       (in_use() & (unsigned)isa) == (unsigned)isa;
 }
 
 void
 sl__dnnl_describe(struct sl_buf *out)
 {
-	enum sl_status rc = sl__dnnl_cap(NULL);
+	enum sl_status rc = sl__dnnl_cap_isa(NULL);
 	const dnnl_version_t *v = dnnl_version();
 	const char *cap = user_cap();
 	const char *isa = dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa());

@@ -9,7 +9,7 @@
 #include "base/banned.h"
 
 enum sl_status
-sl__dnnl_check(dnnl_status_t status, const char *what, struct sl_error *err)
+sl__dnnl_status(dnnl_status_t status, const char *what, struct sl_error *err)
 {
 	switch (status) {
 	case dnnl_success:
@@ -30,24 +30,24 @@ sl__dnnl_check(dnnl_status_t status, const char *what, struct sl_error *err)
 }
 
 int
-sl__dnnl_ok(struct sl__planner *pl, dnnl_status_t status, const char *what)
+sl__planner_keep_dnnl_status(struct sl__planner *pl, dnnl_status_t status, const char *what)
 {
 	return !pl->rc &&
-	       sl__plan_check(pl, sl__dnnl_check(status, what, pl->err));
+	       sl__planner_keep_status(pl, sl__dnnl_status(status, what, pl->err));
 }
 
 enum sl_status
-sl__dnnl_new(struct sl__dnnl **out, struct sl__arena *arena,
+sl__dnnl_context_new(struct sl__dnnl_context **out, struct sl__arena *arena,
 	     struct sl_error *err)
 {
-	struct sl__dnnl *dnnl = sl__arena_alloc(arena, sizeof(*dnnl));
+	struct sl__dnnl_context *dnnl = sl__arena_alloc(arena, sizeof(*dnnl));
 	dnnl_status_t status;
 	enum sl_status rc;
 
 	*out = dnnl;
 	if (!dnnl)
 		return sl__fail_nomem(err);
-	rc = sl__dnnl_cap(err);
+	rc = sl__dnnl_cap_isa(err);
 	if (rc)
 		return rc;
 	status = dnnl_engine_create(&dnnl->engine, dnnl_cpu, 0);
@@ -59,11 +59,11 @@ sl__dnnl_new(struct sl__dnnl **out, struct sl__arena *arena,
 	if (!status)
 		status = dnnl_primitive_attr_set_scratchpad_mode(
 			dnnl->attr, dnnl_scratchpad_mode_user);
-	return sl__dnnl_check(status, "an engine", err);
+	return sl__dnnl_status(status, "an engine", err);
 }
 
 void
-sl__dnnl_free(struct sl__dnnl *dnnl)
+sl__dnnl_context_free(struct sl__dnnl_context *dnnl)
 {
 	if (!dnnl)
 		return;
@@ -84,7 +84,7 @@ static const struct {
 enum { N_TYPES = sizeof(types) / sizeof(types[0]) };
 
 dnnl_data_type_t
-sl__dnnl_type(enum sl_dtype dtype)
+sl__dnnl_data_type(enum sl_dtype dtype)
 {
 	for (size_t i = 0; i < N_TYPES; i++) {
 		if (types[i].dtype == dtype)
@@ -106,12 +106,12 @@ sl__layout_dtype(const struct sl__layout *layout)
 static int
 is_describable(enum sl_dtype dtype, int rank)
 {
-	return sl__dnnl_type(dtype) != dnnl_data_type_undef && rank >= 0 &&
+	return sl__dnnl_data_type(dtype) != dnnl_data_type_undef && rank >= 0 &&
 	       rank <= DNNL_MAX_NDIMS;
 }
 
 int
-sl__dnnl_plain(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
+sl__dnnl_row_major_md(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 	       const int64_t *dims)
 {
 	dnnl_dims_t sizes = {1}, strides = {1};
@@ -125,12 +125,12 @@ sl__dnnl_plain(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 	for (int i = n - 1; i > 0; i--)
 		strides[i - 1] = strides[i] * (sizes[i] ? sizes[i] : 1);
 	return dnnl_memory_desc_init_by_strides(out, n, sizes,
-						sl__dnnl_type(dtype),
+						sl__dnnl_data_type(dtype),
 						strides) == dnnl_success;
 }
 
 int
-sl__dnnl_any(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
+sl__dnnl_any_layout_md(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 	     const int64_t *dims)
 {
 	dnnl_dims_t sizes = {1};
@@ -140,14 +140,14 @@ sl__dnnl_any(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 	for (int i = 0; i < rank; i++)
 		sizes[i] = dims[i];
 	return dnnl_memory_desc_init_by_tag(
-		       out, rank ? rank : 1, sizes, sl__dnnl_type(dtype),
+		       out, rank ? rank : 1, sizes, sl__dnnl_data_type(dtype),
 		       dnnl_format_tag_any) == dnnl_success;
 }
 
 const struct sl__layout *
 sl__layout_new(struct sl__planner *pl, const dnnl_memory_desc_t *md)
 {
-	struct sl__layout *layout = sl__plan_state(pl, sizeof(*layout));
+	struct sl__layout *layout = sl__plan_alloc_state(pl, sizeof(*layout));
 
 	if (layout)
 		layout->md = *md;
@@ -155,7 +155,7 @@ sl__layout_new(struct sl__planner *pl, const dnnl_memory_desc_t *md)
 }
 
 const struct sl__layout *
-sl__layout_of(struct sl__planner *pl, uint32_t value,
+sl__layout_from_md(struct sl__planner *pl, uint32_t value,
 	      const dnnl_memory_desc_t *md)
 {
 	dnnl_memory_desc_t own;
@@ -170,10 +170,10 @@ int
 sl__layout_md(const struct sl__planner *pl, uint32_t value,
 	      const struct sl__layout *layout, dnnl_memory_desc_t *out)
 {
-	const struct sl__type *type = sl__plan_type(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
 
 	if (!layout)
-		return sl__dnnl_plain(out, type->dtype, type->rank, type->dims);
+		return sl__dnnl_row_major_md(out, type->dtype, type->rank, type->dims);
 	*out = layout->md;
 	return 1;
 }
@@ -195,7 +195,7 @@ sl__layout_is_dense(const struct sl__layout *layout)
 {
 	dnnl_memory_desc_t plain;
 
-	return !layout || (sl__dnnl_plain(&plain, sl__layout_dtype(layout),
+	return !layout || (sl__dnnl_row_major_md(&plain, sl__layout_dtype(layout),
 					  layout->md.ndims, layout->md.dims) &&
 			   dnnl_memory_desc_equal(&plain, &layout->md));
 }

@@ -13,37 +13,37 @@ struct sl__layout {
 
 /* Its parts may be destroyed when they are NULL, as all of oneDNN's objects
  * may.  The attribute puts a scratchpad into the user's hands. */
-struct sl__dnnl {
+struct sl__dnnl_context {
 	dnnl_engine_t engine;
 	dnnl_stream_t stream;
 	dnnl_primitive_attr_t attr;
 };
 
-enum sl_status sl__dnnl_new(struct sl__dnnl **out, struct sl__arena *arena,
+enum sl_status sl__dnnl_context_new(struct sl__dnnl_context **out, struct sl__arena *arena,
 			    struct sl_error *err) SL_CHECKED;
-void sl__dnnl_free(struct sl__dnnl *dnnl); /* NULL is fine */
+void sl__dnnl_context_free(struct sl__dnnl_context *dnnl); /* NULL is fine */
 
 /* oneDNN's status as ours; 'what' says what was tried. */
-enum sl_status sl__dnnl_check(dnnl_status_t status, const char *what,
+enum sl_status sl__dnnl_status(dnnl_status_t status, const char *what,
 			      struct sl_error *err);
 
 /* Likewise noted by the planner; whether all is well. */
-int sl__dnnl_ok(struct sl__planner *pl, dnnl_status_t status, const char *what);
+int sl__planner_keep_dnnl_status(struct sl__planner *pl, dnnl_status_t status, const char *what);
 
 /* dnnl_data_type_undef for types that it does not compute with. */
-dnnl_data_type_t sl__dnnl_type(enum sl_dtype dtype);
+dnnl_data_type_t sl__dnnl_data_type(enum sl_dtype dtype);
 
 /* Row-major elements; 0 for types and sizes that oneDNN does not take
  * (none, or more than 12 dimensions).  A scalar has one dimension. */
-int sl__dnnl_plain(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
+int sl__dnnl_row_major_md(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 		   const int64_t *dims);
 
 /* Any order, for the primitive to choose. */
-int sl__dnnl_any(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
+int sl__dnnl_any_layout_md(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 		 const int64_t *dims);
 
 /* The layout that md describes of a value: NULL where it is the value's own. */
-const struct sl__layout *sl__layout_of(struct sl__planner *pl, uint32_t value,
+const struct sl__layout *sl__layout_from_md(struct sl__planner *pl, uint32_t value,
 				       const dnnl_memory_desc_t *md);
 
 /* A layout as it stands, NULL after a failure only. */
@@ -68,7 +68,7 @@ struct sl__dnnl_arg {
  * hands, is a workspace; the kernel is named as oneDNN names the
  * implementation.
  */
-struct sl__step *sl__dnnl_step(struct sl__planner *pl, dnnl_primitive_desc_t pd,
+struct sl__step *sl__plan_dnnl_primitive(struct sl__planner *pl, dnnl_primitive_desc_t pd,
 			       const struct sl__dnnl_arg *args, uint32_t n);
 
 /* Executes a reorder at once; 0: a failure.  That of a dry plan is made and not
@@ -78,8 +78,8 @@ int sl__dnnl_reorder_now(struct sl__planner *pl,
 			 const dnnl_memory_desc_t *to_md, void *to);
 
 /* A step that brings a value from one layout, in a buffer, into another. */
-void sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
-			   const struct sl__version *from,
-			   const struct sl__version *to);
+void sl__plan_dnnl_reorder(struct sl__planner *pl, uint32_t value,
+			   const struct sl__value_version *from,
+			   const struct sl__value_version *to);
 
 #endif

@@ -16,7 +16,7 @@
  */
 #include "base/status.h"
 #include "engine/dnnl_layout.h"
-#include "engine/dnnl_make.h"
+#include "engine/dnnl_primitive_desc.h"
 #include "engine/node_steps.h"
 #include "engine/gemm.h"
 #include "engine/gemm_epilogue.h"
@@ -55,7 +55,7 @@ describe(dnnl_memory_desc_t *md, enum sl_dtype dtype, int rank,
 			extent = sizes[d] * steps[d];
 	}
 	return dnnl_memory_desc_init_by_strides(md, rank, sizes,
-						sl__dnnl_type(dtype),
+						sl__dnnl_data_type(dtype),
 						steps) == dnnl_success;
 }
 
@@ -113,7 +113,7 @@ describe_end(struct matmul *m, const struct sl__planner *pl, int i)
 	return describe_operand(&m->epilogue[i],
 				m->layouts[i]
 					? SL_DTYPE_BF16
-					: sl__plan_type(pl, end->value)->dtype,
+					: sl__plan_value_type(pl, end->value)->dtype,
 				p, end->strides, last);
 }
 
@@ -154,7 +154,7 @@ create_fast(struct sl__planner *pl, struct matmul *m, int sum)
 		status = dnnl_matmul_desc_init(&desc, &m->src, &m->weights,
 					       m->has_bias ? &m->bias : NULL,
 					       &m->dst);
-	pd = sl__dnnl_pd(pl, status, &desc, attr);
+	pd = sl__dnnl_pd_new(pl, status, &desc, attr);
 	dnnl_post_ops_destroy(ops);
 	dnnl_primitive_attr_destroy(attr);
 	if (!pd || !sl__dnnl_is_plain_loop(pd))
@@ -173,7 +173,7 @@ find_residual(const struct matmul *m, const struct sl__planner *pl)
 		if (sl__epilogue_is_residual(&m->p, i) &&
 		    !pl->graph->values[end->value].tensor &&
 		    m->epilogue[i].data_type == m->dst.data_type &&
-		    (m->layouts[i] || !sl__plan_layout(pl, end->value)))
+		    (m->layouts[i] || !sl__plan_value_layout(pl, end->value)))
 			return i;
 	}
 	return -1;
@@ -219,15 +219,15 @@ do_ends_fit(const struct sl__gemm *p)
 
 	for (int i = 0; i < p->n_epilogue; i++)
 		post_ops[i] = p->epilogue[i].post_op;
-	return sl__dnnl_post_ops_fit(post_ops, p->n_epilogue) == p->n_epilogue;
+	return sl__dnnl_post_ops_n_fusable(post_ops, p->n_epilogue) == p->n_epilogue;
 }
 
 /* pd is NULL where the node is not for oneDNN. */
 static void
 choose(struct sl__planner *pl, struct matmul *m)
 {
-	enum sl_dtype own = sl__plan_type(pl, m->p.y)->dtype;
-	enum sl_dtype dst_dtype = sl__plan_is_output(pl, m->p.y) ? own
+	enum sl_dtype own = sl__plan_value_type(pl, m->p.y)->dtype;
+	enum sl_dtype dst_dtype = sl__plan_is_model_output(pl, m->p.y) ? own
 								 : m->p.dtype;
 
 	if (!describe_matmul(m, pl, dst_dtype) ||
@@ -250,14 +250,14 @@ choose(struct sl__planner *pl, struct matmul *m)
 }
 
 const struct sl__layout *
-sl__gemm_layout(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
+sl__gemm_row_major_layout(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
 {
-	const struct sl__type *type = sl__plan_type(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
 	dnnl_memory_desc_t md;
 
-	if (sl__dnnl_plain(&md, dtype, type->rank, type->dims))
-		return sl__layout_of(pl, value, &md);
-	sl__plan_bug(pl, "a value has no description");
+	if (sl__dnnl_row_major_md(&md, dtype, type->rank, type->dims))
+		return sl__layout_from_md(pl, value, &md);
+	sl__planner_fail_internal(pl, "a value has no description");
 	return NULL;
 }
 
@@ -265,7 +265,7 @@ sl__gemm_layout(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
 static uint32_t
 read_as(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
 {
-	return sl__plan_read(pl, value, sl__gemm_layout(pl, value, dtype));
+	return sl__plan_input_buffer(pl, value, sl__gemm_row_major_layout(pl, value, dtype));
 }
 
 static void
@@ -284,13 +284,13 @@ read_matrices(struct sl__planner *pl, struct matmul *m,
 		*dnnl_primitive_desc_query_md(m->pd, dnnl_query_weights_md, 0);
 	if (!m->is_packed)
 		args[1].buffer = read_as(pl, p->b, p->dtype);
-	else if (describe_operand(&md, sl__plan_type(pl, p->b)->dtype, p,
+	else if (describe_operand(&md, sl__plan_value_type(pl, p->b)->dtype, p,
 				  p->b_strides, last))
-		args[1].buffer = sl__plan_pack(pl, p->b,
+		args[1].buffer = sl__plan_packed_constant(pl, p->b,
 					       sl__layout_new(pl, &md),
 					       sl__layout_new(pl, &args[1].md));
 	else
-		sl__plan_bug(pl, "a matrix has no description");
+		sl__planner_fail_internal(pl, "a matrix has no description");
 }
 
 static uint32_t
@@ -307,7 +307,7 @@ read_ends(struct sl__planner *pl, struct matmul *m, struct sl__dnnl_arg *args,
 					: DNNL_ARG_ATTR_MULTIPLE_POST_OP(
 						  m->places[i]) |
 						  DNNL_ARG_SRC_1,
-				sl__plan_read(pl, value, m->layouts[i]),
+				sl__plan_input_buffer(pl, value, m->layouts[i]),
 				m->epilogue[i]};
 	}
 	return n;
@@ -352,13 +352,13 @@ write_result(struct sl__planner *pl, struct matmul *m,
 {
 	uint32_t over = find_over(pl, m, args, n);
 	struct sl__dnnl_arg dst = {DNNL_ARG_DST, SL__NONE, m->dst};
-	const struct sl__layout *layout = sl__gemm_layout(
+	const struct sl__layout *layout = sl__gemm_row_major_layout(
 		pl, m->p.y,
 		m->dst.data_type == dnnl_bf16 ? SL_DTYPE_BF16 : SL_DTYPE_F32);
 	dnnl_primitive_desc_t spare = m->sum_pd;
 
-	dst.buffer = over == SL__NONE ? sl__plan_write(pl, m->p.y, layout)
-				      : sl__plan_write_over(pl, m->p.y, layout,
+	dst.buffer = over == SL__NONE ? sl__plan_output_buffer(pl, m->p.y, layout)
+				      : sl__plan_output_in_place(pl, m->p.y, layout,
 							    args[over].buffer);
 	if (over != SL__NONE && dst.buffer == args[over].buffer) {
 		spare = m->pd;
@@ -374,15 +374,15 @@ int
 sl__make_matmul(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct sl__dnnl_arg args[SL__EPILOGUE_MAX + 4];
-	struct matmul *m = sl__plan_state(pl, sizeof(*m));
+	struct matmul *m = sl__plan_alloc_state(pl, sizeof(*m));
 	uint32_t n;
 
 	if (!m || !sl__gemm_read(&m->p, pl, node))
 		return 0;
 	choose(pl, m);
 	/* Below AVX-512 oneDNN has no kernel for bf16. */
-	if (!m->pd && sl__plan_type(pl, m->p.y)->dtype != m->p.dtype) {
-		m->p.dtype = sl__plan_type(pl, m->p.y)->dtype;
+	if (!m->pd && sl__plan_value_type(pl, m->p.y)->dtype != m->p.dtype) {
+		m->p.dtype = sl__plan_value_type(pl, m->p.y)->dtype;
 		choose(pl, m);
 	}
 	if (!m->pd)
@@ -390,22 +390,22 @@ sl__make_matmul(struct sl__planner *pl, const struct sl__node *node)
 	read_matrices(pl, m, args);
 	n = read_ends(pl, m, args, 2);
 	n = write_result(pl, m, args, n);
-	sl__dnnl_step(pl, m->pd, args, n);
+	sl__plan_dnnl_primitive(pl, m->pd, args, n);
 	if (m->n_epilogue != m->p.n_epilogue)
-		sl__gemm_epilogue_step(pl, &m->p, args[n - 1].buffer);
+		sl__plan_gemm_epilogue(pl, &m->p, args[n - 1].buffer);
 	return 1;
 }
 
 uint32_t
-sl__gemm_pack(struct sl__planner *pl, const struct sl__gemm *p)
+sl__gemm_pack_weights(struct sl__planner *pl, const struct sl__gemm *p)
 {
 	dnnl_memory_desc_t as, md;
 	int64_t dims[2] = {p->n, p->k}, strides[2] = {p->b_n, p->b_k};
 
-	if (describe(&as, sl__plan_type(pl, p->b)->dtype, 2, dims, strides) &&
-	    sl__dnnl_plain(&md, p->dtype, 2, dims))
-		return sl__plan_pack(pl, p->b, sl__layout_new(pl, &as),
+	if (describe(&as, sl__plan_value_type(pl, p->b)->dtype, 2, dims, strides) &&
+	    sl__dnnl_row_major_md(&md, p->dtype, 2, dims))
+		return sl__plan_packed_constant(pl, p->b, sl__layout_new(pl, &as),
 				     sl__layout_new(pl, &md));
-	sl__plan_bug(pl, "a matrix has no description");
+	sl__planner_fail_internal(pl, "a matrix has no description");
 	return SL__NONE;
 }

@@ -78,13 +78,13 @@ read_pool(struct pool *p, const struct sl__planner *pl,
 	const struct sl__type *x, *y;
 
 	memset(p, 0, sizeof(*p));
-	p->x = sl__plan_in(node, 0);
-	p->y = sl__plan_out(node, 0);
+	p->x = sl__plan_node_input(node, 0);
+	p->y = sl__plan_node_output(node, 0);
 	if (p->x == SL__NONE || p->y == SL__NONE ||
-	    sl__plan_out(node, 1) != SL__NONE)
+	    sl__plan_node_output(node, 1) != SL__NONE)
 		return 0;
-	x = sl__plan_type(pl, p->x);
-	y = sl__plan_type(pl, p->y);
+	x = sl__plan_value_type(pl, p->x);
+	y = sl__plan_value_type(pl, p->y);
 	p->rank = x->rank;
 	p->is_max = sl__is_op(node, SL__OP_ONNX_MaxPool) ||
 		    sl__is_op(node, SL__OP_ONNX_GlobalMaxPool);
@@ -93,8 +93,8 @@ read_pool(struct pool *p, const struct sl__planner *pl,
 	p->counts_pads = !p->is_max && !p->is_global &&
 			 sl__attribute_int(node, "count_include_pad", 0) != 0;
 	if (x->rank < 3 || x->rank > 5 || y->rank != x->rank ||
-	    !is_type_fit(p, x->dtype) || !sl__plan_elements(pl, p->x) ||
-	    !sl__plan_elements(pl, p->y))
+	    !is_type_fit(p, x->dtype) || !sl__plan_value_n_elements(pl, p->x) ||
+	    !sl__plan_value_n_elements(pl, p->y))
 		return 0;
 	if (!p->is_global)
 		return read_window(p, node, x->dims + 2, y->dims + 2);
@@ -106,13 +106,13 @@ static dnnl_primitive_desc_t
 make_pd(struct sl__planner *pl, const struct pool *p)
 {
 	struct sl__dnnl_pool desc = {.window = p->window};
-	const struct sl__type *y = sl__plan_type(pl, p->y);
+	const struct sl__type *y = sl__plan_value_type(pl, p->y);
 
 	desc.kind = p->is_max        ? dnnl_pooling_max
 		    : p->counts_pads ? dnnl_pooling_avg_include_padding
 				     : dnnl_pooling_avg_exclude_padding;
-	return sl__layout_md(pl, p->x, sl__plan_layout(pl, p->x), &desc.src) &&
-			       sl__order_md(&desc.dst, SL__ORDER_ANY,
+	return sl__layout_md(pl, p->x, sl__plan_value_layout(pl, p->x), &desc.src) &&
+			       sl__image_layout_md(&desc.dst, SL__IMAGE_LAYOUT_ANY,
 					    desc.src.data_type, y->rank,
 					    y->dims)
 		       ? sl__dnnl_pool_pd(pl, &desc)
@@ -132,8 +132,8 @@ sl__make_pool(struct sl__planner *pl, const struct sl__node *node)
 	if (!pd)
 		return 0;
 	args[0].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
-	args[0].buffer = sl__plan_read(pl, p.x, sl__plan_layout(pl, p.x));
-	args[1] = sl__dnnl_written(pl, pd, p.y);
-	sl__dnnl_step(pl, pd, args, 2);
+	args[0].buffer = sl__plan_input_buffer(pl, p.x, sl__plan_value_layout(pl, p.x));
+	args[1] = sl__dnnl_output_arg(pl, pd, p.y);
+	sl__plan_dnnl_primitive(pl, pd, args, 2);
 	return 1;
 }

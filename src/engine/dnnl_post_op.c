@@ -26,7 +26,7 @@ static const struct {
 };
 
 int
-sl__dnnl_changes(struct sl__dnnl_change out[SL__CHANGES_MOST],
+sl__dnnl_eltwise_chain(struct sl__dnnl_eltwise out[SL__ELTWISE_CHAIN_MAX],
 		 const struct sl__post_op *post_op)
 {
 	unsigned takes = functions[post_op->kind].takes;
@@ -46,17 +46,17 @@ sl__dnnl_changes(struct sl__dnnl_change out[SL__CHANGES_MOST],
 }
 
 dnnl_alg_kind_t
-sl__dnnl_join(const struct sl__post_op *post_op)
+sl__dnnl_binary_kind(const struct sl__post_op *post_op)
 {
 	return post_op->kind == SL__POST_OP_ADD ? dnnl_binary_add
 						: dnnl_binary_mul;
 }
 
 int
-sl__dnnl_post_op_length(const struct sl__post_op *post_op)
+sl__dnnl_post_op_n_dnnl_ops(const struct sl__post_op *post_op)
 {
-	struct sl__dnnl_change changes[SL__CHANGES_MOST];
-	int n = sl__dnnl_changes(changes, post_op);
+	struct sl__dnnl_eltwise changes[SL__ELTWISE_CHAIN_MAX];
+	int n = sl__dnnl_eltwise_chain(changes, post_op);
 
 	return n ? n : 1;
 }
@@ -64,8 +64,8 @@ sl__dnnl_post_op_length(const struct sl__post_op *post_op)
 static int
 do_agree(const struct sl__post_op *p, const struct sl__post_op *q)
 {
-	struct sl__dnnl_change a[SL__CHANGES_MOST], b[SL__CHANGES_MOST];
-	int n_a = sl__dnnl_changes(a, p), n_b = sl__dnnl_changes(b, q);
+	struct sl__dnnl_eltwise a[SL__ELTWISE_CHAIN_MAX], b[SL__ELTWISE_CHAIN_MAX];
+	int n_a = sl__dnnl_eltwise_chain(a, p), n_b = sl__dnnl_eltwise_chain(b, q);
 
 	for (int i = 0; i < n_a; i++) {
 		for (int k = 0; k < n_b; k++) {
@@ -79,7 +79,7 @@ do_agree(const struct sl__post_op *p, const struct sl__post_op *q)
 }
 
 int
-sl__dnnl_post_ops_fit(const struct sl__post_op *post_ops, int n)
+sl__dnnl_post_ops_n_fusable(const struct sl__post_op *post_ops, int n)
 {
 	for (int i = 0; i < n; i++) {
 		for (int k = 0; k < i; k++) {
@@ -94,12 +94,12 @@ dnnl_status_t
 sl__dnnl_post_op_append(dnnl_post_ops_t ops, const struct sl__post_op *post_op,
 			const dnnl_memory_desc_t *operand)
 {
-	struct sl__dnnl_change changes[SL__CHANGES_MOST];
-	int n = sl__dnnl_changes(changes, post_op);
+	struct sl__dnnl_eltwise changes[SL__ELTWISE_CHAIN_MAX];
+	int n = sl__dnnl_eltwise_chain(changes, post_op);
 	dnnl_status_t status = dnnl_success;
 
 	if (!n && operand)
-		return dnnl_post_ops_append_binary(ops, sl__dnnl_join(post_op),
+		return dnnl_post_ops_append_binary(ops, sl__dnnl_binary_kind(post_op),
 						   operand);
 	if (!n && post_op->kind == SL__POST_OP_ADD)
 		return dnnl_post_ops_append_sum(ops, 1);

@@ -8,30 +8,30 @@
 #include <dnnl.h>
 
 /* One of oneDNN's functions. */
-struct sl__dnnl_change {
+struct sl__dnnl_eltwise {
 	dnnl_alg_kind_t kind;
 	float alpha, beta;
 };
 
-enum { SL__CHANGES_MOST = 2 };
+enum { SL__ELTWISE_CHAIN_MAX = 2 };
 
 /* oneDNN's functions for an operation, one after the other, and how many they
  * are: 0 for ADD and MUL, which have operands instead. */
-int sl__dnnl_changes(struct sl__dnnl_change out[SL__CHANGES_MOST],
+int sl__dnnl_eltwise_chain(struct sl__dnnl_eltwise out[SL__ELTWISE_CHAIN_MAX],
 		     const struct sl__post_op *post_op);
 
 /* dnnl_binary_add or dnnl_binary_mul. */
-dnnl_alg_kind_t sl__dnnl_join(const struct sl__post_op *post_op);
+dnnl_alg_kind_t sl__dnnl_binary_kind(const struct sl__post_op *post_op);
 
 /* How many of oneDNN's operations it is. */
-int sl__dnnl_post_op_length(const struct sl__post_op *post_op);
+int sl__dnnl_post_op_n_dnnl_ops(const struct sl__post_op *post_op);
 
 /*
  * How many of n operations, from the first on, one primitive computes right.
  * oneDNN 2 computes a function that comes twice in a chain with the parameters
  * of its first place.
  */
-int sl__dnnl_post_ops_fit(const struct sl__post_op *post_ops, int n);
+int sl__dnnl_post_ops_n_fusable(const struct sl__post_op *post_ops, int n);
 
 /* Adds an operation to a chain.  'operand' describes that of ADD and MUL;
  * NULL: an ADD takes what the destination held before. */

@@ -36,13 +36,13 @@ struct making {
 static int
 has_wide(void)
 {
-	return sl__dnnl_has(dnnl_cpu_isa_avx512_core_vnni);
+	return sl__dnnl_uses_isa(dnnl_cpu_isa_avx512_core_vnni);
 }
 
 int
-sl__dnnl_is_exact(void)
+sl__dnnl_int8_is_exact(void)
 {
-	return has_wide() || sl__dnnl_has(dnnl_cpu_isa_avx2_vnni);
+	return has_wide() || sl__dnnl_uses_isa(dnnl_cpu_isa_avx2_vnni);
 }
 
 const struct sl__layout *
@@ -54,19 +54,19 @@ sl__layout_retyped(struct sl__planner *pl, const struct sl__layout *layout,
 	if (!layout)
 		return NULL;
 	md = layout->md;
-	md.data_type = sl__dnnl_type(dtype);
+	md.data_type = sl__dnnl_data_type(dtype);
 	return sl__layout_new(pl, &md);
 }
 
 const struct sl__layout *
 sl__plan_unpadded_layout(const struct sl__planner *pl, uint32_t value)
 {
-	const struct sl__layout *layout = sl__plan_layout(pl, value);
-	const struct sl__type *type = sl__plan_type(pl, value);
+	const struct sl__layout *layout = sl__plan_value_layout(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
 
 	return layout && sl__layout_dtype(layout) == type->dtype &&
 			       sl__layout_bytes(layout) ==
-				       sl__plan_bytes(pl, value)
+				       sl__plan_value_bytes(pl, value)
 		       ? layout
 		       : NULL;
 }
@@ -77,8 +77,8 @@ read_window(struct making *m)
 {
 	struct sl__conv *c = &m->conv;
 	struct sl__dnnl_window *w = &c->window;
-	const int64_t *in = sl__plan_type(m->pl, c->x)->dims + 2;
-	const int64_t *out = sl__plan_type(m->pl, c->y)->dims + 2;
+	const int64_t *in = sl__plan_value_type(m->pl, c->x)->dims + 2;
+	const int64_t *out = sl__plan_value_type(m->pl, c->y)->dims + 2;
 
 	if (!sl__conv_read_window(c, m->pl))
 		return 0;
@@ -100,27 +100,27 @@ read_values(struct making *m, const struct sl__node *node)
 
 	m->is_integer = sl__is_op(node, SL__OP_ONNX_ConvInteger);
 	c->node = node;
-	c->x = sl__plan_in(node, 0);
-	c->w = sl__plan_in(node, m->is_integer ? 1 : 3);
-	c->b = m->is_integer ? SL__NONE : sl__plan_in(node, 8);
-	c->y = sl__plan_out(node, 0);
+	c->x = sl__plan_node_input(node, 0);
+	c->w = sl__plan_node_input(node, m->is_integer ? 1 : 3);
+	c->b = m->is_integer ? SL__NONE : sl__plan_node_input(node, 8);
+	c->y = sl__plan_node_output(node, 0);
 	c->n_groups = sl__attribute_int(node, "group", 1);
 	c->sum = -1;
 	if (c->x == SL__NONE || c->w == SL__NONE || c->y == SL__NONE ||
 	    c->n_groups < 1 || sl__attribute_int(node, "channels_last", 0) ||
-	    !sl__plan_constant(m->pl, c->w))
+	    !sl__plan_constant_tensor(m->pl, c->w))
 		return 0;
-	x = sl__plan_type(m->pl, c->x);
-	w = sl__plan_type(m->pl, c->w);
+	x = sl__plan_value_type(m->pl, c->x);
+	w = sl__plan_value_type(m->pl, c->w);
 	c->rank = x->rank;
-	if (!sl__is_small(x->dtype) || !sl__is_small(w->dtype) ||
+	if (!sl__is_8bit_integer(x->dtype) || !sl__is_8bit_integer(w->dtype) ||
 	    x->rank != w->rank || x->rank < 3 || x->rank > 5 ||
-	    !sl__plan_elements(m->pl, c->x) ||
-	    !sl__plan_elements(m->pl, c->w) ||
-	    !sl__plan_elements(m->pl, c->y) || w->dims[0] % c->n_groups)
+	    !sl__plan_value_n_elements(m->pl, c->x) ||
+	    !sl__plan_value_n_elements(m->pl, c->w) ||
+	    !sl__plan_value_n_elements(m->pl, c->y) || w->dims[0] % c->n_groups)
 		return 0;
 	m->n_out = (size_t)w->dims[0];
-	m->length = (size_t)sl__plan_elements(m->pl, c->w) / m->n_out;
+	m->length = (size_t)sl__plan_value_n_elements(m->pl, c->w) / m->n_out;
 	return read_window(m);
 }
 
@@ -128,9 +128,9 @@ read_values(struct making *m, const struct sl__node *node)
 static int
 add_lists(struct making *m)
 {
-	m->factors = sl__plan_state(m->pl, m->n_out * sizeof(*m->factors));
-	m->bias = sl__plan_state(m->pl, m->n_out * sizeof(*m->bias));
-	m->sums = sl__plan_state(m->pl, m->n_out * sizeof(*m->sums));
+	m->factors = sl__plan_alloc_state(m->pl, m->n_out * sizeof(*m->factors));
+	m->bias = sl__plan_alloc_state(m->pl, m->n_out * sizeof(*m->bias));
+	m->sums = sl__plan_alloc_state(m->pl, m->n_out * sizeof(*m->sums));
 	return !m->pl->rc;
 }
 
@@ -139,13 +139,13 @@ static int
 read_factors(struct making *m)
 {
 	const struct sl__node *node = m->conv.node;
-	struct sl__scale x, y;
+	struct sl__quantization_params x, y;
 
-	if (!sl__scale_read(&x, m->pl, sl__plan_in(node, 1),
-			    sl__plan_in(node, 2)) ||
-	    !sl__scale_read(&y, m->pl, sl__plan_in(node, 6),
-			    sl__plan_in(node, 7)) ||
-	    !sl__scales_read(m->factors, m->pl, sl__plan_in(node, 4), m->n_out))
+	if (!sl__quantization_params_read(&x, m->pl, sl__plan_node_input(node, 1),
+			    sl__plan_node_input(node, 2)) ||
+	    !sl__quantization_params_read(&y, m->pl, sl__plan_node_input(node, 6),
+			    sl__plan_node_input(node, 7)) ||
+	    !sl__channel_scales_read(m->factors, m->pl, sl__plan_node_input(node, 4), m->n_out))
 		return 0;
 	for (size_t i = 0; i < m->n_out; i++)
 		m->factors[i] = x.by * m->factors[i] / y.by;
@@ -157,12 +157,12 @@ read_factors(struct making *m)
 static int
 read_x_zero(struct making *m)
 {
-	uint32_t value = sl__plan_in(m->conv.node, 2);
-	const struct sl__tensor *t = sl__plan_constant(m->pl, value);
+	uint32_t value = sl__plan_node_input(m->conv.node, 2);
+	const struct sl__tensor *t = sl__plan_constant_tensor(m->pl, value);
 
 	for (size_t i = 0; i < m->n_out; i++)
 		m->factors[i] = 1;
-	if (!sl__zeros_read(&m->x_zero, m->pl, value, 1))
+	if (!sl__zero_points_read(&m->x_zero, m->pl, value, 1))
 		return 0;
 	m->x_zero += t && t->dtype == SL_DTYPE_U8 ? 128 : 0;
 	return 1;
@@ -172,12 +172,12 @@ read_x_zero(struct making *m)
 static int
 is_centred(struct making *m)
 {
-	uint32_t zero = sl__plan_in(m->conv.node, m->is_integer ? 3 : 5);
-	enum sl_dtype dtype = sl__plan_type(m->pl, m->conv.w)->dtype;
+	uint32_t zero = sl__plan_node_input(m->conv.node, m->is_integer ? 3 : 5);
+	enum sl_dtype dtype = sl__plan_value_type(m->pl, m->conv.w)->dtype;
 
 	if (zero == SL__NONE)
 		return dtype == SL_DTYPE_I8;
-	if (!sl__zeros_read(m->sums, m->pl, zero, m->n_out))
+	if (!sl__zero_points_read(m->sums, m->pl, zero, m->n_out))
 		return 0;
 	for (size_t i = 0; i < m->n_out; i++) {
 		if (m->sums[i])
@@ -189,7 +189,7 @@ is_centred(struct making *m)
 static int
 read_bias(struct making *m)
 {
-	const struct sl__tensor *t = sl__plan_constant(m->pl, m->conv.b);
+	const struct sl__tensor *t = sl__plan_constant_tensor(m->pl, m->conv.b);
 
 	m->has_bias = m->conv.b != SL__NONE;
 	if (!m->has_bias)
@@ -255,10 +255,10 @@ read_node(struct making *m)
 	    !(m->is_integer ? read_x_zero(m) : read_factors(m)) ||
 	    !is_centred(m) || !read_bias(m))
 		return 0;
-	w = sl__small_weights(m->pl, m->conv.w, &copy);
+	w = sl__int8_weights(m->pl, m->conv.w, &copy);
 	if (!w)
 		return 0;
-	sl__small_sums(w, m->n_out, m->length, m->sums);
+	sl__int8_row_sums(w, m->n_out, m->length, m->sums);
 	fits = !m->is_integer || is_within_f32(m, w);
 	place_zero(m);
 	sl__allocator_free(&m->pl->program->arena.allocator, copy);
@@ -306,17 +306,17 @@ static int
 describe(const struct making *m, struct sl__dnnl_conv *out)
 {
 	const struct sl__conv *c = &m->conv;
-	const struct sl__type *x = sl__plan_type(m->pl, c->x);
-	const struct sl__type *y = sl__plan_type(m->pl, c->y);
+	const struct sl__type *x = sl__plan_value_type(m->pl, c->x);
+	const struct sl__type *y = sl__plan_value_type(m->pl, c->y);
 	int64_t n = (int64_t)m->n_out;
 
 	memset(out, 0, sizeof(*out));
 	out->window = c->window;
-	return sl__dnnl_any(&out->src, x->dtype, x->rank, x->dims) &&
-	       sl__dnnl_any(&out->dst, y->dtype, y->rank, y->dims) &&
-	       sl__conv_weights_any(&out->weights, m->pl, c, SL_DTYPE_I8) &&
+	return sl__dnnl_any_layout_md(&out->src, x->dtype, x->rank, x->dims) &&
+	       sl__dnnl_any_layout_md(&out->dst, y->dtype, y->rank, y->dims) &&
+	       sl__conv_weights_any_md(&out->weights, m->pl, c, SL_DTYPE_I8) &&
 	       (!m->has_bias ||
-		sl__dnnl_plain(&out->bias, SL_DTYPE_I32, 1, &n));
+		sl__dnnl_row_major_md(&out->bias, SL_DTYPE_I32, 1, &n));
 }
 
 /* Whether it multiplies with instructions that do not saturate; oneDNN's
@@ -324,7 +324,7 @@ describe(const struct making *m, struct sl__dnnl_conv *out)
 int
 sl__dnnl_multiplies_exactly(const_dnnl_primitive_desc_t pd)
 {
-	const char *name = sl__dnnl_name(pd);
+	const char *name = sl__dnnl_implementation_name(pd);
 
 	return strstr(name, "vnni") || strstr(name, "amx") ||
 	       (strstr(name, "gemm") && has_wide());
@@ -338,22 +338,22 @@ sl__dnnl_multiplies_exactly(const_dnnl_primitive_desc_t pd)
 static int
 is_better(const_dnnl_primitive_desc_t pd, const_dnnl_primitive_desc_t best)
 {
-	const char *name = sl__dnnl_name(pd);
+	const char *name = sl__dnnl_implementation_name(pd);
 
 	if (!sl__dnnl_multiplies_exactly(pd))
 		return 0;
 	return !best || (!strncmp(name, "jit_int8", 8) &&
-			 !strncmp(sl__dnnl_name(best), "br", 2) &&
-			 !strstr(sl__dnnl_name(best), "amx"));
+			 !strncmp(sl__dnnl_implementation_name(best), "br", 2) &&
+			 !strstr(sl__dnnl_implementation_name(best), "amx"));
 }
 
 static dnnl_status_t
-choose(struct making *m, struct sl__dnnl_each *each)
+choose(struct making *m, struct sl__dnnl_conv_iterator *each)
 {
 	dnnl_primitive_desc_t pd;
 
 	do {
-		pd = sl__dnnl_each_take(each);
+		pd = sl__dnnl_conv_iterator_pd(each);
 		if (!pd)
 			return dnnl_out_of_memory;
 		if (is_better(pd, m->pd)) {
@@ -362,7 +362,7 @@ choose(struct making *m, struct sl__dnnl_each *each)
 		} else {
 			dnnl_primitive_desc_destroy(pd);
 		}
-	} while (!sl__dnnl_each_next(each));
+	} while (!sl__dnnl_conv_iterator_next(each));
 	return dnnl_success;
 }
 
@@ -370,9 +370,9 @@ choose(struct making *m, struct sl__dnnl_each *each)
 static void
 find_primitive(struct making *m)
 {
-	const struct sl__dnnl *dnnl = m->pl->program->dnnl;
+	const struct sl__dnnl_context *dnnl = m->pl->program->dnnl;
 	struct sl__dnnl_conv conv;
-	struct sl__dnnl_each each;
+	struct sl__dnnl_conv_iterator each;
 	dnnl_primitive_attr_t attr = NULL;
 	dnnl_status_t status = dnnl_primitive_attr_clone(&attr, dnnl->attr);
 
@@ -380,22 +380,22 @@ find_primitive(struct making *m)
 		status = describe(m, &conv) ? set_attr(m, attr)
 					    : dnnl_unimplemented;
 	if (!status)
-		status = sl__dnnl_each_begin(&each, &conv, attr, dnnl->engine);
+		status = sl__dnnl_conv_iterator_begin(&each, &conv, attr, dnnl->engine);
 	if (!status) {
 		status = choose(m, &each);
-		sl__dnnl_each_end(&each);
+		sl__dnnl_conv_iterator_end(&each);
 	}
 	dnnl_primitive_attr_destroy(attr);
 	if (status == dnnl_out_of_memory)
-		sl__dnnl_ok(m->pl, status, "a descriptor");
+		sl__planner_keep_dnnl_status(m->pl, status, "a descriptor");
 }
 
 struct sl__dnnl_arg
-sl__dnnl_small_weights(struct sl__planner *pl, uint32_t value,
+sl__dnnl_int8_weights(struct sl__planner *pl, uint32_t value,
 		       const dnnl_memory_desc_t *own,
 		       const_dnnl_primitive_desc_t pd)
 {
-	const struct sl__tensor *t = sl__plan_constant(pl, value);
+	const struct sl__tensor *t = sl__plan_constant_tensor(pl, value);
 	struct sl__dnnl_arg arg = {
 		DNNL_ARG_WEIGHTS, SL__NONE,
 		*dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0)};
@@ -403,8 +403,8 @@ sl__dnnl_small_weights(struct sl__planner *pl, uint32_t value,
 	int8_t *copy;
 	void *to;
 
-	arg.buffer = sl__plan_keep(pl, dnnl_memory_desc_get_size(&arg.md), &to);
-	w = sl__small_weights(pl, value, &copy);
+	arg.buffer = sl__plan_persistent_buffer(pl, dnnl_memory_desc_get_size(&arg.md), &to);
+	w = sl__int8_weights(pl, value, &copy);
 	sl__dnnl_reorder_now(pl, own, w, &arg.md, to);
 	sl__allocator_free(&pl->program->arena.allocator, copy);
 	sl__tensor_release_pages(t, 0, t->n_bytes);
@@ -416,7 +416,7 @@ keep_bias(struct making *m)
 {
 	size_t n_bytes = m->n_out * sizeof(*m->bias);
 	void *data;
-	uint32_t buffer = sl__plan_keep(m->pl, n_bytes, &data);
+	uint32_t buffer = sl__plan_persistent_buffer(m->pl, n_bytes, &data);
 
 	if (data)
 		memcpy(data, m->bias, n_bytes);
@@ -433,22 +433,22 @@ sl__make_quantized_conv(struct sl__planner *pl, const struct sl__node *node)
 	struct sl__dnnl_arg args[4];
 	dnnl_memory_desc_t own;
 
-	if (!sl__dnnl_is_exact() || !read_values(&m, node) || !read_node(&m))
+	if (!sl__dnnl_int8_is_exact() || !read_values(&m, node) || !read_node(&m))
 		return 0;
 	find_primitive(&m);
 	if (!m.pd)
 		return 0;
-	if (!sl__conv_weights_own(&own, pl, &m.conv))
-		sl__plan_bug(pl, "weights of many dimensions");
+	if (!sl__conv_weights_model_md(&own, pl, &m.conv))
+		sl__planner_fail_internal(pl, "weights of many dimensions");
 	own.data_type = dnnl_s8;
-	args[0] = sl__dnnl_small_weights(pl, m.conv.w, &own, m.pd);
-	args[1] = sl__dnnl_read(
+	args[0] = sl__dnnl_int8_weights(pl, m.conv.w, &own, m.pd);
+	args[1] = sl__dnnl_input_arg(
 		pl, DNNL_ARG_SRC, m.conv.x,
 		dnnl_primitive_desc_query_md(m.pd, dnnl_query_src_md, 0));
-	args[2] = sl__dnnl_written(pl, m.pd, m.conv.y);
+	args[2] = sl__dnnl_output_arg(pl, m.pd, m.conv.y);
 	if (m.has_bias)
 		args[3] = keep_bias(&m);
-	sl__dnnl_step(pl, m.pd, args, m.has_bias ? 4 : 3)->executed_flops =
-		2 * m.length * sl__plan_elements(pl, m.conv.y);
+	sl__plan_dnnl_primitive(pl, m.pd, args, m.has_bias ? 4 : 3)->executed_flops =
+		2 * m.length * sl__plan_value_n_elements(pl, m.conv.y);
 	return 1;
 }

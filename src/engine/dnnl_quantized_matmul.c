@@ -8,7 +8,7 @@
  * packed beforehand.
  */
 #include "engine/dnnl_layout.h"
-#include "engine/dnnl_make.h"
+#include "engine/dnnl_primitive_desc.h"
 #include "engine/dnnl_quantized.h"
 #include "engine/node_steps.h"
 #include "engine/quantized_epilogue.h"
@@ -41,7 +41,7 @@ struct matmul {
 	int is_spread;    /* a is real and quantized here */
 	int is_constant;  /* b */
 	struct sl__quantized_epilogue *epilogue;
-	uint32_t operands[SL__N_QUANTIZED_PARTS]; /* of the last step */
+	uint32_t operands[SL__N_QUANTIZED_OPERANDS]; /* of the last step */
 	uint32_t n_operands;
 	dnnl_memory_desc_t src, weights, dst;
 	dnnl_primitive_desc_t pd;
@@ -50,7 +50,7 @@ struct matmul {
 static uint32_t
 value_of(const struct matmul *p, size_t i)
 {
-	return i == NONE ? SL__NONE : sl__plan_in(p->node, i);
+	return i == NONE ? SL__NONE : sl__plan_node_input(p->node, i);
 }
 
 static int64_t
@@ -68,8 +68,8 @@ count(const int64_t *dims, int n)
 static int
 measure(struct matmul *p)
 {
-	const struct sl__type *a = sl__plan_type(p->pl, p->a);
-	const struct sl__type *b = sl__plan_type(p->pl, p->b);
+	const struct sl__type *a = sl__plan_value_type(p->pl, p->a);
+	const struct sl__type *b = sl__plan_value_type(p->pl, p->b);
 	int flips_a = sl__attribute_int(p->node, "transA", 0) != 0;
 	int flips_b = sl__attribute_int(p->node, "transB", 0) != 0;
 	struct sl__quantized_epilogue *e = p->epilogue;
@@ -96,9 +96,9 @@ measure(struct matmul *p)
 	e->a_k = flips_a ? e->n_rows : 1;
 	e->b_k = flips_b ? 1 : e->n_columns;
 	e->b_n = flips_b ? e->k : 1;
-	return b_rows == e->k && e->k > 0 && e->k <= SL__QUANTIZED_MOST &&
+	return b_rows == e->k && e->k > 0 && e->k <= SL__QUANTIZED_MAX_K &&
 	       e->n_batches * e->n_rows > 0 && e->n_columns > 0 &&
-	       (int64_t)sl__plan_elements(p->pl, p->y) ==
+	       (int64_t)sl__plan_value_n_elements(p->pl, p->y) ==
 		       e->n_batches * e->n_rows * e->n_columns;
 }
 
@@ -111,9 +111,9 @@ is_list(const struct matmul *p, size_t i, int may_be_more)
 
 	if (value == SL__NONE)
 		return 1;
-	n = (int64_t)sl__plan_elements(p->pl, value);
+	n = (int64_t)sl__plan_value_n_elements(p->pl, value);
 	return n == 1 || (may_be_more && n == p->epilogue->n_columns &&
-			  sl__plan_type(p->pl, value)->rank >= 1);
+			  sl__plan_value_type(p->pl, value)->rank >= 1);
 }
 
 static int
@@ -121,14 +121,14 @@ has_dtype(const struct matmul *p, size_t i, enum sl_dtype dtype)
 {
 	uint32_t value = value_of(p, i);
 
-	return value == SL__NONE || sl__plan_type(p->pl, value)->dtype == dtype;
+	return value == SL__NONE || sl__plan_value_type(p->pl, value)->dtype == dtype;
 }
 
 static int
 read_lists(const struct matmul *p)
 {
 	const struct inputs *in = p->in;
-	enum sl_dtype a = sl__plan_type(p->pl, p->a)->dtype;
+	enum sl_dtype a = sl__plan_value_type(p->pl, p->a)->dtype;
 	enum sl_dtype bias = in->id == SL__OP_MS_QGemm ? SL_DTYPE_I32
 						       : SL_DTYPE_F32;
 
@@ -140,7 +140,7 @@ read_lists(const struct matmul *p)
 	       has_dtype(p, in->b_scale, SL_DTYPE_F32) &&
 	       has_dtype(p, in->y_scale, SL_DTYPE_F32) &&
 	       has_dtype(p, in->a_zero, a) &&
-	       has_dtype(p, in->b_zero, sl__plan_type(p->pl, p->b)->dtype);
+	       has_dtype(p, in->b_zero, sl__plan_value_type(p->pl, p->b)->dtype);
 }
 
 static int
@@ -157,18 +157,18 @@ read_matmul(struct matmul *p, const struct sl__node *node)
 	p->a = node->inputs[0];
 	p->b = value_of(p, p->in->b);
 	p->y = node->outputs[0];
-	a = sl__plan_type(p->pl, p->a)->dtype;
-	y = sl__plan_type(p->pl, p->y)->dtype;
+	a = sl__plan_value_type(p->pl, p->a)->dtype;
+	y = sl__plan_value_type(p->pl, p->y)->dtype;
 	p->is_spread = p->in->id == SL__OP_MS_DynamicQuantizeMatMul;
-	p->is_constant = sl__plan_constant(p->pl, p->b) != NULL;
+	p->is_constant = sl__plan_constant_tensor(p->pl, p->b) != NULL;
 	e->kind = y == SL_DTYPE_I32   ? SL__QUANTIZED_SUMS
 		  : y == SL_DTYPE_F32 ? SL__QUANTIZED_REALS
 				      : SL__QUANTIZED_CODES;
 	e->alpha = (float)sl__attribute_float(node, "alpha", 1);
-	if (p->is_spread ? a != SL_DTYPE_F32 : !sl__is_small(a))
+	if (p->is_spread ? a != SL_DTYPE_F32 : !sl__is_8bit_integer(a))
 		return 0;
-	return sl__is_small(sl__plan_type(p->pl, p->b)->dtype) &&
-	       (e->kind != SL__QUANTIZED_CODES || sl__is_small(y)) &&
+	return sl__is_8bit_integer(sl__plan_value_type(p->pl, p->b)->dtype) &&
+	       (e->kind != SL__QUANTIZED_CODES || sl__is_8bit_integer(y)) &&
 	       measure(p) && read_lists(p);
 }
 
@@ -176,8 +176,8 @@ static int
 describe(struct matmul *p)
 {
 	const struct sl__quantized_epilogue *e = p->epilogue;
-	enum sl_dtype dtype = sl__plan_type(p->pl, p->a)->dtype;
-	dnnl_data_type_t a = p->is_spread ? dnnl_u8 : sl__dnnl_type(dtype);
+	enum sl_dtype dtype = sl__plan_value_type(p->pl, p->a)->dtype;
+	dnnl_data_type_t a = p->is_spread ? dnnl_u8 : sl__dnnl_data_type(dtype);
 	dnnl_dims_t a_dims = {e->n_batches, e->n_rows, e->k};
 	dnnl_dims_t b_dims = {e->n_b_batches, e->k, e->n_columns};
 	dnnl_dims_t y_dims = {e->n_batches, e->n_rows, e->n_columns};
@@ -208,7 +208,7 @@ find_primitive(struct matmul *p)
 		describe(p) ? dnnl_matmul_desc_init(&desc, &p->src, &p->weights,
 						    NULL, &p->dst)
 			    : dnnl_unimplemented;
-	dnnl_primitive_desc_t pd = sl__dnnl_pd(p->pl, status, &desc, NULL);
+	dnnl_primitive_desc_t pd = sl__dnnl_pd_new(p->pl, status, &desc, NULL);
 
 	if (!pd || sl__dnnl_multiplies_exactly(pd))
 		return pd;
@@ -218,7 +218,7 @@ find_primitive(struct matmul *p)
 
 /* What the last step reads or writes there. */
 static void
-place(struct matmul *p, enum sl__quantized_place at, uint32_t buffer, int64_t n,
+place(struct matmul *p, enum sl__quantized_operand_id at, uint32_t buffer, int64_t n,
       enum sl_dtype dtype)
 {
 	p->epilogue->parts[at].at = (int)p->n_operands;
@@ -228,35 +228,35 @@ place(struct matmul *p, enum sl__quantized_place at, uint32_t buffer, int64_t n,
 }
 
 static void
-place_input(struct matmul *p, enum sl__quantized_place at, size_t i)
+place_input(struct matmul *p, enum sl__quantized_operand_id at, size_t i)
 {
 	uint32_t value = value_of(p, i);
 
 	if (value != SL__NONE)
-		place(p, at, sl__plan_read(p->pl, value, NULL),
-		      (int64_t)sl__plan_elements(p->pl, value),
-		      sl__plan_type(p->pl, value)->dtype);
+		place(p, at, sl__plan_input_buffer(p->pl, value, NULL),
+		      (int64_t)sl__plan_value_n_elements(p->pl, value),
+		      sl__plan_value_type(p->pl, value)->dtype);
 }
 
 static void
 spread_left(struct matmul *p)
 {
-	struct sl__spread *s = sl__plan_state(p->pl, sizeof(*s));
-	int64_t n = (int64_t)sl__plan_elements(p->pl, p->a);
+	struct sl__dynamic_quantize *s = sl__plan_alloc_state(p->pl, sizeof(*s));
+	int64_t n = (int64_t)sl__plan_value_n_elements(p->pl, p->a);
 	uint32_t at[4];
 
 	if (!s)
 		return;
 	s->n = n;
-	at[0] = sl__plan_read(p->pl, p->a, NULL);
+	at[0] = sl__plan_input_buffer(p->pl, p->a, NULL);
 	at[1] = sl__plan_workspace(p->pl, (uint64_t)n);
 	at[2] = sl__plan_workspace(p->pl, sizeof(float));
 	at[3] = sl__plan_workspace(p->pl, sizeof(float));
-	sl__plan_side_step(p->pl, at, 4, "quantize to what it spans",
-			   sl__run_spread, s);
-	place(p, SL__QUANTIZED_OF_A, at[1], n, SL_DTYPE_U8);
-	place(p, SL__QUANTIZED_OF_A_SCALE, at[2], 1, SL_DTYPE_F32);
-	place(p, SL__QUANTIZED_OF_A_ZERO, at[3], 1, SL_DTYPE_U8);
+	sl__plan_add_setup_step(p->pl, at, 4, "quantize to what it spans",
+			   sl__run_dynamic_quantize, s);
+	place(p, SL__QUANTIZED_OPERAND_A, at[1], n, SL_DTYPE_U8);
+	place(p, SL__QUANTIZED_OPERAND_A_SCALE, at[2], 1, SL_DTYPE_F32);
+	place(p, SL__QUANTIZED_OPERAND_A_ZERO, at[3], 1, SL_DTYPE_U8);
 }
 
 static void
@@ -266,9 +266,9 @@ read_left(struct matmul *p)
 		spread_left(p);
 		return;
 	}
-	place_input(p, SL__QUANTIZED_OF_A, 0);
-	place_input(p, SL__QUANTIZED_OF_A_SCALE, p->in->a_scale);
-	place_input(p, SL__QUANTIZED_OF_A_ZERO, p->in->a_zero);
+	place_input(p, SL__QUANTIZED_OPERAND_A, 0);
+	place_input(p, SL__QUANTIZED_OPERAND_A_SCALE, p->in->a_scale);
+	place_input(p, SL__QUANTIZED_OPERAND_A_ZERO, p->in->a_zero);
 }
 
 static struct sl__dnnl_arg
@@ -278,26 +278,26 @@ pack_right(struct matmul *p)
 	dnnl_dims_t by = {e->k * e->n_columns, e->b_k, e->b_n};
 	dnnl_memory_desc_t own;
 	int8_t *copy;
-	const int8_t *b = sl__small_weights(p->pl, p->b, &copy);
+	const int8_t *b = sl__int8_weights(p->pl, p->b, &copy);
 
 	if (dnnl_memory_desc_init_by_strides(&own, p->weights.ndims,
 					     p->weights.dims, dnnl_s8,
 					     by + (3 - p->weights.ndims)))
-		sl__plan_bug(p->pl, "weights without strides");
+		sl__planner_fail_internal(p->pl, "weights without strides");
 	if (b)
 		sl__quantized_sum_columns(p->epilogue, b);
 	sl__allocator_free(&p->pl->program->arena.allocator, copy);
 	p->epilogue->has_b_sums = 1;
-	p->epilogue->parts[SL__QUANTIZED_OF_B].dtype =
-		sl__plan_type(p->pl, p->b)->dtype;
-	return sl__dnnl_small_weights(p->pl, p->b, &own, p->pd);
+	p->epilogue->parts[SL__QUANTIZED_OPERAND_B].dtype =
+		sl__plan_value_type(p->pl, p->b)->dtype;
+	return sl__dnnl_int8_weights(p->pl, p->b, &own, p->pd);
 }
 
 /* b, and b less 128. */
 static enum sl_status
 run_shift(struct sl__step *step, struct sl_error *err)
 {
-	const struct sl__spread *s = step->state;
+	const struct sl__dynamic_quantize *s = step->state;
 
 	(void)err;
 	for (int64_t i = 0; i < s->n; i++)
@@ -308,29 +308,29 @@ run_shift(struct sl__step *step, struct sl_error *err)
 static uint32_t
 shift_right(struct matmul *p, uint32_t from)
 {
-	struct sl__spread *s = sl__plan_state(p->pl, sizeof(*s));
-	uint64_t n = sl__plan_elements(p->pl, p->b);
+	struct sl__dynamic_quantize *s = sl__plan_alloc_state(p->pl, sizeof(*s));
+	uint64_t n = sl__plan_value_n_elements(p->pl, p->b);
 	uint32_t at[2] = {from, sl__plan_workspace(p->pl, n)};
 
 	if (s)
 		s->n = (int64_t)n;
-	sl__plan_side_step(p->pl, at, 2, "uint8 as int8", run_shift, s);
+	sl__plan_add_setup_step(p->pl, at, 2, "uint8 as int8", run_shift, s);
 	return at[1];
 }
 
 static struct sl__dnnl_arg
 read_right(struct matmul *p)
 {
-	enum sl_dtype dtype = sl__plan_type(p->pl, p->b)->dtype;
+	enum sl_dtype dtype = sl__plan_value_type(p->pl, p->b)->dtype;
 	struct sl__dnnl_arg arg = {DNNL_ARG_WEIGHTS, SL__NONE, p->weights};
 
 	if (p->is_constant)
 		return pack_right(p);
-	arg.buffer = sl__plan_read(p->pl, p->b, NULL);
+	arg.buffer = sl__plan_input_buffer(p->pl, p->b, NULL);
 	if (dtype == SL_DTYPE_U8)
 		arg.buffer = shift_right(p, arg.buffer);
-	place(p, SL__QUANTIZED_OF_B, arg.buffer,
-	      (int64_t)sl__plan_elements(p->pl, p->b), dtype);
+	place(p, SL__QUANTIZED_OPERAND_B, arg.buffer,
+	      (int64_t)sl__plan_value_n_elements(p->pl, p->b), dtype);
 	return arg;
 }
 
@@ -349,19 +349,19 @@ add_steps(struct matmul *p)
 	args[2] = (struct sl__dnnl_arg){
 		DNNL_ARG_DST, sl__plan_workspace(p->pl, 4 * (uint64_t)n),
 		p->dst};
-	sl__dnnl_step(p->pl, p->pd, args, 3)->executed_flops =
+	sl__plan_dnnl_primitive(p->pl, p->pd, args, 3)->executed_flops =
 		2 * (uint64_t)n * (uint64_t)e->k;
-	place_input(p, SL__QUANTIZED_OF_B_SCALE, p->in->b_scale);
-	place_input(p, SL__QUANTIZED_OF_B_ZERO, p->in->b_zero);
-	place_input(p, SL__QUANTIZED_OF_Y_SCALE, p->in->y_scale);
-	place_input(p, SL__QUANTIZED_OF_Y_ZERO, p->in->y_zero);
-	place_input(p, SL__QUANTIZED_OF_BIAS, p->in->bias);
-	place(p, SL__QUANTIZED_OF_SUMS, args[2].buffer, n, SL_DTYPE_I32);
-	place(p, SL__QUANTIZED_OF_Y, sl__plan_write(p->pl, p->y, NULL), n,
-	      sl__plan_type(p->pl, p->y)->dtype);
-	step = sl__plan_step(p->pl, p->operands, p->n_operands, "scales",
-			     sl__quantized_run, e);
-	step->n_threads = sl__threads_for(step->n_threads, 8 * (uint64_t)n);
+	place_input(p, SL__QUANTIZED_OPERAND_B_SCALE, p->in->b_scale);
+	place_input(p, SL__QUANTIZED_OPERAND_B_ZERO, p->in->b_zero);
+	place_input(p, SL__QUANTIZED_OPERAND_Y_SCALE, p->in->y_scale);
+	place_input(p, SL__QUANTIZED_OPERAND_Y_ZERO, p->in->y_zero);
+	place_input(p, SL__QUANTIZED_OPERAND_BIAS, p->in->bias);
+	place(p, SL__QUANTIZED_OPERAND_SUMS, args[2].buffer, n, SL_DTYPE_I32);
+	place(p, SL__QUANTIZED_OPERAND_Y, sl__plan_output_buffer(p->pl, p->y, NULL), n,
+	      sl__plan_value_type(p->pl, p->y)->dtype);
+	step = sl__plan_add_step(p->pl, p->operands, p->n_operands, "scales",
+			     sl__quantized_epilogue_run, e);
+	step->n_threads = sl__threads_for_bytes(step->n_threads, 8 * (uint64_t)n);
 	step->executed_flops = 2 * (uint64_t)n;
 }
 
@@ -373,9 +373,9 @@ is_centred(struct matmul *p)
 	int64_t n;
 
 	if (zero == SL__NONE)
-		return sl__plan_type(p->pl, p->b)->dtype == SL_DTYPE_I8;
-	n = (int64_t)sl__plan_elements(p->pl, zero);
-	if (!sl__zeros_read(p->epilogue->zeros, p->pl, zero, (size_t)n))
+		return sl__plan_value_type(p->pl, p->b)->dtype == SL_DTYPE_I8;
+	n = (int64_t)sl__plan_value_n_elements(p->pl, zero);
+	if (!sl__zero_points_read(p->epilogue->zeros, p->pl, zero, (size_t)n))
 		return 0;
 	for (int64_t i = 0; i < n; i++) {
 		if (p->epilogue->zeros[i])
@@ -391,13 +391,13 @@ sl__make_quantized_matmul(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct matmul p = {.pl = pl};
 
-	p.epilogue = sl__plan_state(pl, sizeof(*p.epilogue));
+	p.epilogue = sl__plan_alloc_state(pl, sizeof(*p.epilogue));
 	if (!p.epilogue)
 		return 0;
-	for (int i = 0; i < SL__N_QUANTIZED_PARTS; i++)
+	for (int i = 0; i < SL__N_QUANTIZED_OPERANDS; i++)
 		p.epilogue->parts[i].at = -1;
-	if (!sl__dnnl_is_exact() || !read_matmul(&p, node) ||
-	    !sl__quantized_add_lists(p.epilogue, pl))
+	if (!sl__dnnl_int8_is_exact() || !read_matmul(&p, node) ||
+	    !sl__quantized_alloc_columns(p.epilogue, pl))
 		return 0;
 	p.pd = find_primitive(&p);
 	if (!p.pd)

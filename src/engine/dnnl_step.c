@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "engine/compile.h"
 #include "engine/dnnl_layout.h"
-#include "engine/dnnl_make.h"
+#include "engine/dnnl_primitive_desc.h"
 
 #include <string.h>
 
@@ -39,7 +39,7 @@ bind(struct sl__step *step, struct sl_error *err)
 	for (uint32_t i = 0; !status && i < p->n; i++)
 		status = dnnl_memory_create(&p->args[i].memory, &p->mds[i],
 					    p->engine, step->at[i]);
-	return sl__dnnl_check(status, "a memory object", err);
+	return sl__dnnl_status(status, "a memory object", err);
 }
 
 static enum sl_status
@@ -47,7 +47,7 @@ run(struct sl__step *step, struct sl_error *err)
 {
 	const struct primitive *p = step->state;
 
-	return sl__dnnl_check(dnnl_primitive_execute(p->primitive, p->stream,
+	return sl__dnnl_status(dnnl_primitive_execute(p->primitive, p->stream,
 						     (int)p->n, p->args),
 			      "running a primitive", err);
 }
@@ -60,8 +60,8 @@ add_args(struct sl__planner *pl, struct primitive *p,
 		p->pd, dnnl_query_scratchpad_md, 0);
 	size_t n_bytes = scratch ? dnnl_memory_desc_get_size(scratch) : 0;
 
-	p->args = sl__plan_state(pl, (n + 1) * sizeof(*p->args));
-	p->mds = sl__plan_state(pl, (n + 1) * sizeof(*p->mds));
+	p->args = sl__plan_alloc_state(pl, (n + 1) * sizeof(*p->args));
+	p->mds = sl__plan_alloc_state(pl, (n + 1) * sizeof(*p->mds));
 	if (pl->rc)
 		return;
 	for (uint32_t i = 0; i < n; i++) {
@@ -81,17 +81,17 @@ add_args(struct sl__planner *pl, struct primitive *p,
 enum { ARGS_MOST = 40 }; /* with post-ops: no primitive here has more */
 
 struct sl__step *
-sl__dnnl_step(struct sl__planner *pl, dnnl_primitive_desc_t pd,
+sl__plan_dnnl_primitive(struct sl__planner *pl, dnnl_primitive_desc_t pd,
 	      const struct sl__dnnl_arg *args, uint32_t n)
 {
-	struct primitive *p = sl__plan_state(pl, sizeof(*p));
+	struct primitive *p = sl__plan_alloc_state(pl, sizeof(*p));
 	uint32_t operands[ARGS_MOST];
 	struct sl__step *step;
 
 	if (!pd)
-		sl__dnnl_ok(pl, dnnl_unimplemented, "primitive");
+		sl__planner_keep_dnnl_status(pl, dnnl_unimplemented, "primitive");
 	if (n >= ARGS_MOST)
-		sl__plan_bug(pl, "too many operands");
+		sl__planner_fail_internal(pl, "too many operands");
 	if (!pl->rc) {
 		p->pd = pd;
 		p->engine = pl->program->dnnl->engine;
@@ -102,22 +102,22 @@ sl__dnnl_step(struct sl__planner *pl, dnnl_primitive_desc_t pd,
 		dnnl_primitive_desc_destroy(pd);
 		return &pl->spare;
 	}
-	step = sl__plan_step(pl, operands, p->n, sl__dnnl_name(pd), run, p);
+	step = sl__plan_add_step(pl, operands, p->n, sl__dnnl_implementation_name(pd), run, p);
 	step->path = SL_PATH_DNNL;
 	step->bind = bind;
 	step->release = release;
 	if (pl->rc)
 		dnnl_primitive_desc_destroy(pd);
 	else
-		sl__dnnl_ok(pl, dnnl_primitive_create(&p->primitive, pd),
+		sl__planner_keep_dnnl_status(pl, dnnl_primitive_create(&p->primitive, pd),
 			    "a primitive");
 	return step;
 }
 
 void
-sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
-		      const struct sl__version *from,
-		      const struct sl__version *to)
+sl__plan_dnnl_reorder(struct sl__planner *pl, uint32_t value,
+		      const struct sl__value_version *from,
+		      const struct sl__value_version *to)
 {
 	struct sl__dnnl_arg args[2] = {{DNNL_ARG_FROM, from->buffer, {0}},
 				       {DNNL_ARG_TO, to->buffer, {0}}};
@@ -126,10 +126,10 @@ sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
 
 	if (!sl__layout_md(pl, value, from->layout, &args[0].md) ||
 	    !sl__layout_md(pl, value, to->layout, &args[1].md)) {
-		sl__plan_bug(pl, "a value cannot change its layout");
+		sl__planner_fail_internal(pl, "a value cannot change its layout");
 		return;
 	}
-	step = sl__dnnl_step(
+	step = sl__plan_dnnl_primitive(
 		pl, sl__dnnl_reorder_pd(pl, &args[0].md, &args[1].md), args, 2);
 	/* The work is the node's, for whose sake this is done. */
 	pl->is_counted = is_counted;
@@ -144,7 +144,7 @@ sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
 /* Runs a reorder on addresses, unless there is nothing to take from; the third
  * is its scratchpad. */
 static dnnl_status_t
-execute_now(const struct sl__dnnl *dnnl, dnnl_primitive_t primitive,
+execute_now(const struct sl__dnnl_context *dnnl, dnnl_primitive_t primitive,
 	    const dnnl_memory_desc_t *const *mds, void *const *data)
 {
 	dnnl_exec_arg_t args[3] = {
@@ -190,5 +190,5 @@ sl__dnnl_reorder_now(struct sl__planner *pl, const dnnl_memory_desc_t *from_md,
 		status = execute_now(pl->program->dnnl, primitive, mds, data);
 	dnnl_primitive_destroy(primitive);
 	dnnl_primitive_desc_destroy(pd);
-	return sl__dnnl_ok(pl, status, "a reorder");
+	return sl__planner_keep_dnnl_status(pl, status, "a reorder");
 }

@@ -36,7 +36,7 @@ sl__strided_layout_of(const struct sl__planner *pl, uint32_t value,
 		      const struct sl__layout *layout,
 		      struct sl__strided_layout *out)
 {
-	const struct sl__type *type = sl__plan_type(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
 	const dnnl_memory_desc_t *md;
 	const dnnl_blocking_desc_t *b;
 
@@ -93,14 +93,14 @@ const struct sl__layout *
 sl__layout_like(struct sl__planner *pl, uint32_t value,
 		const struct sl__layout *like)
 {
-	const struct sl__type *type = sl__plan_type(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
 	struct sl__strided_layout strided;
 	dnnl_memory_desc_t md;
 	dnnl_blocking_desc_t *b = &md.format_desc.blocking;
 
 	if (!like || type->rank != like->md.ndims ||
 	    !sl__strided_layout_of(pl, value, like, &strided) ||
-	    !sl__dnnl_plain(&md, strided.dtype, type->rank, type->dims))
+	    !sl__dnnl_row_major_md(&md, strided.dtype, type->rank, type->dims))
 		return NULL;
 	order_like(&strided, type->rank, type->dims, b->strides);
 	if (strided.axis >= 0) {
@@ -112,5 +112,5 @@ sl__layout_like(struct sl__planner *pl, uint32_t value,
 		*size = (*size + strided.block - 1) / strided.block *
 			strided.block;
 	}
-	return sl__layout_of(pl, value, &md);
+	return sl__layout_from_md(pl, value, &md);
 }

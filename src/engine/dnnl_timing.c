@@ -57,7 +57,7 @@ add_arg(struct trial *t, int arg, const dnnl_memory_desc_t *md,
 	/* 0.0115 as f32 and as bf16: sums stay in range, nothing is 0. */
 	memset(data, 0x3c, n_bytes);
 	t->args[t->n].arg = arg;
-	return sl__dnnl_check(dnnl_memory_create(&t->args[t->n++].memory, md,
+	return sl__dnnl_status(dnnl_memory_create(&t->args[t->n++].memory, md,
 						 t->timer->dnnl->engine, data),
 			      "a memory object", err);
 }
@@ -130,7 +130,7 @@ start(struct trial *t, const struct sl__dnnl_trial *trial, struct sl_error *err)
 	t->least_ns = UINT64_MAX;
 	rc = sl__pages_new(&t->pages, NULL, err);
 	if (!rc)
-		rc = sl__dnnl_check(
+		rc = sl__dnnl_status(
 			dnnl_primitive_create(&t->primitive, trial->pd),
 			"a primitive", err);
 	if (!rc)
@@ -196,11 +196,11 @@ run_once(struct sl__slot *slot, void *ctx, struct sl_error *err)
 		sweep(t->timer);
 	waits = n_waits(t->timer);
 	begin = sl__clock_now_ns(clock);
-	rc = sl__dnnl_check(
+	rc = sl__dnnl_status(
 		dnnl_primitive_execute(t->primitive, stream, t->n, t->args),
 		"a trial", err);
 	if (!rc)
-		rc = sl__dnnl_check(dnnl_stream_wait(stream), "a trial", err);
+		rc = sl__dnnl_status(dnnl_stream_wait(stream), "a trial", err);
 	end = sl__clock_now_ns(clock);
 	if (end - begin < t->least_ns)
 		t->least_ns = end - begin;
@@ -250,7 +250,7 @@ run_trials(uint64_t *elapsed_ns, struct sl__phase phase,
 }
 
 enum sl_status
-sl__dnnl_time(uint64_t *elapsed_ns, struct sl__dnnl_timer *timer,
+sl__dnnl_time_primitive(uint64_t *elapsed_ns, struct sl__dnnl_timer *timer,
 	      const struct sl__dnnl_trial *trial, uint64_t best_ns,
 	      struct sl_error *err)
 {
@@ -263,7 +263,7 @@ sl__dnnl_time(uint64_t *elapsed_ns, struct sl__dnnl_timer *timer,
 }
 
 enum sl_status
-sl__dnnl_time_both(uint64_t elapsed_ns[2], struct sl__dnnl_timer *timer,
+sl__dnnl_time_interleaved(uint64_t elapsed_ns[2], struct sl__dnnl_timer *timer,
 		   const struct sl__dnnl_trial trials[2], struct sl_error *err)
 {
 	struct trial t[2] = {{.timer = timer}, {.timer = timer}};

@@ -8,7 +8,7 @@
 
 /* What trials share, zeroed at the start but for dnnl. */
 struct sl__dnnl_timer {
-	struct sl__dnnl *dnnl;
+	struct sl__dnnl_context *dnnl;
 	struct sl__pages *pages; /* of 'sweep' */
 	unsigned char *sweep;    /* read between runs, so that caches are cold;
 				    NULL: not needed yet, or not to be had */
@@ -23,7 +23,7 @@ void sl__dnnl_timer_release(struct sl__dnnl_timer *timer); /* NULL is fine */
  * those of post-operations. */
 struct sl__dnnl_trial {
 	const_dnnl_primitive_desc_t pd;
-	const struct sl__dnnl_more {
+	const struct sl__dnnl_extra_operand {
 		int arg;
 		dnnl_memory_desc_t md;
 	} * more;
@@ -37,13 +37,13 @@ struct sl__dnnl_trial {
  * with what it has, where that is far more than 'best_ns', which it cannot
  * beat then.
  */
-enum sl_status sl__dnnl_time(uint64_t *elapsed_ns, struct sl__dnnl_timer *timer,
+enum sl_status sl__dnnl_time_primitive(uint64_t *elapsed_ns, struct sl__dnnl_timer *timer,
 			     const struct sl__dnnl_trial *trial,
 			     uint64_t best_ns, struct sl_error *err) SL_CHECKED;
 
 /* Runs two of them by turns: what disturbs one disturbs the other.  Each time
  * becomes the least of what it was and of these runs. */
-enum sl_status sl__dnnl_time_both(uint64_t elapsed_ns[2],
+enum sl_status sl__dnnl_time_interleaved(uint64_t elapsed_ns[2],
 				  struct sl__dnnl_timer *timer,
 				  const struct sl__dnnl_trial trials[2],
 				  struct sl_error *err) SL_CHECKED;

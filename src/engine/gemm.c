@@ -215,7 +215,7 @@ add_scales(struct sl__gemm *p, const struct sl__node *node)
 	int has_c = is_gemm || sl__is_op(node, SL__OP_SLEUTH_MatMul);
 	double alpha = sl__attribute_float(node, "alpha", 1);
 	double beta = is_gemm ? sl__attribute_float(node, "beta", 1) : 1;
-	uint32_t c = has_c ? sl__plan_in(node, 2) : SL__NONE;
+	uint32_t c = has_c ? sl__plan_node_input(node, 2) : SL__NONE;
 
 	if (sl__is_op(node, SL__OP_ONNX_MatMul))
 		return;
@@ -273,7 +273,7 @@ add_chain(struct sl__gemm *p, const struct sl__node *node)
 
 	for (int i = 0; i < n; i++) {
 		add_end(p, post_ops[i].kind, 0,
-			post_ops[i].input ? sl__plan_in(node, post_ops[i].input)
+			post_ops[i].input ? sl__plan_node_input(node, post_ops[i].input)
 					  : SL__NONE);
 		p->epilogue[p->n_epilogue - 1].post_op = post_ops[i];
 		if (post_ops[i].input &&
@@ -295,15 +295,15 @@ add_ends(struct sl__gemm *p, const struct sl__node *node)
 static int
 has_types(struct sl__gemm *p, const struct sl__planner *pl)
 {
-	enum sl_dtype dtype = sl__plan_type(pl, p->y)->dtype;
+	enum sl_dtype dtype = sl__plan_value_type(pl, p->y)->dtype;
 
 	if ((dtype != SL_DTYPE_F32 && dtype != SL_DTYPE_BF16) ||
-	    sl__plan_type(pl, p->a)->dtype != dtype ||
-	    sl__plan_type(pl, p->b)->dtype != dtype)
+	    sl__plan_value_type(pl, p->a)->dtype != dtype ||
+	    sl__plan_value_type(pl, p->b)->dtype != dtype)
 		return 0;
 	for (int i = 0; i < p->n_epilogue; i++) {
 		if (p->epilogue[i].value != SL__NONE &&
-		    sl__plan_type(pl, p->epilogue[i].value)->dtype != dtype)
+		    sl__plan_value_type(pl, p->epilogue[i].value)->dtype != dtype)
 			return 0;
 	}
 	p->dtype = dtype == SL_DTYPE_BF16 ? dtype : pl->dtype;
@@ -313,15 +313,15 @@ has_types(struct sl__gemm *p, const struct sl__planner *pl)
 static int
 walk_ends(struct sl__gemm *p, struct shape *shape, const struct sl__planner *pl)
 {
-	int is_vector[2] = {sl__plan_type(pl, p->a)->rank == 1,
-			    sl__plan_type(pl, p->b)->rank == 1};
+	int is_vector[2] = {sl__plan_value_type(pl, p->a)->rank == 1,
+			    sl__plan_value_type(pl, p->b)->rank == 1};
 
 	for (int i = 0; i < p->n_epilogue; i++) {
 		if (p->epilogue[i].value == SL__NONE)
 			continue;
 		if (!walk_end(shape->walks[shape->n_walks++],
 			      &p->epilogue[i].column, shape,
-			      sl__plan_type(pl, p->epilogue[i].value),
+			      sl__plan_value_type(pl, p->epilogue[i].value),
 			      is_vector))
 			return 0;
 	}
@@ -361,14 +361,14 @@ sl__gemm_read(struct sl__gemm *p, const struct sl__planner *pl,
 	struct side a, b;
 
 	memset(p, 0, sizeof(*p));
-	p->a = sl__plan_in(node, 0);
-	p->b = sl__plan_in(node, 1);
-	p->y = sl__plan_out(node, 0);
+	p->a = sl__plan_node_input(node, 0);
+	p->b = sl__plan_node_input(node, 1);
+	p->y = sl__plan_node_output(node, 0);
 	if (p->a == SL__NONE || p->b == SL__NONE || p->y == SL__NONE ||
-	    sl__plan_elements(pl, p->y) == 0 || !add_ends(p, node) ||
+	    sl__plan_value_n_elements(pl, p->y) == 0 || !add_ends(p, node) ||
 	    !has_types(p, pl) ||
-	    !read_side(&a, sl__plan_type(pl, p->a), left, 1) ||
-	    !read_side(&b, sl__plan_type(pl, p->b), right, 0) ||
+	    !read_side(&a, sl__plan_value_type(pl, p->a), left, 1) ||
+	    !read_side(&b, sl__plan_value_type(pl, p->b), right, 0) ||
 	    a.columns == 0 || a.columns != b.rows)
 		return 0;
 	set_shape(&shape, &a, &b);

@@ -63,7 +63,7 @@ SL__VECTOR_TARGETS(change, change_body,
 		   (post_op, operand, n, x))
 
 uint32_t
-sl__epilogue_read(struct sl__epilogue *out, struct sl__planner *pl,
+sl__epilogue_add_operands(struct sl__epilogue *out, struct sl__planner *pl,
 		  const struct sl__gemm *p, uint32_t *operands, uint32_t n)
 {
 	out->p = p;
@@ -75,10 +75,10 @@ sl__epilogue_read(struct sl__epilogue *out, struct sl__planner *pl,
 		if (value == SL__NONE)
 			continue;
 		layout = sl__plan_bf16_layout(pl, value);
-		out->is_bf16[i] = layout || sl__plan_type(pl, value)->dtype ==
+		out->is_bf16[i] = layout || sl__plan_value_type(pl, value)->dtype ==
 						    SL_DTYPE_BF16;
 		out->at[i] = n;
-		operands[n++] = sl__plan_read(pl, value, layout);
+		operands[n++] = sl__plan_input_buffer(pl, value, layout);
 	}
 	return n;
 }
@@ -167,27 +167,27 @@ run_part(int rank, int n, void *ctx)
 	float *y = (float *)(void *)e->at[0];
 	int64_t row, end;
 
-	sl__parallel_part(sl__gemm_rows(p), rank, n, &row, &end);
+	sl__parallel_range(sl__gemm_rows(p), rank, n, &row, &end);
 	for (; row < end; row++)
 		sl__epilogue_apply(&e->epilogue, e->at, row, 0, p->n,
 				   y + row * p->n);
 }
 
 void
-sl__gemm_epilogue_step(struct sl__planner *pl, const struct sl__gemm *p,
+sl__plan_gemm_epilogue(struct sl__planner *pl, const struct sl__gemm *p,
 		       uint32_t buffer)
 {
 	enum { ELEMENTS_PER_THREAD = 16384 };
 	uint32_t operands[SL__EPILOGUE_MAX + 1] = {buffer}, n;
-	struct ends_step *e = sl__plan_state(pl, sizeof(*e));
+	struct ends_step *e = sl__plan_alloc_state(pl, sizeof(*e));
 	struct sl__step *step;
 
 	if (!e)
 		return;
-	n = sl__epilogue_read(&e->epilogue, pl, p, operands, 1);
-	step = sl__plan_parts(pl, operands, n, "loops", run_part, e);
+	n = sl__epilogue_add_operands(&e->epilogue, pl, p, operands, 1);
+	step = sl__plan_add_parallel_step(pl, operands, n, "loops", run_part, e);
 	step->n_threads =
-		sl__threads_upto(pl->program->n_threads,
+		sl__threads_at_most(pl->program->n_threads,
 				 sl__gemm_rows(p) * p->n / ELEMENTS_PER_THREAD);
 	e->at = step->at;
 }

@@ -20,7 +20,7 @@ struct sl__epilogue {
  * room for SL__EPILOGUE_MAX more; returns how many it holds then.  'p' lives as
  * long as the program.
  */
-uint32_t sl__epilogue_read(struct sl__epilogue *out, struct sl__planner *pl,
+uint32_t sl__epilogue_add_operands(struct sl__epilogue *out, struct sl__planner *pl,
 			   const struct sl__gemm *p, uint32_t *operands,
 			   uint32_t n);
 
@@ -30,7 +30,7 @@ void sl__epilogue_apply(const struct sl__epilogue *e, unsigned char *const *at,
 			int64_t row, int64_t first, int64_t n, float *x);
 
 /* The whole epilogue of a matmul as a step, on its result, f32, in 'buffer'. */
-void sl__gemm_epilogue_step(struct sl__planner *pl, const struct sl__gemm *p,
+void sl__plan_gemm_epilogue(struct sl__planner *pl, const struct sl__gemm *p,
 			    uint32_t buffer);
 
 #endif

@@ -36,13 +36,13 @@ void sl__gemm_small(const struct sl__gemm_small *g);
  * B packed into panels of SL__PANEL columns, [n / SL__PANEL][k][SL__PANEL],
  * the last one filled up with zeros: for a B of which columns, not rows, lie
  * side by side (the keys of attention), or that is far from memory's order
- * and used for many rows of A.  'to' holds sl__gemm_small_floats(k, n)
+ * and used for many rows of A.  'to' holds sl__gemm_small_packed_floats(k, n)
  * numbers.
  */
 enum { SL__PANEL = 64 };
 
 static inline int64_t
-sl__gemm_small_floats(int64_t k, int64_t n)
+sl__gemm_small_packed_floats(int64_t k, int64_t n)
 {
 	return (n + SL__PANEL - 1) / SL__PANEL * SL__PANEL * k;
 }

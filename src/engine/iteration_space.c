@@ -8,7 +8,7 @@
 #include "base/banned.h"
 
 void
-sl__space_start(struct sl__iteration_space *l, int rank, const int64_t *dims)
+sl__space_init(struct sl__iteration_space *l, int rank, const int64_t *dims)
 {
 	memset(l, 0, sizeof(*l));
 	l->rank = rank;
@@ -17,14 +17,14 @@ sl__space_start(struct sl__iteration_space *l, int rank, const int64_t *dims)
 }
 
 void
-sl__space_cut(struct sl__iteration_space *l, int axis, int64_t block)
+sl__space_block_axis(struct sl__iteration_space *l, int axis, int64_t block)
 {
 	l->dims[axis] /= block;
 	l->dims[l->rank++] = block;
 }
 
 int
-sl__space_add(struct sl__iteration_space *l, const struct sl__attention_operand *operand,
+sl__space_add_operand(struct sl__iteration_space *l, const struct sl__attention_operand *operand,
 	      int cut, int64_t block)
 {
 	const struct sl__strided_layout *strided = operand->strided;
@@ -66,7 +66,7 @@ swap_dims(struct sl__iteration_space *l, int a, int b)
 }
 
 void
-sl__space_sort(struct sl__iteration_space *l)
+sl__space_sort_loops(struct sl__iteration_space *l)
 {
 	for (int i = 1; i < l->rank; i++) {
 		for (int k = i; k > 0; k--) {
@@ -96,7 +96,7 @@ is_one_loop(const struct sl__iteration_space *l, int d)
 }
 
 void
-sl__space_join(struct sl__iteration_space *l)
+sl__space_merge_loops(struct sl__iteration_space *l)
 {
 	for (int d = l->rank - 1; d >= 0; d--) {
 		if (l->dims[d] == 1)
@@ -117,7 +117,7 @@ sl__space_join(struct sl__iteration_space *l)
 }
 
 int64_t
-sl__space_count(const struct sl__iteration_space *l, int n)
+sl__space_n_positions(const struct sl__iteration_space *l, int n)
 {
 	int64_t count = 1;
 
@@ -128,7 +128,7 @@ sl__space_count(const struct sl__iteration_space *l, int n)
 
 void
 sl__space_seek(const struct sl__iteration_space *l, int n, int64_t index,
-	       struct sl__position *p)
+	       struct sl__space_position *p)
 {
 	memset(p, 0, sizeof(*p));
 	for (int d = n - 1; d >= 0; d--) {
@@ -141,7 +141,7 @@ sl__space_seek(const struct sl__iteration_space *l, int n, int64_t index,
 
 void
 sl__space_next(const struct sl__iteration_space *l, int n,
-	       struct sl__position *p)
+	       struct sl__space_position *p)
 {
 	for (int d = n - 1; d >= 0; d--) {
 		p->at[d]++;

@@ -22,14 +22,14 @@ struct sl__iteration_space {
 };
 
 /* Loops over 'dims' with no operand yet. */
-void sl__space_start(struct sl__iteration_space *space, int rank,
+void sl__space_init(struct sl__iteration_space *space, int rank,
 		     const int64_t *dims);
 
 /*
  * Cuts dimension 'axis' into blocks: it becomes a loop over blocks, and the
  * last loop goes through one.  Before operands are added.
  */
-void sl__space_cut(struct sl__iteration_space *space, int axis, int64_t block);
+void sl__space_block_axis(struct sl__iteration_space *space, int axis, int64_t block);
 
 /*
  * Another operand: a tensor of 'dims' that lies as 'strided' says and is
@@ -42,25 +42,25 @@ struct sl__attention_operand {
 	const int64_t *dims;
 	const struct sl__strided_layout *strided;
 };
-int sl__space_add(struct sl__iteration_space *space,
+int sl__space_add_operand(struct sl__iteration_space *space,
 		  const struct sl__attention_operand *operand, int cut, int64_t block);
 
 /* Orders loops by the result's strides, the least innermost, and joins those
  * that are one loop for every operand.  At least one loop is left. */
-void sl__space_sort(struct sl__iteration_space *space);
-void sl__space_join(struct sl__iteration_space *space);
+void sl__space_sort_loops(struct sl__iteration_space *space);
+void sl__space_merge_loops(struct sl__iteration_space *space);
 
 /* Product of the first n sizes. */
-int64_t sl__space_count(const struct sl__iteration_space *space, int n);
+int64_t sl__space_n_positions(const struct sl__iteration_space *space, int n);
 
 /* A position of the first n loops, with the operands' offsets there. */
-struct sl__position {
+struct sl__space_position {
 	int64_t at[SL__SPACE_RANK_MAX];
 	int64_t offsets[SL__SPACE_OPERANDS];
 };
 void sl__space_seek(const struct sl__iteration_space *space, int n,
-		    int64_t index, struct sl__position *position);
+		    int64_t index, struct sl__space_position *position);
 void sl__space_next(const struct sl__iteration_space *space, int n,
-		    struct sl__position *position);
+		    struct sl__space_position *position);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct kernel {
 	enum sl__op_id op;
-	sl__make_function *make;
+	sl__kernel_plan_function *make;
 };
 
 static const struct kernel kernels[] = {
@@ -50,10 +50,10 @@ take_inputs(struct sl__planner *pl)
 
 		*buffer = SL__NONE;
 		if (sl__plan_is_static(pl, value)) {
-			*buffer = sl__plan_write(pl, value, NULL);
+			*buffer = sl__plan_output_buffer(pl, value, NULL);
 			if (*buffer != SL__NONE)
 				pl->program->buffers[*buffer].category =
-					SL__ROOM_INPUT;
+					SL__CATEGORY_INPUT;
 		} else {
 			pl->held[value].is_dynamic = 1;
 			pl->program->is_stepwise = 1;
@@ -69,19 +69,19 @@ static uint32_t
 give_output(struct sl__planner *pl, uint32_t value)
 {
 	struct sl__program *p = pl->program;
-	uint64_t n_bytes = sl__plan_bytes(pl, value);
+	uint64_t n_bytes = sl__plan_value_bytes(pl, value);
 	const char *name;
-	uint32_t from = sl__plan_read(pl, value, NULL), to;
+	uint32_t from = sl__plan_input_buffer(pl, value, NULL), to;
 
 	if (pl->rc || !n_bytes ||
-	    p->buffers[p->buffers[from].base].category != SL__ROOM_INPUT)
+	    p->buffers[p->buffers[from].base].category != SL__CATEGORY_INPUT)
 		return from;
-	to = sl__plan_write(pl, value, NULL);
+	to = sl__plan_output_buffer(pl, value, NULL);
 	sl__plan_copy(pl, from, to, n_bytes);
 	name = sl__arena_format(&p->arena, "copy %s",
 				pl->graph->values[value].name);
 	if (!name)
-		sl__plan_check(pl, sl__fail_nomem(pl->err));
+		sl__planner_keep_status(pl, sl__fail_nomem(pl->err));
 	if (!pl->rc)
 		p->steps[p->n_steps - 1].name = name;
 	return to;
@@ -105,7 +105,7 @@ static void
 consume(struct sl__planner *pl, const struct sl__node *node)
 {
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
-		struct sl__held *held;
+		struct sl__planned_value *held;
 
 		if (node->inputs[i] == SL__NONE)
 			continue;
@@ -120,7 +120,7 @@ consume(struct sl__planner *pl, const struct sl__node *node)
 }
 
 int
-sl__plan_is_known(const struct sl__planner *pl, const struct sl__node *node)
+sl__plan_node_is_static(const struct sl__planner *pl, const struct sl__node *node)
 {
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		if (node->inputs[i] != SL__NONE &&
@@ -167,9 +167,9 @@ make_node(struct sl__planner *pl, uint32_t id)
 				  "the operator %.60s%s%.60s is not known",
 				  node->domain, node->domain[0] ? "." : "",
 				  node->type);
-	else if (sl__plan_is_known(pl, node))
+	else if (sl__plan_node_is_static(pl, node))
 		make_static(pl, node);
-	else if (sl__plan_is_branch(pl, node))
+	else if (sl__plan_can_branch(pl, node))
 		sl__plan_branch(pl, node);
 	else
 		sl__plan_dynamic(pl, id);
@@ -183,7 +183,7 @@ sl__lower_block(struct sl__planner *pl, uint32_t block)
 	const struct sl__block *b = &pl->graph->blocks[block];
 
 	for (size_t i = 0; !pl->rc && i < b->n_nodes; i++) {
-		if (sl__plan_check(pl,
+		if (sl__planner_keep_status(pl,
 				   sl__check_interrupt(pl->options->interrupt,
 						       pl->err)))
 			make_node(pl, b->nodes[i]);

@@ -30,7 +30,7 @@ static int
 is_placed_here(const struct sl__program *p, uint32_t id)
 {
 	return p->buffers[id].base == id &&
-	       p->buffers[id].category != SL__ROOM_CONSTANT &&
+	       p->buffers[id].category != SL__CATEGORY_CONSTANT &&
 	       p->buffers[id].n_bytes > 0 &&
 	       p->buffers[id].first <= p->buffers[id].last;
 }
@@ -59,12 +59,12 @@ find_lives(struct sl__program *p)
 	for (size_t i = 0; i < p->n_buffers; i++) {
 		struct sl__buffer *b = &p->buffers[i];
 
-		if (b->category == SL__ROOM_INPUT)
+		if (b->category == SL__CATEGORY_INPUT)
 			b->first = 0;
-		if (b->category == SL__ROOM_INPUT ||
-		    b->category == SL__ROOM_OUTPUT)
+		if (b->category == SL__CATEGORY_INPUT ||
+		    b->category == SL__CATEGORY_OUTPUT)
 			b->last = end;
-		if (b->category == SL__ROOM_OUTPUT && b->first > end)
+		if (b->category == SL__CATEGORY_OUTPUT && b->first > end)
 			b->first = 0;
 	}
 }
@@ -254,7 +254,7 @@ collect(const struct sl__program *p, struct placing *t, struct sl_error *err)
 }
 
 enum sl_status
-sl__program_place(struct sl__program *p, struct sl_error *err)
+sl__program_place_buffers(struct sl__program *p, struct sl_error *err)
 {
 	size_t pointer = sizeof(struct piece *);
 	struct placing t = {0};

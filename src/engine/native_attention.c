@@ -11,7 +11,7 @@
  */
 #include "engine/attend.h"
 #include "engine/node_steps.h"
-#include "engine/numbers.h"
+#include "engine/element_conversion.h"
 #include "engine/gemm.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ struct attention {
 	int64_t mask_keys; /* that the mask has; others are not seen */
 	struct rows q, k, v, y;
 	int64_t mask_steps[4];
-	enum sl__attend_mask mask_kind;
+	enum sl__attend_mask_kind mask_kind;
 	float scale, softcap;
 	int is_causal;
 	int n_blocks;          /* of queries, for each head of keys */
@@ -233,8 +233,8 @@ copy_present(const struct task *t)
 		k += head * total * a->width;
 	if (v)
 		v += head * total * a->value_width;
-	for (int i = 0; i < SL__ATTEND_PARTS; i++) {
-		const struct sl__attend_part *p = &w.parts[i];
+	for (int i = 0; i < SL__ATTEND_KV_SEGMENTS; i++) {
+		const struct sl__attend_kv_segment *p = &w.parts[i];
 
 		if (k)
 			copy_rows(k, p->k, p->k_row, p->n, a->width);
@@ -269,7 +269,7 @@ divide_scratch(struct task *t, int rank)
 
 	t->scratch =
 		(float *)(void *)(at_of(a, SCRATCH) + rank * a->scratch_bytes);
-	t->q = t->scratch + sl__attend_floats(a->width, a->value_width);
+	t->q = t->scratch + sl__attend_scratch_floats(a->width, a->value_width);
 	t->y = t->q + SL__ATTEND_QUERIES * a->width;
 	t->k = t->y + SL__ATTEND_QUERIES * a->value_width;
 	t->v = t->k + a->fresh * a->width;
@@ -284,7 +284,7 @@ run_part(int rank, int n, void *ctx)
 	int64_t i, end;
 
 	divide_scratch(&t, rank);
-	sl__parallel_part(a->batch * a->kv_heads * a->n_blocks, rank, n, &i,
+	sl__parallel_range(a->batch * a->kv_heads * a->n_blocks, rank, n, &i,
 			  &end);
 	for (; i < end; i++) {
 		int64_t block = i % a->n_blocks, head = i / a->n_blocks;
@@ -308,7 +308,7 @@ run_part(int rank, int n, void *ctx)
 static int64_t
 dim(const struct sl__planner *pl, uint32_t value, int d)
 {
-	const struct sl__type *type = sl__plan_type(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
 
 	return type->dims[d < 0 ? type->rank + d : d];
 }
@@ -316,8 +316,8 @@ dim(const struct sl__planner *pl, uint32_t value, int d)
 static int
 is_single(const struct sl__planner *pl, uint32_t value)
 {
-	return sl__plan_type(pl, value)->dtype == SL_DTYPE_F32 &&
-	       sl__plan_elements(pl, value) > 0;
+	return sl__plan_value_type(pl, value)->dtype == SL_DTYPE_F32 &&
+	       sl__plan_value_n_elements(pl, value) > 0;
 }
 
 static int
@@ -325,12 +325,12 @@ read_sizes(struct attention *a, const struct sl__planner *pl,
 	   const struct sl__node *node)
 {
 	uint32_t q = node->inputs[Q], k = node->inputs[K], v = node->inputs[V];
-	uint32_t past = sl__plan_in(node, PAST_KEY);
-	int rank = sl__plan_type(pl, q)->rank, is_flat = rank == 3;
+	uint32_t past = sl__plan_node_input(node, PAST_KEY);
+	int rank = sl__plan_value_type(pl, q)->rank, is_flat = rank == 3;
 	int row = is_flat ? 1 : 2;
 
-	if ((rank != 3 && rank != 4) || sl__plan_type(pl, k)->rank != rank ||
-	    sl__plan_type(pl, v)->rank != rank || !is_single(pl, q) ||
+	if ((rank != 3 && rank != 4) || sl__plan_value_type(pl, k)->rank != rank ||
+	    sl__plan_value_type(pl, v)->rank != rank || !is_single(pl, q) ||
 	    !is_single(pl, k) || !is_single(pl, v))
 		return 0;
 	a->batch = dim(pl, q, 0);
@@ -361,7 +361,7 @@ fits_past(const struct attention *a, const struct sl__planner *pl,
 {
 	if (value == SL__NONE)
 		return a->past == 0;
-	return is_single(pl, value) && sl__plan_type(pl, value)->rank == 4 &&
+	return is_single(pl, value) && sl__plan_value_type(pl, value)->rank == 4 &&
 	       dim(pl, value, 0) == a->batch &&
 	       dim(pl, value, 1) == a->kv_heads &&
 	       dim(pl, value, 2) == a->past && dim(pl, value, 3) == width;
@@ -377,12 +377,12 @@ read_mask(struct attention *a, const struct sl__planner *pl, uint32_t value)
 
 	if (value == SL__NONE)
 		return 1;
-	type = sl__plan_type(pl, value);
-	a->mask_kind = type->dtype == SL_DTYPE_F32    ? SL__MASK_ADDED
-		       : type->dtype == SL_DTYPE_BOOL ? SL__MASK_SEEN
+	type = sl__plan_value_type(pl, value);
+	a->mask_kind = type->dtype == SL_DTYPE_F32    ? SL__MASK_ADDITIVE
+		       : type->dtype == SL_DTYPE_BOOL ? SL__MASK_BOOLEAN
 						      : SL__MASK_NONE;
 	if (a->mask_kind == SL__MASK_NONE || type->rank > 4 ||
-	    sl__plan_elements(pl, value) == 0)
+	    sl__plan_value_n_elements(pl, value) == 0)
 		return 0;
 	a->mask_keys = whole[3];
 	for (int d = 3; d >= 4 - type->rank; d--) {
@@ -403,17 +403,17 @@ static int
 read_node(struct attention *a, const struct sl__planner *pl,
 	  const struct sl__node *node)
 {
-	uint32_t lengths = sl__plan_in(node, LENGTHS);
+	uint32_t lengths = sl__plan_node_input(node, LENGTHS);
 
 	if (!read_sizes(a, pl, node) ||
-	    !fits_past(a, pl, sl__plan_in(node, PAST_KEY), a->width) ||
-	    !fits_past(a, pl, sl__plan_in(node, PAST_VALUE), a->value_width) ||
-	    !read_mask(a, pl, sl__plan_in(node, MASK)) ||
-	    sl__plan_out(node, 3) != SL__NONE)
+	    !fits_past(a, pl, sl__plan_node_input(node, PAST_KEY), a->width) ||
+	    !fits_past(a, pl, sl__plan_node_input(node, PAST_VALUE), a->value_width) ||
+	    !read_mask(a, pl, sl__plan_node_input(node, MASK)) ||
+	    sl__plan_node_output(node, 3) != SL__NONE)
 		return 0;
 	if (lengths != SL__NONE &&
-	    (sl__plan_type(pl, lengths)->dtype != SL_DTYPE_I64 ||
-	     sl__plan_elements(pl, lengths) != (uint64_t)a->batch))
+	    (sl__plan_value_type(pl, lengths)->dtype != SL_DTYPE_I64 ||
+	     sl__plan_value_n_elements(pl, lengths) != (uint64_t)a->batch))
 		return 0;
 	a->scale = (float)sl__attribute_float(node, "scale", 1 / sqrt((double)a->width));
 	a->softcap = (float)sl__attribute_float(node, "softcap", 0);
@@ -454,7 +454,7 @@ read_inputs(struct attention *a, struct sl__planner *pl,
 	uint32_t n = 0;
 
 	for (int i = 0; i < N_INPUTS; i++) {
-		uint32_t value = sl__plan_in(node, (size_t)i);
+		uint32_t value = sl__plan_node_input(node, (size_t)i);
 		const struct sl__layout *layout = NULL;
 
 		a->at[i] = -1;
@@ -464,7 +464,7 @@ read_inputs(struct attention *a, struct sl__planner *pl,
 			layout = sl__plan_bf16_layout(pl, value);
 		a->is_bf16[i] = layout != NULL;
 		a->at[i] = (int)n;
-		operands[n++] = sl__plan_read(pl, value, layout);
+		operands[n++] = sl__plan_input_buffer(pl, value, layout);
 	}
 	return n;
 }
@@ -474,7 +474,7 @@ write_outputs(struct attention *a, struct sl__planner *pl,
 	      const struct sl__node *node, uint32_t *operands, uint32_t n)
 {
 	for (int k = 0; k < 3; k++) {
-		uint32_t value = sl__plan_out(node, (size_t)k);
+		uint32_t value = sl__plan_node_output(node, (size_t)k);
 		const struct sl__layout *layout = NULL;
 
 		a->at[Y + k] = -1;
@@ -482,11 +482,11 @@ write_outputs(struct attention *a, struct sl__planner *pl,
 			continue;
 		/* A product comes next, which wants it so. */
 		a->is_bf16[Y] |= k == 0 && pl->dtype == SL_DTYPE_BF16 &&
-				 !sl__plan_is_output(pl, value);
+				 !sl__plan_is_model_output(pl, value);
 		if (k == 0 && a->is_bf16[Y])
-			layout = sl__gemm_layout(pl, value, SL_DTYPE_BF16);
+			layout = sl__gemm_row_major_layout(pl, value, SL_DTYPE_BF16);
 		a->at[Y + k] = (int)n;
-		operands[n++] = sl__plan_write(pl, value, layout);
+		operands[n++] = sl__plan_output_buffer(pl, value, layout);
 	}
 	return n;
 }
@@ -494,7 +494,7 @@ write_outputs(struct attention *a, struct sl__planner *pl,
 static int64_t
 scratch_bytes(const struct attention *a)
 {
-	int64_t floats = sl__attend_floats(a->width, a->value_width);
+	int64_t floats = sl__attend_scratch_floats(a->width, a->value_width);
 
 	if (a->is_bf16[Q] || a->is_bf16[K] || a->is_bf16[V] || a->is_bf16[Y])
 		floats += (SL__ATTEND_QUERIES + a->fresh) *
@@ -506,7 +506,7 @@ int
 sl__make_attention(struct sl__planner *pl, const struct sl__node *node)
 {
 	enum { FLOPS_PER_THREAD = 1 << 20 }; /* some 20 microseconds */
-	struct attention *a = sl__plan_state(pl, sizeof(*a));
+	struct attention *a = sl__plan_alloc_state(pl, sizeof(*a));
 	uint32_t operands[N_OPERANDS], n;
 	struct sl__step *step;
 	uint64_t flops;
@@ -518,8 +518,8 @@ sl__make_attention(struct sl__planner *pl, const struct sl__node *node)
 	rows = a->heads / a->kv_heads * a->queries;
 	a->n_blocks =
 		(int)((rows + SL__ATTEND_QUERIES - 1) / SL__ATTEND_QUERIES);
-	flops = count_flops(a, sl__plan_in(node, LENGTHS) != SL__NONE);
-	n_threads = sl__threads_upto(pl->program->n_threads,
+	flops = count_flops(a, sl__plan_node_input(node, LENGTHS) != SL__NONE);
+	n_threads = sl__threads_at_most(pl->program->n_threads,
 				     (int64_t)(flops / FLOPS_PER_THREAD));
 	n = read_inputs(a, pl, node, operands);
 	n = write_outputs(a, pl, node, operands, n);
@@ -527,7 +527,7 @@ sl__make_attention(struct sl__planner *pl, const struct sl__node *node)
 	a->scratch_bytes = scratch_bytes(a);
 	operands[n++] = sl__plan_workspace(
 		pl, (uint64_t)(n_threads * a->scratch_bytes));
-	step = sl__plan_parts(pl, operands, n, "attention", run_part, a);
+	step = sl__plan_add_parallel_step(pl, operands, n, "attention", run_part, a);
 	step->n_threads = n_threads;
 	step->executed_flops = flops;
 	a->addresses = step->at;

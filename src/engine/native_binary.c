@@ -12,7 +12,7 @@
  */
 #include "base/dtype.h"
 #include "engine/iteration_space.h"
-#include "engine/numbers.h"
+#include "engine/element_conversion.h"
 #include "engine/vector_gates.h"
 
 #include <math.h>
@@ -121,8 +121,8 @@ REAL(greater, truth(a > b))
 REAL(greater_equal, truth(a >= b))
 REAL(less, truth(a < b))
 REAL(less_equal, truth(a <= b))
-REAL(max, sl__larger(a, b))
-REAL(min, sl__smaller(a, b))
+REAL(max, sl__max_or_nan(a, b))
+REAL(min, sl__min_or_nan(a, b))
 REAL(mul, a *b)
 REAL(prelu, a < 0 ? a * b : a)
 REAL(root, root(a))
@@ -254,7 +254,7 @@ power_of(struct sl__planner *pl, const struct sl__node *node,
 		{3, {"cube", real_cube_for, NULL, 1}},
 	};
 	const struct sl__tensor *t =
-		sl__plan_constant(pl, sl__plan_in(node, 1));
+		sl__plan_constant_tensor(pl, sl__plan_node_input(node, 1));
 	double exponent;
 
 	if (!t || t->n_elements != 1 || !sl__tensor_doubles(t, 0, 1, &exponent))
@@ -307,7 +307,7 @@ static void
 run_converted(const struct binary *b, const struct rows *r)
 {
 	const enum sl_dtype *types = b->pass->types;
-	union sl__piece pieces[3];
+	union sl__conversion_block pieces[3];
 	struct rows piece = *r;
 	size_t sizes[3];
 
@@ -317,18 +317,18 @@ run_converted(const struct binary *b, const struct rows *r)
 	piece.a = &pieces[1];
 	piece.b = &pieces[2];
 	piece.y = &pieces[0];
-	for (int64_t i = 0; i < r->n; i += SL__PIECE) {
-		piece.n = r->n - i < SL__PIECE ? r->n - i : SL__PIECE;
-		sl__piece_load(&pieces[1], b->is_real, types[1],
+	for (int64_t i = 0; i < r->n; i += SL__CONVERSION_BLOCK) {
+		piece.n = r->n - i < SL__CONVERSION_BLOCK ? r->n - i : SL__CONVERSION_BLOCK;
+		sl__conversion_block_load(&pieces[1], b->is_real, types[1],
 			       (const unsigned char *)r->a +
 				       (size_t)(i * r->a_step) * sizes[1],
 			       r->a_step ? piece.n : 1);
-		sl__piece_load(&pieces[2], b->is_real, types[2],
+		sl__conversion_block_load(&pieces[2], b->is_real, types[2],
 			       (const unsigned char *)r->b +
 				       (size_t)(i * r->b_step) * sizes[2],
 			       r->b_step ? piece.n : 1);
 		b->pass->f(&piece);
-		sl__piece_store(&pieces[0], b->is_real, types[0],
+		sl__conversion_block_store(&pieces[0], b->is_real, types[0],
 				(unsigned char *)r->y + (size_t)i * sizes[0],
 				piece.n);
 	}
@@ -384,13 +384,13 @@ run_part(int rank, int n_ranks, void *ctx)
 	const struct binary *b = ctx;
 	const struct sl__iteration_space *l = &b->pass->space;
 	int last = l->rank - 1;
-	struct sl__position p;
+	struct sl__space_position p;
 	int64_t first, end;
 	struct rows r = {.knob = b->pass->knob};
 
 	r.a_step = l->strides[1][last] != 0;
 	r.b_step = l->strides[2][last] != 0;
-	sl__parallel_part(last ? sl__space_count(l, last) : l->dims[0], rank,
+	sl__parallel_range(last ? sl__space_n_positions(l, last) : l->dims[0], rank,
 			  n_ranks, &first, &end);
 	if (first == end)
 		return;
@@ -425,7 +425,7 @@ run(struct sl__step *step, struct sl_error *err)
 	(void)err;
 	for (uint32_t i = 0; i < b->n_passes; i++) {
 		b->pass = &b->passes[i];
-		sl__parallel(step->n_threads, run_part, b);
+		sl__parallel_run(step->n_threads, run_part, b);
 	}
 	return SL_OK;
 }
@@ -447,7 +447,7 @@ struct plan {
 static int
 is_whole_size(const struct plan *p, uint32_t i)
 {
-	const struct sl__type *type = sl__plan_type(p->pl, p->node->inputs[i]);
+	const struct sl__type *type = sl__plan_value_type(p->pl, p->node->inputs[i]);
 
 	if (type->rank != p->out->rank)
 		return 0;
@@ -479,7 +479,7 @@ static int
 is_plain_in_blocks(const struct plan *p, uint32_t i,
 		   const struct sl__strided_layout *strided)
 {
-	const struct sl__type *type = sl__plan_type(p->pl, p->node->inputs[i]);
+	const struct sl__type *type = sl__plan_value_type(p->pl, p->node->inputs[i]);
 
 	if (strided->axis != 1 || strided->is_padded)
 		return 0;
@@ -495,10 +495,10 @@ static int
 choose_input(struct plan *p, uint32_t i)
 {
 	uint32_t value = p->node->inputs[i];
-	const struct sl__layout *own = sl__plan_layout(p->pl, value);
+	const struct sl__layout *own = sl__plan_value_layout(p->pl, value);
 	int is_known = sl__strided_layout_of(p->pl, value, own,
 					     &p->strided_layouts[i]) &&
-		       sl__numbers_of(p->strided_layouts[i].dtype);
+		       sl__number_class_of(p->strided_layouts[i].dtype);
 
 	p->layouts[i] = own;
 	if (is_known && is_whole_size(p, i) &&
@@ -517,7 +517,7 @@ choose_input(struct plan *p, uint32_t i)
 	p->layouts[i] = is_whole_size(p, i) ? p->layout : NULL;
 	return sl__strided_layout_of(p->pl, value, p->layouts[i],
 				     &p->strided_layouts[i]) &&
-	       sl__numbers_of(p->strided_layouts[i].dtype);
+	       sl__number_class_of(p->strided_layouts[i].dtype);
 }
 
 /* The result's layout and those of inputs; 0: not in this layout. */
@@ -543,11 +543,11 @@ interceptor(const struct plan *p)
 	const struct sl__layout *found = NULL;
 
 	/* A comparison's result is of another type. */
-	if (sl__numbers_of(p->out->dtype) != SL__NUMBERS_REAL)
+	if (sl__number_class_of(p->out->dtype) != SL__NUMBER_CLASS_REAL)
 		return NULL;
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct sl__layout *layout =
-			sl__plan_layout(p->pl, p->node->inputs[i]);
+			sl__plan_value_layout(p->pl, p->node->inputs[i]);
 
 		if (!is_whole_size(p, i))
 			continue;
@@ -556,7 +556,7 @@ interceptor(const struct plan *p)
 	}
 	for (uint32_t i = 0; found && i < p->n; i++) {
 		if (is_whole_size(p, i) && sl__layout_is_dense(found) &&
-		    !sl__plan_layout(p->pl, p->node->inputs[i]))
+		    !sl__plan_value_layout(p->pl, p->node->inputs[i]))
 			return NULL;
 	}
 	return found;
@@ -586,7 +586,7 @@ first_dim(const struct plan *p, const struct sl__type *type)
 static int
 add_input(const struct plan *p, uint32_t i, struct sl__iteration_space *l)
 {
-	const struct sl__type *type = sl__plan_type(p->pl, p->node->inputs[i]);
+	const struct sl__type *type = sl__plan_value_type(p->pl, p->node->inputs[i]);
 	struct sl__attention_operand operand = {first_dim(p, type), type->rank,
 				      type->dims, &p->strided_layouts[i]};
 
@@ -597,7 +597,7 @@ add_input(const struct plan *p, uint32_t i, struct sl__iteration_space *l)
 		    type->dims[d] != p->out->dims[operand.first + d])
 			return 0;
 	}
-	return sl__space_add(l, &operand, p->strided.axis, p->strided.block);
+	return sl__space_add_operand(l, &operand, p->strided.axis, p->strided.block);
 }
 
 static void
@@ -606,7 +606,7 @@ add_result(const struct plan *p, struct sl__iteration_space *l)
 	struct sl__attention_operand operand = {0, p->out->rank, p->out->dims,
 				      &p->strided};
 
-	(void)sl__space_add(l, &operand, p->strided.axis, p->strided.block);
+	(void)sl__space_add_operand(l, &operand, p->strided.axis, p->strided.block);
 }
 
 /* All padded alike: the loop goes over everything that is stored. */
@@ -619,7 +619,7 @@ flat_space(const struct plan *p, uint32_t left, uint32_t right,
 
 	if (!is_whole_size(p, left) || !is_whole_size(p, right))
 		return 0;
-	sl__space_start(l, 1, &n);
+	sl__space_init(l, 1, &n);
 	l->n = 3;
 	for (int k = 0; k < 3; k++)
 		l->strides[k][0] = 1;
@@ -637,9 +637,9 @@ make_space(const struct plan *p, uint32_t left, uint32_t right,
 		return flat_space(p, left == p->n ? 0 : left, right, l);
 	if (p->out->rank + 1 > SL__SPACE_RANK_MAX)
 		return 0;
-	sl__space_start(l, p->out->rank, p->out->dims);
+	sl__space_init(l, p->out->rank, p->out->dims);
 	if (p->strided.axis >= 0)
-		sl__space_cut(l, p->strided.axis, p->strided.block);
+		sl__space_block_axis(l, p->strided.axis, p->strided.block);
 	add_result(p, l);
 	if (left == p->n)
 		add_result(p, l);
@@ -647,8 +647,8 @@ make_space(const struct plan *p, uint32_t left, uint32_t right,
 		return 0;
 	if (!add_input(p, right, l))
 		return 0;
-	sl__space_sort(l);
-	sl__space_join(l);
+	sl__space_sort_loops(l);
+	sl__space_merge_loops(l);
 	last = l->rank - 1;
 	return l->strides[1][last] <= 1 && l->strides[2][last] <= 1;
 }
@@ -702,7 +702,7 @@ make_passes(struct plan *p, const struct function *f, struct binary *b)
 static int
 open_plan(struct plan *p, const struct function *f, struct binary *b)
 {
-	enum sl__numbers numbers;
+	enum sl__number_class numbers;
 
 	p->n = p->node->n_inputs;
 	if (p->n > 1 && p->node->inputs[p->n - 1] == SL__NONE)
@@ -716,24 +716,24 @@ open_plan(struct plan *p, const struct function *f, struct binary *b)
 		if (p->node->inputs[i] == SL__NONE)
 			return 0;
 	}
-	p->out = sl__plan_type(p->pl, p->node->outputs[0]);
+	p->out = sl__plan_value_type(p->pl, p->node->outputs[0]);
 	numbers =
-		sl__numbers_of(sl__plan_type(p->pl, p->node->inputs[0])->dtype);
+		sl__number_class_of(sl__plan_value_type(p->pl, p->node->inputs[0])->dtype);
 	/* Sums of short reals are rounded once, which passes do not. */
 	if (p->n > 2 && p->out->dtype != SL_DTYPE_F32 &&
-	    numbers == SL__NUMBERS_REAL)
+	    numbers == SL__NUMBER_CLASS_REAL)
 		return 0;
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (sl__numbers_of(
-			    sl__plan_type(p->pl, p->node->inputs[i])->dtype) !=
+		if (sl__number_class_of(
+			    sl__plan_value_type(p->pl, p->node->inputs[i])->dtype) !=
 		    numbers)
 			return 0;
 	}
-	b->is_real = numbers == SL__NUMBERS_REAL;
+	b->is_real = numbers == SL__NUMBER_CLASS_REAL;
 	b->n_passes = p->n > 1 ? p->n - 1 : 1;
-	return sl__plan_elements(p->pl, p->node->outputs[0]) &&
+	return sl__plan_value_n_elements(p->pl, p->node->outputs[0]) &&
 	       (b->is_real ? f->real != NULL
-			   : numbers == SL__NUMBERS_WHOLE && f->whole != NULL);
+			   : numbers == SL__NUMBER_CLASS_WHOLE && f->whole != NULL);
 }
 
 /* An input that the result may be written over: of all its elements, in its
@@ -766,15 +766,15 @@ add_step(struct plan *p, struct binary *b, const struct function *f)
 	struct sl__step *step;
 
 	for (uint32_t i = 0; i < p->n; i++)
-		at[i] = sl__plan_read(p->pl, p->node->inputs[i], p->layouts[i]);
+		at[i] = sl__plan_input_buffer(p->pl, p->node->inputs[i], p->layouts[i]);
 	over = p->pl->rc ? SL__NONE : find_over(p, at);
 	at[p->n] =
 		over == SL__NONE
-			? sl__plan_write(p->pl, p->node->outputs[0], p->layout)
-			: sl__plan_write_over(p->pl, p->node->outputs[0],
+			? sl__plan_output_buffer(p->pl, p->node->outputs[0], p->layout)
+			: sl__plan_output_in_place(p->pl, p->node->outputs[0],
 					      p->layout, over);
-	step = sl__plan_step(p->pl, at, p->n + 1, f->kernel, run, b);
-	step->n_threads = sl__threads_for(step->n_threads,
+	step = sl__plan_add_step(p->pl, at, p->n + 1, f->kernel, run, b);
+	step->n_threads = sl__threads_for_bytes(step->n_threads,
 					  step->n_bytes * (uint64_t)f->cost);
 	b->at = step->at;
 }
@@ -784,11 +784,11 @@ sl__make_binary(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct plan p = {.pl = pl, .node = node};
 	struct function f = function_of(pl, node);
-	struct binary *b = sl__plan_state(pl, sizeof(*b));
+	struct binary *b = sl__plan_alloc_state(pl, sizeof(*b));
 
 	if (!b || !open_plan(&p, &f, b))
 		return 0;
-	b->passes = sl__plan_state(pl, b->n_passes * sizeof(*b->passes));
+	b->passes = sl__plan_alloc_state(pl, b->n_passes * sizeof(*b->passes));
 	if (!b->passes ||
 	    (!(choose_layouts(&p, interceptor(&p)) && make_passes(&p, &f, b)) &&
 	     !(choose_layouts(&p, NULL) && make_passes(&p, &f, b))))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* native_cast.c - elements of one type as another. */
 #include "engine/node_steps.h"
-#include "engine/numbers.h"
+#include "engine/element_conversion.h"
 
 #include <string.h>
 
@@ -26,8 +26,8 @@ convert(const struct cast *c, const void *x, int64_t n, void *y)
 		sl__numbers_to_f32(c->from, x, n, y);
 	} else if (c->from == SL_DTYPE_F32) {
 		sl__numbers_from_f32(c->to, x, n, y);
-	} else if (sl__numbers_of(c->from) == SL__NUMBERS_REAL ||
-		   sl__numbers_of(c->to) == SL__NUMBERS_REAL) {
+	} else if (sl__number_class_of(c->from) == SL__NUMBER_CLASS_REAL ||
+		   sl__number_class_of(c->to) == SL__NUMBER_CLASS_REAL) {
 		sl__numbers_to_f32(c->from, x, n, reals);
 		sl__numbers_from_f32(c->to, reals, n, y);
 	} else {
@@ -43,7 +43,7 @@ run_part(int rank, int n_ranks, void *ctx)
 	size_t from = sl_dtype_bits(c->from) / 8, to = sl_dtype_bits(c->to) / 8;
 	int64_t first, end;
 
-	sl__parallel_part(c->n, rank, n_ranks, &first, &end);
+	sl__parallel_range(c->n, rank, n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i += PIECE) {
 		int64_t n = end - i < PIECE ? end - i : PIECE;
 
@@ -55,22 +55,22 @@ run_part(int rank, int n_ranks, void *ctx)
 int
 sl__make_cast(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct cast *c = sl__plan_state(pl, sizeof(*c));
+	struct cast *c = sl__plan_alloc_state(pl, sizeof(*c));
 	uint32_t at[2];
 
 	if (!c)
 		return 0;
-	c->from = sl__plan_in_type(pl, node, 0)->dtype;
-	c->to = sl__plan_out_type(pl, node, 0)->dtype;
-	c->n = (int64_t)sl__plan_elements(pl, node->inputs[0]);
-	if (!c->n || !sl__numbers_of(c->from) || !sl__numbers_of(c->to))
+	c->from = sl__plan_node_input_type(pl, node, 0)->dtype;
+	c->to = sl__plan_node_output_type(pl, node, 0)->dtype;
+	c->n = (int64_t)sl__plan_value_n_elements(pl, node->inputs[0]);
+	if (!c->n || !sl__number_class_of(c->from) || !sl__number_class_of(c->to))
 		return 0;
-	at[0] = sl__plan_read(pl, node->inputs[0], NULL);
+	at[0] = sl__plan_input_buffer(pl, node->inputs[0], NULL);
 	if (c->from == c->to) {
 		sl__plan_view(pl, node->outputs[0], at[0], 0);
 		return 1;
 	}
-	at[1] = sl__plan_write(pl, node->outputs[0], NULL);
-	c->at = sl__plan_parts(pl, at, 2, "cast", run_part, c)->at;
+	at[1] = sl__plan_output_buffer(pl, node->outputs[0], NULL);
+	c->at = sl__plan_add_parallel_step(pl, at, 2, "cast", run_part, c)->at;
 	return 1;
 }

@@ -59,7 +59,7 @@ gather_part(int rank, int n_ranks, void *ctx)
 	const struct gather *g = ctx;
 	int64_t run = g->inner * g->n_bytes, first, end;
 
-	sl__parallel_part(g->outer * g->n, rank, n_ranks, &first, &end);
+	sl__parallel_range(g->outer * g->n, rank, n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i++) {
 		int64_t from = i / g->n * g->size + index_at(g, i % g->n);
 
@@ -72,10 +72,10 @@ elements_part(int rank, int n_ranks, void *ctx)
 {
 	const struct gather *g = ctx;
 	const struct sl__iteration_space *l = &g->space;
-	struct sl__position p;
+	struct sl__space_position p;
 	int64_t first, end;
 
-	sl__parallel_part(g->n, rank, n_ranks, &first, &end);
+	sl__parallel_range(g->n, rank, n_ranks, &first, &end);
 	sl__space_seek(l, l->rank, first, &p);
 	for (int64_t i = first; i < end; i++) {
 		int64_t from = p.offsets[1] + index_at(g, i) * g->along;
@@ -97,7 +97,7 @@ run(struct sl__step *step, struct sl_error *err)
 					"an index lies outside of %lld places",
 					(long long)g->size);
 	}
-	sl__parallel(step->n_threads, step->part, step->state);
+	sl__parallel_run(step->n_threads, step->part, step->state);
 	return SL_OK;
 }
 
@@ -105,19 +105,19 @@ static int
 read_data(const struct sl__planner *pl, const struct sl__node *node,
 	  struct gather *g)
 {
-	const struct sl__type *data = sl__plan_in_type(pl, node, 0);
-	const struct sl__type *indices = sl__plan_in_type(pl, node, 1);
+	const struct sl__type *data = sl__plan_node_input_type(pl, node, 0);
+	const struct sl__type *indices = sl__plan_node_input_type(pl, node, 1);
 	int axis = sl__axis_normalize(sl__attribute_int(node, "axis", 0), data->rank);
 
 	if (axis < 0 || data->rank >= SL__SPACE_RANK_MAX ||
-	    !sl__is_movable(data->dtype) ||
+	    !sl__dtype_is_movable(data->dtype) ||
 	    (indices->dtype != SL_DTYPE_I64 &&
 	     indices->dtype != SL_DTYPE_I32) ||
-	    !sl__plan_elements(pl, sl__plan_out(node, 0)))
+	    !sl__plan_value_n_elements(pl, sl__plan_node_output(node, 0)))
 		return 0;
 	g->axis = axis;
 	g->is_short = indices->dtype == SL_DTYPE_I32;
-	g->n = (int64_t)sl__plan_elements(pl, sl__plan_in(node, 1));
+	g->n = (int64_t)sl__plan_value_n_elements(pl, sl__plan_node_input(node, 1));
 	g->n_bytes = sl_dtype_bits(data->dtype) / 8;
 	g->outer = sl__sizes_product(data, 0, axis);
 	g->inner = sl__sizes_product(data, axis + 1, data->rank);
@@ -133,13 +133,13 @@ add_step(struct sl__planner *pl, const struct sl__node *node, struct gather *g,
 	struct sl__step *step;
 	uint32_t at[3];
 
-	sl__plan_operands(pl, node, 2, at);
-	step = sl__plan_step(pl, at, 3, "gather", run, g);
+	sl__plan_node_operands(pl, node, 2, at);
+	step = sl__plan_add_step(pl, at, 3, "gather", run, g);
 	/* Of a table only the rows that are chosen are touched. */
-	step->n_bytes = 2 * sl__plan_bytes(pl, node->outputs[0]) +
-			sl__plan_bytes(pl, node->inputs[1]);
+	step->n_bytes = 2 * sl__plan_value_bytes(pl, node->outputs[0]) +
+			sl__plan_value_bytes(pl, node->inputs[1]);
 	step->part = part;
-	step->n_threads = sl__threads_for(step->n_threads, (uint64_t)moved);
+	step->n_threads = sl__threads_for_bytes(step->n_threads, (uint64_t)moved);
 	g->at = step->at;
 }
 
@@ -162,7 +162,7 @@ is_view(struct sl__planner *pl, const struct sl__node *node,
 int
 sl__make_gather(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct gather *g = sl__plan_state(pl, sizeof(*g));
+	struct gather *g = sl__plan_alloc_state(pl, sizeof(*g));
 	int64_t index, run_bytes;
 	uint32_t data;
 
@@ -170,7 +170,7 @@ sl__make_gather(struct sl__planner *pl, const struct sl__node *node)
 		return 0;
 	run_bytes = g->inner * g->n_bytes;
 	if (is_view(pl, node, g, &index)) {
-		data = sl__plan_read(pl, node->inputs[0], NULL);
+		data = sl__plan_input_buffer(pl, node->inputs[0], NULL);
 		sl__plan_view(pl, node->outputs[0], data,
 			      (uint64_t)(index * run_bytes));
 	} else {
@@ -184,8 +184,8 @@ sl__make_gather(struct sl__planner *pl, const struct sl__node *node)
 static int
 is_within(const struct sl__planner *pl, const struct sl__node *node, int axis)
 {
-	const struct sl__type *data = sl__plan_in_type(pl, node, 0);
-	const struct sl__type *at = sl__plan_in_type(pl, node, 1);
+	const struct sl__type *data = sl__plan_node_input_type(pl, node, 0);
+	const struct sl__type *at = sl__plan_node_input_type(pl, node, 1);
 
 	for (int d = 0; d < data->rank; d++) {
 		if (d != axis && at->dims[d] > data->dims[d])
@@ -197,17 +197,17 @@ is_within(const struct sl__planner *pl, const struct sl__node *node, int axis)
 int
 sl__make_gather_elements(struct sl__planner *pl, const struct sl__node *node)
 {
-	const struct sl__type *out = sl__plan_out_type(pl, node, 0);
-	struct gather *g = sl__plan_state(pl, sizeof(*g));
+	const struct sl__type *out = sl__plan_node_output_type(pl, node, 0);
+	struct gather *g = sl__plan_alloc_state(pl, sizeof(*g));
 	struct sl__strided_layout data;
 
 	if (!g || !read_data(pl, node, g) ||
-	    out->rank != sl__plan_in_type(pl, node, 0)->rank ||
-	    out->rank != sl__plan_in_type(pl, node, 1)->rank ||
+	    out->rank != sl__plan_node_input_type(pl, node, 0)->rank ||
+	    out->rank != sl__plan_node_input_type(pl, node, 1)->rank ||
 	    !is_within(pl, node, g->axis) ||
 	    !sl__strided_layout_of(pl, node->inputs[0], NULL, &data))
 		return 0;
-	sl__space_start(&g->space, out->rank, out->dims);
+	sl__space_init(&g->space, out->rank, out->dims);
 	g->space.n = 2;
 	for (int d = 0; d < out->rank; d++)
 		g->space.strides[1][d] = d == g->axis ? 0 : data.strides[d];
@@ -230,7 +230,7 @@ trilu_part(int rank, int n_ranks, void *ctx)
 	const struct trilu *t = ctx;
 	int64_t size = t->n_bytes, first, end;
 
-	sl__parallel_part(t->n_rows, rank, n_ranks, &first, &end);
+	sl__parallel_range(t->n_rows, rank, n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i++) {
 		const unsigned char *x = t->at[0] + i * t->columns * size;
 		unsigned char *y = t->at[1] + i * t->columns * size;
@@ -254,15 +254,15 @@ trilu_part(int rank, int n_ranks, void *ctx)
 static int
 read_trilu(struct sl__planner *pl, const struct sl__node *node, struct trilu *t)
 {
-	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *type = sl__plan_node_input_type(pl, node, 0);
 	struct sl__rule_context call = {.shapes = pl->shapes, .node = node};
 	const int64_t *k;
 	size_t n;
 
-	if (type->rank < 2 || !sl__is_movable(type->dtype) ||
-	    !sl__plan_elements(pl, sl__plan_in(node, 0)))
+	if (type->rank < 2 || !sl__dtype_is_movable(type->dtype) ||
+	    !sl__plan_value_n_elements(pl, sl__plan_node_input(node, 0)))
 		return 0;
-	if (sl__plan_in(node, 1) != SL__NONE) {
+	if (sl__plan_node_input(node, 1) != SL__NONE) {
 		if (!sl__in_integers(&call, 1, &k, &n) || n != 1)
 			return 0;
 		t->diagonal = k[0];
@@ -270,7 +270,7 @@ read_trilu(struct sl__planner *pl, const struct sl__node *node, struct trilu *t)
 	t->is_upper = sl__attribute_int(node, "upper", 1) != 0;
 	t->rows = type->dims[type->rank - 2];
 	t->columns = type->dims[type->rank - 1];
-	t->n_rows = (int64_t)sl__plan_elements(pl, sl__plan_in(node, 0)) /
+	t->n_rows = (int64_t)sl__plan_value_n_elements(pl, sl__plan_node_input(node, 0)) /
 		    t->columns;
 	t->n_bytes = sl_dtype_bits(type->dtype) / 8;
 	/* Beyond the matrix all diagonals are alike. */
@@ -284,12 +284,12 @@ read_trilu(struct sl__planner *pl, const struct sl__node *node, struct trilu *t)
 int
 sl__make_trilu(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct trilu *t = sl__plan_state(pl, sizeof(*t));
+	struct trilu *t = sl__plan_alloc_state(pl, sizeof(*t));
 	uint32_t at[2];
 
 	if (!t || !read_trilu(pl, node, t))
 		return 0;
-	sl__plan_operands(pl, node, 1, at);
-	t->at = sl__plan_parts(pl, at, 2, "trilu", trilu_part, t)->at;
+	sl__plan_node_operands(pl, node, 1, at);
+	t->at = sl__plan_add_parallel_step(pl, at, 2, "trilu", trilu_part, t)->at;
 	return 1;
 }

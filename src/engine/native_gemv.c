@@ -319,7 +319,7 @@ run_part(int rank, int n, void *ctx)
 	const struct gemv *g = ctx;
 	int64_t first, end, half;
 
-	sl__parallel_part(g->p.n, rank, n, &first, &end);
+	sl__parallel_range(g->p.n, rank, n, &first, &end);
 	half = (end - first) / 2;
 	for (int64_t j = 0; j < half; j += HALF)
 		run_chunk(g, first + j, first + half + j,
@@ -343,7 +343,7 @@ run(struct sl__step *step, struct sl_error *err)
 		g->a = rows;
 		g->a_row = g->p.k;
 	}
-	sl__parallel(step->n_threads, run_part, g);
+	sl__parallel_run(step->n_threads, run_part, g);
 	return SL_OK;
 }
 
@@ -356,11 +356,11 @@ read_weights(struct sl__planner *pl, struct gemv *g)
 
 	g->b_row = p->k;
 	if (p->b_k != 1)
-		return sl__gemm_pack(pl, p);
+		return sl__gemm_pack_weights(pl, p);
 	g->b_row = p->b_n;
-	layout = sl__gemm_layout(pl, p->b, p->dtype);
-	return layout ? sl__plan_read(pl, p->b, layout)
-		      : sl__plan_own(pl, p->b);
+	layout = sl__gemm_row_major_layout(pl, p->b, p->dtype);
+	return layout ? sl__plan_input_buffer(pl, p->b, layout)
+		      : sl__plan_constant_in_own_pages(pl, p->b);
 }
 
 /* As they lie, where that is row-major: they are few, and become f32 here. */
@@ -370,9 +370,9 @@ read_rows(struct sl__planner *pl, struct gemv *g, uint32_t *operands)
 	const struct sl__gemm *p = &g->p;
 	const struct sl__layout *layout = sl__plan_bf16_layout(pl, p->a);
 
-	operands[AT_A] = sl__plan_read(pl, p->a, layout);
+	operands[AT_A] = sl__plan_input_buffer(pl, p->a, layout);
 	g->is_a_bf16 = layout ||
-		       sl__plan_type(pl, p->a)->dtype == SL_DTYPE_BF16;
+		       sl__plan_value_type(pl, p->a)->dtype == SL_DTYPE_BF16;
 	g->is_gathered = g->is_a_bf16 || p->a_k != 1;
 	if (!g->is_gathered)
 		return AT_Y + 1;
@@ -384,7 +384,7 @@ read_rows(struct sl__planner *pl, struct gemv *g, uint32_t *operands)
 int
 sl__make_gemv(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct gemv *g = sl__plan_state(pl, sizeof(*g));
+	struct gemv *g = sl__plan_alloc_state(pl, sizeof(*g));
 	uint32_t operands[AT_ROWS + 1 + SL__EPILOGUE_MAX], n;
 	struct sl__step *step;
 
@@ -393,16 +393,16 @@ sl__make_gemv(struct sl__planner *pl, const struct sl__node *node)
 	    pl->graph->values[g->p.a].tensor)
 		return 0;
 	g->is_bf16 = g->p.dtype == SL_DTYPE_BF16;
-	g->is_y_bf16 = sl__plan_type(pl, g->p.y)->dtype == SL_DTYPE_BF16;
+	g->is_y_bf16 = sl__plan_value_type(pl, g->p.y)->dtype == SL_DTYPE_BF16;
 	g->dots = choose((int)g->p.dims[0], g->is_bf16);
 	g->plain = plain_dots_for();
 	n = read_rows(pl, g, operands);
 	operands[AT_B] = read_weights(pl, g);
-	n = sl__epilogue_read(&g->epilogue, pl, &g->p, operands, n);
-	operands[AT_Y] = sl__plan_write(pl, g->p.y, NULL);
-	step = sl__plan_step(pl, operands, n, g->dots ? "gemv:avx512" : "gemv",
+	n = sl__epilogue_add_operands(&g->epilogue, pl, &g->p, operands, n);
+	operands[AT_Y] = sl__plan_output_buffer(pl, g->p.y, NULL);
+	step = sl__plan_add_step(pl, operands, n, g->dots ? "gemv:avx512" : "gemv",
 			     run, g);
-	step->n_threads = sl__threads_upto(
+	step->n_threads = sl__threads_at_most(
 		step->n_threads,
 		g->p.n * g->p.k * (g->is_bf16 ? 2 : 4) / BYTES_PER_THREAD);
 	g->at = step->at;

@@ -23,31 +23,31 @@ struct move {
 	uint32_t n_inputs; /* that are moved, from the first on */
 	const struct sl__layout **layouts; /* of inputs, then outputs */
 	struct sl__strided_layout *strided_layouts;
-	struct sl__region *regions;
+	struct sl__copy_region *regions;
 	uint32_t n_regions, cap_regions;
 };
 
 static const struct sl__type *
 in_type(const struct move *m, uint32_t i)
 {
-	return sl__plan_in_type(m->pl, m->node, i);
+	return sl__plan_node_input_type(m->pl, m->node, i);
 }
 
 static const struct sl__type *
 out_type(const struct move *m, uint32_t k)
 {
-	return sl__plan_out_type(m->pl, m->node, k);
+	return sl__plan_node_output_type(m->pl, m->node, k);
 }
 
 /* A box from input i to output k, over these sizes, strides still 0. */
-static struct sl__region *
+static struct sl__copy_region *
 new_region(struct move *m, uint32_t i, uint32_t k, int rank,
 	   const int64_t *dims)
 {
-	struct sl__region *region = &m->regions[m->n_regions++];
+	struct sl__copy_region *region = &m->regions[m->n_regions++];
 
 	assert(m->n_regions <= m->cap_regions);
-	sl__space_start(&region->space, rank, dims);
+	sl__space_init(&region->space, rank, dims);
 	region->space.n = 2;
 	region->from = i;
 	region->to = m->n_inputs + k;
@@ -58,11 +58,11 @@ new_region(struct move *m, uint32_t i, uint32_t k, int rank,
 /* Strides of a box that is cut into blocks along 'axis': both sides go on by
  * blocks there, and through one in a last loop. */
 static void
-cut_region(struct sl__region *region, int axis, int64_t block)
+cut_region(struct sl__copy_region *region, int axis, int64_t block)
 {
 	struct sl__iteration_space *l = &region->space;
 
-	sl__space_cut(l, axis, block);
+	sl__space_block_axis(l, axis, block);
 	l->strides[0][l->rank - 1] = l->strides[1][l->rank - 1] = 1;
 }
 
@@ -78,7 +78,7 @@ same_order_box(struct move *m, uint32_t i, uint32_t k, int axis, int64_t at)
 		&m->strided_layouts[m->node->n_inputs + k];
 	const struct sl__type *in = in_type(m, i), *out = out_type(m, k);
 	int is_in = in->dims[axis] < out->dims[axis];
-	struct sl__region *region =
+	struct sl__copy_region *region =
 		new_region(m, i, k, in->rank, is_in ? in->dims : out->dims);
 
 	for (int d = 0; d < in->rank; d++) {
@@ -131,7 +131,7 @@ choose_order(struct move *m)
 		uint32_t value = m->node->inputs[i];
 		const struct sl__layout *layout =
 			value == SL__NONE ? NULL
-					  : sl__plan_layout(m->pl, value);
+					  : sl__plan_value_layout(m->pl, value);
 
 		if (layout && take_order(m, layout))
 			return 1;
@@ -149,7 +149,7 @@ concat(struct move *m)
 	if (axis < 0 || !choose_order(m))
 		return 0;
 	for (uint32_t i = 0; i < m->n_inputs; i++) {
-		if (!sl__plan_elements(m->pl, m->node->inputs[i]))
+		if (!sl__plan_value_n_elements(m->pl, m->node->inputs[i]))
 			continue;
 		if (in_type(m, i)->rank != out_type(m, 0)->rank ||
 		    !same_order_box(m, i, 0, axis, at))
@@ -173,7 +173,7 @@ split(struct move *m)
 	if (axis < 0 || !choose_order(m))
 		return 0;
 	for (uint32_t k = 0; k < m->node->n_outputs; k++) {
-		if (sl__plan_elements(m->pl, m->node->outputs[k]) &&
+		if (sl__plan_value_n_elements(m->pl, m->node->outputs[k]) &&
 		    !same_order_box(m, 0, k, axis, at))
 			return 0;
 		at += out_type(m, k)->dims[axis];
@@ -202,11 +202,11 @@ slice(struct move *m)
 	const int64_t *starts, *axes, *by;
 	size_t n, n_axes, n_by;
 	unsigned seen = 0; /* one bit each axis */
-	struct sl__region *region;
+	struct sl__copy_region *region;
 
-	if (!sl__plan_integers(m->pl, m->node, 1, "starts", &starts, &n) ||
-	    !sl__plan_integers(m->pl, m->node, 3, "axes", &axes, &n_axes) ||
-	    !sl__plan_integers(m->pl, m->node, 4, "steps", &by, &n_by) ||
+	if (!sl__plan_node_integer_list(m->pl, m->node, 1, "starts", &starts, &n) ||
+	    !sl__plan_node_integer_list(m->pl, m->node, 3, "axes", &axes, &n_axes) ||
+	    !sl__plan_node_integer_list(m->pl, m->node, 4, "steps", &by, &n_by) ||
 	    !take_order(m, NULL) || (axes && n_axes != n) || (by && n_by != n))
 		return 0;
 	region = new_region(m, 0, 0, out->rank, out->dims);
@@ -242,7 +242,7 @@ transpose_blocks(struct move *m, const int64_t *to)
 	if (in->rank + 1 > SL__SPACE_RANK_MAX)
 		return 0;
 	for (int part = 0; part < 2; part++) {
-		struct sl__region *region;
+		struct sl__copy_region *region;
 		struct sl__iteration_space *l;
 
 		if (part ? !rest : !n)
@@ -293,10 +293,10 @@ static int
 transpose(struct move *m)
 {
 	const struct sl__layout *layout =
-		sl__plan_layout(m->pl, m->node->inputs[0]);
+		sl__plan_value_layout(m->pl, m->node->inputs[0]);
 	const struct sl__type *in = in_type(m, 0);
 	int64_t to[SL__SPACE_RANK_MAX];
-	struct sl__region *region;
+	struct sl__copy_region *region;
 
 	if (!take_order(m, NULL) || !transpose_strides(m, to))
 		return 0;
@@ -326,7 +326,7 @@ expand(struct move *m)
 	const struct sl__type *in = in_type(m, 0), *out = out_type(m, 0);
 	int first = out->rank - in->rank;
 	int64_t strides[SL__SPACE_RANK_MAX];
-	struct sl__region *region;
+	struct sl__copy_region *region;
 
 	if (first < 0 || !take_order(m, NULL))
 		return 0;
@@ -350,7 +350,7 @@ tile(struct move *m)
 	const struct sl__type *in = in_type(m, 0), *out = out_type(m, 0);
 	int64_t dims[SL__SPACE_RANK_MAX], from[SL__SPACE_RANK_MAX],
 		to[SL__SPACE_RANK_MAX];
-	struct sl__region *region;
+	struct sl__copy_region *region;
 
 	if (2 * in->rank > SL__SPACE_RANK_MAX || in->rank != out->rank ||
 	    m->node->version < 6 || !take_order(m, NULL))
@@ -386,7 +386,7 @@ depth(struct move *m, int is_to_space)
 	int is_crd = is_to_space &&
 		     !strcmp(sl__attribute_string(m->node, "mode", "DCR"), "CRD");
 	int64_t height, width, channels;
-	struct sl__region *region;
+	struct sl__copy_region *region;
 
 	if (in->rank != 4 || out->rank != 4 || block < 1 ||
 	    !take_order(m, NULL))
@@ -445,35 +445,35 @@ open_move(struct move *m)
 {
 	const struct sl__node *node = m->node;
 	size_t n = (size_t)node->n_inputs + node->n_outputs;
-	int rank = sl__plan_type(m->pl, node->inputs[0])->rank;
+	int rank = sl__plan_value_type(m->pl, node->inputs[0])->rank;
 
 	m->n_inputs = 1;
 	m->cap_regions = (uint32_t)n + 1;
-	m->layouts = sl__plan_state(m->pl, n * sizeof(*m->layouts));
+	m->layouts = sl__plan_alloc_state(m->pl, n * sizeof(*m->layouts));
 	m->strided_layouts =
-		sl__plan_state(m->pl, n * sizeof(*m->strided_layouts));
+		sl__plan_alloc_state(m->pl, n * sizeof(*m->strided_layouts));
 	m->regions =
-		sl__plan_state(m->pl, m->cap_regions * sizeof(*m->regions));
+		sl__plan_alloc_state(m->pl, m->cap_regions * sizeof(*m->regions));
 	return !m->pl->rc && rank < SL__SPACE_RANK_MAX &&
-	       sl__plan_type(m->pl, node->outputs[0])->rank <
+	       sl__plan_value_type(m->pl, node->outputs[0])->rank <
 		       SL__SPACE_RANK_MAX &&
-	       sl__is_movable(in_type(m, 0)->dtype) &&
-	       sl__plan_elements(m->pl, node->outputs[0]) > 0;
+	       sl__dtype_is_movable(in_type(m, 0)->dtype) &&
+	       sl__plan_value_n_elements(m->pl, node->outputs[0]) > 0;
 }
 
 /* Whether a box makes a whole output out of a stretch of its input. */
 static int
-is_view(const struct move *m, const struct sl__region *region)
+is_view(const struct move *m, const struct sl__copy_region *region)
 {
 	struct sl__iteration_space l = region->space;
 	uint32_t k = region->to - m->n_inputs;
 
-	sl__space_join(&l);
+	sl__space_merge_loops(&l);
 	return !m->layouts[m->node->n_inputs + k] &&
 	       !m->layouts[region->from] && region->to_offset == 0 &&
 	       l.rank == 1 && l.strides[0][0] == 1 && l.strides[1][0] == 1 &&
 	       (uint64_t)l.dims[0] ==
-		       sl__plan_elements(m->pl, m->node->outputs[k]);
+		       sl__plan_value_n_elements(m->pl, m->node->outputs[k]);
 }
 
 /* Reads inputs, makes views of outputs that are some, and storage for the
@@ -486,9 +486,9 @@ place_all(struct move *m, uint32_t *at)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n_inputs; i++)
-		at[i] = sl__plan_read(m->pl, node->inputs[i], m->layouts[i]);
+		at[i] = sl__plan_input_buffer(m->pl, node->inputs[i], m->layouts[i]);
 	for (uint32_t b = 0; b < m->n_regions; b++) {
-		const struct sl__region *region = &m->regions[b];
+		const struct sl__copy_region *region = &m->regions[b];
 
 		if (is_view(m, region))
 			sl__plan_view(m->pl,
@@ -511,7 +511,7 @@ write_outputs(struct move *m, uint32_t *at)
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (m->pl->held[node->outputs[k]].n_versions)
 			continue;
-		at[n] = sl__plan_write(m->pl, node->outputs[k],
+		at[n] = sl__plan_output_buffer(m->pl, node->outputs[k],
 				       m->layouts[node->n_inputs + k]);
 		for (uint32_t b = 0; b < m->n_regions; b++) {
 			if (m->regions[b].to == m->n_inputs + k)
@@ -532,7 +532,7 @@ sl__make_move(struct sl__planner *pl, const struct sl__node *node)
 
 	if (!open_move(&m) || !mover->describe(&m))
 		return 0;
-	at = sl__plan_state(pl, ((size_t)node->n_inputs + node->n_outputs) *
+	at = sl__plan_alloc_state(pl, ((size_t)node->n_inputs + node->n_outputs) *
 					sizeof(*at));
 	if (!at)
 		return 0;

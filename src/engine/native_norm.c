@@ -10,7 +10,7 @@
  * of elements.  Rows of bf16 are converted on their way in and out.
  */
 #include "engine/node_steps.h"
-#include "engine/numbers.h"
+#include "engine/element_conversion.h"
 #include "engine/vector_rows.h"
 
 #include <math.h>
@@ -169,7 +169,7 @@ layers_part(int rank, int n_ranks, void *ctx)
 	float *scratch = reals(l, l->scratch, rank * l->length);
 	int64_t first, end;
 
-	sl__parallel_part(l->n_rows, rank, n_ranks, &first, &end);
+	sl__parallel_range(l->n_rows, rank, n_ranks, &first, &end);
 	for (int64_t row = first; row < end; row++)
 		layers_row(l, row, scratch);
 }
@@ -207,15 +207,15 @@ static int
 fits_rows(const struct sl__planner *pl, const struct sl__node *node, int i,
 	  const struct layers *l, int64_t *n_rows)
 {
-	uint32_t value = i < 0 ? SL__NONE : sl__plan_in(node, (size_t)i);
-	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
+	uint32_t value = i < 0 ? SL__NONE : sl__plan_node_input(node, (size_t)i);
+	const struct sl__type *x = sl__plan_node_input_type(pl, node, 0);
 	const struct sl__type *type;
 	int64_t n = 1;
 	int is_repeated = 0;
 
 	if (value == SL__NONE)
 		return 1;
-	type = sl__plan_type(pl, value);
+	type = sl__plan_value_type(pl, value);
 	if (type->dtype != SL_DTYPE_F32 || type->rank > x->rank)
 		return 0;
 	/* The row's own sizes, then those of rows, then only 1. */
@@ -240,18 +240,18 @@ read_layers(const struct sl__planner *pl, const struct sl__node *node,
 	    struct layers *l)
 {
 	const struct signature *s = &signatures[node->op - sl__ops];
-	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *x = sl__plan_node_input_type(pl, node, 0);
 	int64_t given = s->skip < 0 ? sl__attribute_int(node, "axis", -1) : -1;
 	int axis = sl__axis_normalize(given, x->rank);
 
 	if (x->dtype != SL_DTYPE_F32 || axis < 0 ||
-	    !sl__plan_elements(pl, sl__plan_in(node, 0)))
+	    !sl__plan_value_n_elements(pl, sl__plan_node_input(node, 0)))
 		return 0;
 	l->n_rows = sl__sizes_product(x, 0, axis);
 	l->length = sl__sizes_product(x, axis, x->rank);
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (node->outputs[k] != SL__NONE &&
-		    sl__plan_type(pl, node->outputs[k])->dtype != SL_DTYPE_F32)
+		    sl__plan_value_type(pl, node->outputs[k])->dtype != SL_DTYPE_F32)
 			return 0;
 	}
 	l->is_centred = s->is_centred;
@@ -276,22 +276,22 @@ struct operands {
 static int
 take_in(struct operands *o, int i, const struct sl__layout *layout)
 {
-	uint32_t value = i < 0 ? SL__NONE : sl__plan_in(o->node, (size_t)i);
+	uint32_t value = i < 0 ? SL__NONE : sl__plan_node_input(o->node, (size_t)i);
 
 	if (value == SL__NONE)
 		return NOWHERE;
-	o->at[o->n] = sl__plan_read(o->pl, value, layout);
+	o->at[o->n] = sl__plan_input_buffer(o->pl, value, layout);
 	return (int)o->n++;
 }
 
 static int
 take_out(struct operands *o, int k, const struct sl__layout *layout)
 {
-	uint32_t value = k < 0 ? SL__NONE : sl__plan_out(o->node, (size_t)k);
+	uint32_t value = k < 0 ? SL__NONE : sl__plan_node_output(o->node, (size_t)k);
 
 	if (value == SL__NONE)
 		return NOWHERE;
-	o->at[o->n] = sl__plan_write(o->pl, value, layout);
+	o->at[o->n] = sl__plan_output_buffer(o->pl, value, layout);
 	return (int)o->n++;
 }
 
@@ -299,7 +299,7 @@ int
 sl__make_layer_norm(struct sl__planner *pl, const struct sl__node *node)
 {
 	const struct signature *s = &signatures[node->op - sl__ops];
-	struct layers *l = sl__plan_state(pl, sizeof(*l));
+	struct layers *l = sl__plan_alloc_state(pl, sizeof(*l));
 	struct operands o = {.pl = pl, .node = node};
 	const struct sl__layout *layout = NULL;
 
@@ -322,7 +322,7 @@ sl__make_layer_norm(struct sl__planner *pl, const struct sl__node *node)
 	o.at[o.n++] = sl__plan_workspace(
 		pl,
 		(uint64_t)(pl->program->n_threads * l->length) * sizeof(float));
-	l->at = sl__plan_parts(pl, o.at, o.n, s->kernel, layers_part, l)->at;
+	l->at = sl__plan_add_parallel_step(pl, o.at, o.n, s->kernel, layers_part, l)->at;
 	return 1;
 }
 
@@ -366,7 +366,7 @@ spans_part(int rank, int n_ranks, void *ctx)
 	const struct spans *s = ctx;
 	int64_t first, end;
 
-	sl__parallel_part(s->n_rows, rank, n_ranks, &first, &end);
+	sl__parallel_range(s->n_rows, rank, n_ranks, &first, &end);
 	for (int64_t row = first; row < end; row++)
 		spans_row(s, row);
 }
@@ -377,11 +377,11 @@ fits_parts(const struct sl__planner *pl, const struct sl__node *node,
 	   const struct spans *s)
 {
 	for (uint32_t i = 0; i < 3; i++) {
-		uint32_t value = sl__plan_in(node, i);
+		uint32_t value = sl__plan_node_input(node, i);
 
 		if (value == SL__NONE ||
-		    sl__plan_type(pl, value)->dtype != SL_DTYPE_F32 ||
-		    (i && sl__plan_elements(pl, value) != (uint64_t)s->n_parts))
+		    sl__plan_value_type(pl, value)->dtype != SL_DTYPE_F32 ||
+		    (i && sl__plan_value_n_elements(pl, value) != (uint64_t)s->n_parts))
 			return 0;
 	}
 	return 1;
@@ -392,13 +392,13 @@ fits_parts(const struct sl__planner *pl, const struct sl__node *node,
 int
 sl__make_group_norm(struct sl__planner *pl, const struct sl__node *node)
 {
-	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *x = sl__plan_node_input_type(pl, node, 0);
 	int is_instance = sl__is_op(node, SL__OP_ONNX_InstanceNormalization);
-	struct spans *s = sl__plan_state(pl, sizeof(*s));
+	struct spans *s = sl__plan_alloc_state(pl, sizeof(*s));
 	uint32_t at[4];
 	int64_t groups;
 
-	if (!s || x->rank < 2 || !sl__plan_elements(pl, node->inputs[0]))
+	if (!s || x->rank < 2 || !sl__plan_value_n_elements(pl, node->inputs[0]))
 		return 0;
 	groups = is_instance ? x->dims[1] : sl__attribute_int(node, "num_groups", 1);
 	if (groups < 1 || x->dims[1] % groups)
@@ -417,9 +417,9 @@ sl__make_group_norm(struct sl__planner *pl, const struct sl__node *node)
 	s->measure = measure_for();
 	s->shift = shift_for();
 	for (size_t i = 0; i < 3; i++)
-		at[i] = sl__plan_read(pl, node->inputs[i], NULL);
-	at[3] = sl__plan_write_first(pl, node->outputs[0], at, 3);
-	s->at = sl__plan_parts(pl, at, 4,
+		at[i] = sl__plan_input_buffer(pl, node->inputs[i], NULL);
+	at[3] = sl__plan_output_over_first(pl, node->outputs[0], at, 3);
+	s->at = sl__plan_add_parallel_step(pl, at, 4,
 			       is_instance ? "instance_norm" : "group_norm",
 			       spans_part, s)
 			->at;

@@ -27,7 +27,7 @@ struct pad {
 	const int64_t *in, *out; /* sizes */
 	struct stretch stretches[SL__SPACE_RANK_MAX][3];
 	int n_stretches[SL__SPACE_RANK_MAX];
-	struct sl__region *regions;
+	struct sl__copy_region *regions;
 	uint32_t n_regions;
 };
 
@@ -56,8 +56,8 @@ read_amounts(struct sl__planner *pl, const struct sl__node *node, int rank,
 	const int64_t *pads, *axes;
 	size_t n, n_axes;
 
-	if (!sl__plan_integers(pl, node, 1, name, &pads, &n) ||
-	    !sl__plan_integers(pl, node, 3, NULL, &axes, &n_axes) ||
+	if (!sl__plan_node_integer_list(pl, node, 1, name, &pads, &n) ||
+	    !sl__plan_node_integer_list(pl, node, 3, NULL, &axes, &n_axes) ||
 	    n != 2 * (axes ? n_axes : (size_t)rank))
 		return 0;
 	n /= 2;
@@ -109,7 +109,7 @@ find_stretches(struct pad *p, int d, int64_t before, int64_t after,
 
 /* The box of one combination; operands are input, result, constant. */
 static void
-fill_region(struct pad *p, const int *chosen, struct sl__region *region)
+fill_region(struct pad *p, const int *chosen, struct sl__copy_region *region)
 {
 	int64_t dims[SL__SPACE_RANK_MAX], to[SL__SPACE_RANK_MAX],
 		from[SL__SPACE_RANK_MAX];
@@ -121,7 +121,7 @@ fill_region(struct pad *p, const int *chosen, struct sl__region *region)
 		dims[d] = p->stretches[d][chosen[d]].n;
 		is_new |= p->stretches[d][chosen[d]].is_new;
 	}
-	sl__space_start(&region->space, p->rank, dims);
+	sl__space_init(&region->space, p->rank, dims);
 	region->space.n = 2;
 	region->to = 1;
 	region->from = is_new ? 2 : 0;
@@ -149,7 +149,7 @@ make_regions(struct sl__planner *pl, struct pad *p)
 		n *= (uint32_t)p->n_stretches[d];
 	if (n > REGIONS_MAX)
 		return 0;
-	p->regions = sl__plan_state(pl, n * sizeof(*p->regions));
+	p->regions = sl__plan_alloc_state(pl, n * sizeof(*p->regions));
 	if (!p->regions)
 		return 0;
 	while (p->n_regions < n) {
@@ -166,20 +166,20 @@ make_regions(struct sl__planner *pl, struct pad *p)
 static int
 read_pad(struct sl__planner *pl, const struct sl__node *node, struct pad *p)
 {
-	const struct sl__type *in = sl__plan_in_type(pl, node, 0);
-	const struct sl__type *out = sl__plan_out_type(pl, node, 0);
+	const struct sl__type *in = sl__plan_node_input_type(pl, node, 0);
+	const struct sl__type *out = sl__plan_node_output_type(pl, node, 0);
 	int64_t before[SL__SPACE_RANK_MAX], after[SL__SPACE_RANK_MAX];
-	uint32_t value = sl__plan_in(node, 2);
+	uint32_t value = sl__plan_node_input(node, 2);
 	enum mode mode = mode_of(node);
 
 	p->rank = in->rank;
 	p->in = in->dims;
 	p->out = out->dims;
 	if (mode == OTHER || in->rank >= SL__SPACE_RANK_MAX ||
-	    in->rank != out->rank || !sl__is_movable(in->dtype) ||
+	    in->rank != out->rank || !sl__dtype_is_movable(in->dtype) ||
 	    (value != SL__NONE &&
-	     sl__plan_type(pl, value)->dtype != in->dtype) ||
-	    !sl__plan_elements(pl, sl__plan_out(node, 0)) ||
+	     sl__plan_value_type(pl, value)->dtype != in->dtype) ||
+	    !sl__plan_value_n_elements(pl, sl__plan_node_output(node, 0)) ||
 	    !read_amounts(pl, node, in->rank, before, after))
 		return 0;
 	for (int d = 0; d < in->rank; d++) {
@@ -194,14 +194,14 @@ static uint32_t
 read_constant(struct sl__planner *pl, const struct sl__node *node)
 {
 	double number = sl__attribute_float(node, "value", 0);
-	uint32_t value = sl__plan_in(node, 2), buffer;
+	uint32_t value = sl__plan_node_input(node, 2), buffer;
 	void *data;
 
-	if (value != SL__NONE && sl__plan_elements(pl, value))
-		return sl__plan_read(pl, value, NULL);
-	buffer = sl__plan_keep(pl, sizeof(double), &data);
+	if (value != SL__NONE && sl__plan_value_n_elements(pl, value))
+		return sl__plan_input_buffer(pl, value, NULL);
+	buffer = sl__plan_persistent_buffer(pl, sizeof(double), &data);
 	if (data)
-		sl__store_doubles(data, sl__plan_in_type(pl, node, 0)->dtype, 0,
+		sl__store_doubles(data, sl__plan_node_input_type(pl, node, 0)->dtype, 0,
 				  1, &number);
 	return buffer;
 }
@@ -209,19 +209,19 @@ read_constant(struct sl__planner *pl, const struct sl__node *node)
 int
 sl__make_pad(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct pad *p = sl__plan_state(pl, sizeof(*p));
+	struct pad *p = sl__plan_alloc_state(pl, sizeof(*p));
 	struct sl__data_movement movement;
 	uint32_t at[3];
 
 	if (!p || !read_pad(pl, node, p))
 		return 0;
-	at[0] = sl__plan_read(pl, node->inputs[0], NULL);
+	at[0] = sl__plan_input_buffer(pl, node->inputs[0], NULL);
 	at[2] = read_constant(pl, node);
-	at[1] = sl__plan_write(pl, node->outputs[0], NULL);
+	at[1] = sl__plan_output_buffer(pl, node->outputs[0], NULL);
 	movement.regions = p->regions;
 	movement.n = p->n_regions;
 	movement.n_bytes =
-		sl_dtype_bits(sl__plan_in_type(pl, node, 0)->dtype) / 8;
+		sl_dtype_bits(sl__plan_node_input_type(pl, node, 0)->dtype) / 8;
 	sl__data_movement_step(pl, &movement, at, 3, "pad");
 	return 1;
 }

@@ -26,7 +26,7 @@ least_of(enum sl_dtype dtype)
 
 /* The code of a real number, as the definition has it. */
 static int32_t
-code_of(double real, const struct sl__scale *to, int32_t least)
+code_of(double real, const struct sl__quantization_params *to, int32_t least)
 {
 	double q = nearbyint((double)(float)(real / (double)to->by)) + to->at;
 
@@ -47,7 +47,7 @@ run_lookup_part(int rank, int n_ranks, void *ctx)
 	const struct lookup *l = ctx;
 	int64_t first, end;
 
-	sl__parallel_part(l->n, rank, n_ranks, &first, &end);
+	sl__parallel_range(l->n, rank, n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i++)
 		l->at[1][i] = l->table[l->at[0][i]];
 }
@@ -62,7 +62,7 @@ function_of(const struct sl__node *node, double x)
 
 static void
 fill_table(struct lookup *l, const struct sl__node *node, int32_t least,
-	   const struct sl__scale *from, const struct sl__scale *to)
+	   const struct sl__quantization_params *from, const struct sl__quantization_params *to)
 {
 	for (int32_t i = 0; i < 256; i++) {
 		double x = (double)((float)(i + least - from->at) * from->by);
@@ -77,46 +77,46 @@ static void
 read_operands(struct sl__planner *pl, const struct sl__node *node,
 	      const struct sl__layout *layout, uint32_t *at)
 {
-	at[0] = sl__plan_read(pl, node->inputs[0], layout);
-	at[1] = sl__plan_write_over(pl, node->outputs[0], layout, at[0]);
+	at[0] = sl__plan_input_buffer(pl, node->inputs[0], layout);
+	at[1] = sl__plan_output_in_place(pl, node->outputs[0], layout, at[0]);
 }
 
 /* Whether input 0 and output 0 are bytes of one type with scales that are
  * inputs 1 and 2, 3 and 4. */
 static int
 read_unary(struct sl__planner *pl, const struct sl__node *node,
-	   struct sl__scale *from, struct sl__scale *to)
+	   struct sl__quantization_params *from, struct sl__quantization_params *to)
 {
-	enum sl_dtype dtype = sl__plan_in_type(pl, node, 0)->dtype;
+	enum sl_dtype dtype = sl__plan_node_input_type(pl, node, 0)->dtype;
 
-	return sl__is_small(dtype) &&
-	       sl__plan_out_type(pl, node, 0)->dtype == dtype &&
-	       sl__plan_elements(pl, node->inputs[0]) &&
-	       sl__scale_read(from, pl, sl__plan_in(node, 1),
-			      sl__plan_in(node, 2)) &&
-	       sl__scale_read(to, pl, sl__plan_in(node, 3),
-			      sl__plan_in(node, 4));
+	return sl__is_8bit_integer(dtype) &&
+	       sl__plan_node_output_type(pl, node, 0)->dtype == dtype &&
+	       sl__plan_value_n_elements(pl, node->inputs[0]) &&
+	       sl__quantization_params_read(from, pl, sl__plan_node_input(node, 1),
+			      sl__plan_node_input(node, 2)) &&
+	       sl__quantization_params_read(to, pl, sl__plan_node_input(node, 3),
+			      sl__plan_node_input(node, 4));
 }
 
 /* QLinearSigmoid, QLinearLeakyRelu. */
 int
 sl__make_quantized_unary(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct lookup *l = sl__plan_state(pl, sizeof(*l));
-	struct sl__scale from, to;
+	struct lookup *l = sl__plan_alloc_state(pl, sizeof(*l));
+	struct sl__quantization_params from, to;
 	struct sl__step *step;
 	uint32_t at[2];
 
 	if (!l || !read_unary(pl, node, &from, &to))
 		return 0;
-	l->n = (int64_t)sl__plan_elements(pl, node->inputs[0]);
-	fill_table(l, node, least_of(sl__plan_in_type(pl, node, 0)->dtype),
+	l->n = (int64_t)sl__plan_value_n_elements(pl, node->inputs[0]);
+	fill_table(l, node, least_of(sl__plan_node_input_type(pl, node, 0)->dtype),
 		   &from, &to);
 	read_operands(pl, node, sl__plan_unpadded_layout(pl, node->inputs[0]),
 		      at);
-	step = sl__plan_parts(pl, at, 2, "table of codes", run_lookup_part, l);
+	step = sl__plan_add_parallel_step(pl, at, 2, "table of codes", run_lookup_part, l);
 	step->n_threads =
-		sl__threads_for(pl->program->n_threads, 4 * (uint64_t)l->n);
+		sl__threads_for_bytes(pl->program->n_threads, 4 * (uint64_t)l->n);
 	l->at = step->at;
 	return 1;
 }
@@ -124,7 +124,7 @@ sl__make_quantized_unary(struct sl__planner *pl, const struct sl__node *node)
 enum { PIECE = 256 };
 
 struct pair {
-	struct sl__scale scales[3]; /* of both operands and the result */
+	struct sl__quantization_params scales[3]; /* of both operands and the result */
 	float factors[2];           /* of a sum; of a product the first */
 	float doubt; /* nearer to half-way than this may be wrong */
 	int32_t least;
@@ -236,7 +236,7 @@ run_pair_part(int rank, int n_ranks, void *ctx)
 	const struct pair *p = ctx;
 	int64_t at, end;
 
-	sl__parallel_part(p->n, rank, n_ranks, &at, &end);
+	sl__parallel_range(p->n, rank, n_ranks, &at, &end);
 	while (at < end) {
 		int64_t n = p->n_right - at % p->n_right;
 
@@ -268,24 +268,24 @@ is_suffix(const struct sl__type *a, const struct sl__type *b)
 static int
 read_pair(struct pair *p, struct sl__planner *pl, const struct sl__node *node)
 {
-	const struct sl__type *a = sl__plan_in_type(pl, node, 0);
-	const struct sl__type *b = sl__plan_in_type(pl, node, 3);
-	const struct sl__type *y = sl__plan_out_type(pl, node, 0);
-	struct sl__scale *s = p->scales;
+	const struct sl__type *a = sl__plan_node_input_type(pl, node, 0);
+	const struct sl__type *b = sl__plan_node_input_type(pl, node, 3);
+	const struct sl__type *y = sl__plan_node_output_type(pl, node, 0);
+	struct sl__quantization_params *s = p->scales;
 	double reach;
 
-	if (!sl__is_small(a->dtype) || b->dtype != a->dtype ||
+	if (!sl__is_8bit_integer(a->dtype) || b->dtype != a->dtype ||
 	    y->dtype != a->dtype || !is_suffix(a, b))
 		return 0;
 	for (size_t i = 0; i < 3; i++) {
-		if (!sl__scale_read(&s[i], pl,
-				    sl__plan_in(node, i < 2 ? 3 * i + 1 : 6),
-				    sl__plan_in(node, i < 2 ? 3 * i + 2 : 7)))
+		if (!sl__quantization_params_read(&s[i], pl,
+				    sl__plan_node_input(node, i < 2 ? 3 * i + 1 : 6),
+				    sl__plan_node_input(node, i < 2 ? 3 * i + 2 : 7)))
 			return 0;
 	}
 	p->least = least_of(a->dtype);
-	p->n = (int64_t)sl__plan_elements(pl, node->outputs[0]);
-	p->n_right = (int64_t)sl__plan_elements(pl, node->inputs[3]);
+	p->n = (int64_t)sl__plan_value_n_elements(pl, node->outputs[0]);
+	p->n_right = (int64_t)sl__plan_value_n_elements(pl, node->inputs[3]);
 	p->is_matmul = sl__is_op(node, SL__OP_MS_QLinearMul);
 	p->factors[0] = s[0].by / s[2].by;
 	p->factors[1] = s[1].by / s[2].by;
@@ -299,14 +299,14 @@ read_pair(struct pair *p, struct sl__planner *pl, const struct sl__node *node)
 	p->doubt = (float)(reach * 0x1p-21);
 	p->run = pair_for();
 	p->define = define_for();
-	return p->n && (uint64_t)p->n == sl__plan_elements(pl, node->inputs[0]);
+	return p->n && (uint64_t)p->n == sl__plan_value_n_elements(pl, node->inputs[0]);
 }
 
 /* QLinearAdd, QLinearMul. */
 int
 sl__make_quantized_binary(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct pair *p = sl__plan_state(pl, sizeof(*p));
+	struct pair *p = sl__plan_alloc_state(pl, sizeof(*p));
 	const struct sl__layout *layout = NULL;
 	struct sl__step *step;
 	uint32_t at[3];
@@ -314,15 +314,15 @@ sl__make_quantized_binary(struct sl__planner *pl, const struct sl__node *node)
 	if (!p || !read_pair(p, pl, node))
 		return 0;
 	/* Both in the order of the first, where nothing is repeated. */
-	if (p->n == p->n_right && sl__plan_in_type(pl, node, 0)->rank ==
-					  sl__plan_in_type(pl, node, 3)->rank)
+	if (p->n == p->n_right && sl__plan_node_input_type(pl, node, 0)->rank ==
+					  sl__plan_node_input_type(pl, node, 3)->rank)
 		layout = sl__plan_unpadded_layout(pl, node->inputs[0]);
-	at[0] = sl__plan_read(pl, node->inputs[0], layout);
-	at[1] = sl__plan_read(pl, node->inputs[3], layout);
-	at[2] = sl__plan_write_over(pl, node->outputs[0], layout, at[0]);
-	step = sl__plan_parts(pl, at, 3, "codes", run_pair_part, p);
+	at[0] = sl__plan_input_buffer(pl, node->inputs[0], layout);
+	at[1] = sl__plan_input_buffer(pl, node->inputs[3], layout);
+	at[2] = sl__plan_output_in_place(pl, node->outputs[0], layout, at[0]);
+	step = sl__plan_add_parallel_step(pl, at, 3, "codes", run_pair_part, p);
 	step->n_threads =
-		sl__threads_for(pl->program->n_threads, 3 * (uint64_t)p->n);
+		sl__threads_for_bytes(pl->program->n_threads, 3 * (uint64_t)p->n);
 	p->at = step->at;
 	return 1;
 }
@@ -330,7 +330,7 @@ sl__make_quantized_binary(struct sl__planner *pl, const struct sl__node *node)
 /* A line is n elements that lie 'step' apart; there are n_lines of them. */
 struct softmax {
 	double powers[256]; /* exp of that many codes below the largest */
-	struct sl__scale to;
+	struct sl__quantization_params to;
 	int32_t least;
 	int64_t n, step, n_lines;
 };
@@ -376,7 +376,7 @@ static int
 measure_softmax(struct softmax *s, struct sl__planner *pl,
 		const struct sl__node *node)
 {
-	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *x = sl__plan_node_input_type(pl, node, 0);
 	int is_old = sl__attribute_int(node, "opset", 13) < 13;
 	int axis = sl__axis_normalize(sl__attribute_int(node, "axis", is_old ? 1 : -1), x->rank);
 
@@ -389,7 +389,7 @@ measure_softmax(struct softmax *s, struct sl__planner *pl,
 		else
 			s->step *= x->dims[d];
 	}
-	s->n_lines = (int64_t)sl__plan_elements(pl, node->inputs[0]) / s->n;
+	s->n_lines = (int64_t)sl__plan_value_n_elements(pl, node->inputs[0]) / s->n;
 	s->least = least_of(x->dtype);
 	return 1;
 }
@@ -398,8 +398,8 @@ measure_softmax(struct softmax *s, struct sl__planner *pl,
 int
 sl__make_quantized_softmax(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct softmax *s = sl__plan_state(pl, sizeof(*s));
-	struct sl__scale from;
+	struct softmax *s = sl__plan_alloc_state(pl, sizeof(*s));
+	struct sl__quantization_params from;
 	uint32_t at[2];
 
 	if (!s || !read_unary(pl, node, &from, &s->to) ||
@@ -408,6 +408,6 @@ sl__make_quantized_softmax(struct sl__planner *pl, const struct sl__node *node)
 	for (int i = 0; i < 256; i++)
 		s->powers[i] = exp(-i * (double)from.by);
 	read_operands(pl, node, NULL, at);
-	sl__plan_step(pl, at, 2, "softmax of codes", run_softmax, s);
+	sl__plan_add_step(pl, at, 2, "softmax of codes", run_softmax, s);
 	return 1;
 }

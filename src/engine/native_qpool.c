@@ -23,7 +23,7 @@ enum { AT_ONCE = 64 }; /* channels */
 struct pool {
 	struct sl__window window;
 	int is_maximum, counts_padding;
-	struct sl__scale from, to;
+	struct sl__quantization_params from, to;
 	int32_t least;
 	int rank;
 	const int64_t *in, *out; /* sizes */
@@ -170,7 +170,7 @@ run_part(int rank, int n_ranks, void *ctx)
 
 	for (int d = 2; d < p->rank; d++)
 		total *= p->out[d];
-	sl__parallel_part(total, rank, n_ranks, &first, &end);
+	sl__parallel_range(total, rank, n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i++)
 		pool_position(p, i);
 }
@@ -195,8 +195,8 @@ read_window(struct pool *p, const struct sl__node *node)
 static int
 read_pool(struct pool *p, struct sl__planner *pl, const struct sl__node *node)
 {
-	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
-	const struct sl__type *y = sl__plan_out_type(pl, node, 0);
+	const struct sl__type *x = sl__plan_node_input_type(pl, node, 0);
+	const struct sl__type *y = sl__plan_node_output_type(pl, node, 0);
 
 	p->is_maximum = sl__is_op(node, SL__OP_ONNX_MaxPool);
 	p->counts_padding = sl__attribute_int(node, "count_include_pad", 0) != 0;
@@ -204,17 +204,17 @@ read_pool(struct pool *p, struct sl__planner *pl, const struct sl__node *node)
 	p->in = x->dims;
 	p->out = y->dims;
 	p->least = x->dtype == SL_DTYPE_U8 ? 0 : -128;
-	if (!sl__is_small(x->dtype) || y->dtype != x->dtype || x->rank < 3 ||
+	if (!sl__is_8bit_integer(x->dtype) || y->dtype != x->dtype || x->rank < 3 ||
 	    x->rank > SL__WINDOW_MOST + 2 || y->rank != x->rank ||
 	    node->n_outputs != 1 || sl__attribute_int(node, "channels_last", 0) ||
-	    !sl__plan_elements(pl, node->inputs[0]) ||
-	    !sl__plan_elements(pl, node->outputs[0]))
+	    !sl__plan_value_n_elements(pl, node->inputs[0]) ||
+	    !sl__plan_value_n_elements(pl, node->outputs[0]))
 		return 0;
 	if (!p->is_maximum &&
-	    (!sl__scale_read(&p->from, pl, sl__plan_in(node, 1),
-			     sl__plan_in(node, 2)) ||
-	     !sl__scale_read(&p->to, pl, sl__plan_in(node, 3),
-			     sl__plan_in(node, 4))))
+	    (!sl__quantization_params_read(&p->from, pl, sl__plan_node_input(node, 1),
+			     sl__plan_node_input(node, 2)) ||
+	     !sl__quantization_params_read(&p->to, pl, sl__plan_node_input(node, 3),
+			     sl__plan_node_input(node, 4))))
 		return 0;
 	return read_window(p, node);
 }
@@ -233,14 +233,14 @@ find_layouts(struct pool *p, struct sl__planner *pl,
 	layouts[1] = sl__layout_like(pl, y, layouts[0]);
 	if (!sl__strided_layout_of(pl, x, layouts[0], &p->x) ||
 	    !sl__strided_layout_of(pl, y, layouts[1], &p->y) || p->y.axis >= 0)
-		sl__plan_bug(pl, "an image has no strides");
+		sl__planner_fail_internal(pl, "an image has no strides");
 }
 
 /* QLinearAveragePool, QLinearGlobalAveragePool, MaxPool of bytes. */
 int
 sl__make_quantized_pool(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct pool *p = sl__plan_state(pl, sizeof(*p));
+	struct pool *p = sl__plan_alloc_state(pl, sizeof(*p));
 	const struct sl__layout *layouts[2];
 	struct sl__step *step;
 	uint32_t at[2];
@@ -248,14 +248,14 @@ sl__make_quantized_pool(struct sl__planner *pl, const struct sl__node *node)
 	if (!p || !read_pool(p, pl, node))
 		return 0;
 	find_layouts(p, pl, node, layouts);
-	at[0] = sl__plan_read(pl, node->inputs[0], layouts[0]);
-	at[1] = sl__plan_write(pl, node->outputs[0], layouts[1]);
-	step = sl__plan_parts(pl, at, 2,
+	at[0] = sl__plan_input_buffer(pl, node->inputs[0], layouts[0]);
+	at[1] = sl__plan_output_buffer(pl, node->outputs[0], layouts[1]);
+	step = sl__plan_add_parallel_step(pl, at, 2,
 			      p->is_maximum ? "largest code" : "mean of codes",
 			      run_part, p);
 	step->n_threads =
-		sl__threads_for(pl->program->n_threads,
-				sl__plan_elements(pl, node->outputs[0]) *
+		sl__threads_for_bytes(pl->program->n_threads,
+				sl__plan_value_n_elements(pl, node->outputs[0]) *
 					sl__window_taps(&p->window));
 	p->at = step->at;
 	return 1;

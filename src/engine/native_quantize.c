@@ -136,7 +136,7 @@ run_part(int rank, int n_ranks, void *ctx)
 	const struct change *c = ctx;
 	int64_t at, end;
 
-	sl__parallel_part(c->n_lines * c->length, rank, n_ranks, &at, &end);
+	sl__parallel_range(c->n_lines * c->length, rank, n_ranks, &at, &end);
 	while (at < end) {
 		int64_t line = at / c->length;
 		int64_t n = (line + 1) * c->length - at;
@@ -152,19 +152,19 @@ static int
 measure(struct change *c, const struct sl__planner *pl,
 	const struct sl__node *node)
 {
-	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
-	uint32_t scale = sl__plan_in(node, 1), zero = sl__plan_in(node, 2);
+	const struct sl__type *x = sl__plan_node_input_type(pl, node, 0);
+	uint32_t scale = sl__plan_node_input(node, 1), zero = sl__plan_node_input(node, 2);
 	int axis;
 
-	c->n_scales = (int64_t)sl__plan_elements(pl, scale);
+	c->n_scales = (int64_t)sl__plan_value_n_elements(pl, scale);
 	c->n_lines = 1;
-	c->length = (int64_t)sl__plan_elements(pl, node->inputs[0]);
+	c->length = (int64_t)sl__plan_value_n_elements(pl, node->inputs[0]);
 	c->has_zeros = zero != SL__NONE;
 	if (!c->length || sl__attribute_int(node, "block_size", 0) ||
 	    sl__attribute_int(node, "precision", 0) ||
 	    (c->has_zeros &&
-	     ((int64_t)sl__plan_elements(pl, zero) != c->n_scales ||
-	      sl__plan_type(pl, zero)->dtype != c->whole)))
+	     ((int64_t)sl__plan_value_n_elements(pl, zero) != c->n_scales ||
+	      sl__plan_value_type(pl, zero)->dtype != c->whole)))
 		return 0;
 	if (c->n_scales == 1)
 		return 1;
@@ -183,18 +183,18 @@ add_step(struct sl__planner *pl, const struct sl__node *node, struct change *c)
 	const struct sl__layout *layout =
 		c->n_scales == 1 ? sl__plan_unpadded_layout(pl, x) : NULL;
 	const struct sl__layout *to =
-		sl__layout_retyped(pl, layout, sl__plan_type(pl, y)->dtype);
+		sl__layout_retyped(pl, layout, sl__plan_value_type(pl, y)->dtype);
 	struct sl__step *step;
 
-	at[0] = sl__plan_read(pl, x, layout);
-	at[2] = sl__plan_read(pl, node->inputs[1], NULL);
+	at[0] = sl__plan_input_buffer(pl, x, layout);
+	at[2] = sl__plan_input_buffer(pl, node->inputs[1], NULL);
 	if (c->has_zeros)
-		at[3] = sl__plan_read(pl, node->inputs[2], NULL);
-	at[1] = sl__plan_write(pl, y, to);
-	step = sl__plan_parts(pl, at, c->has_zeros ? 4 : 3,
+		at[3] = sl__plan_input_buffer(pl, node->inputs[2], NULL);
+	at[1] = sl__plan_output_buffer(pl, y, to);
+	step = sl__plan_add_parallel_step(pl, at, c->has_zeros ? 4 : 3,
 			      c->quantize ? "quantize" : "dequantize", run_part,
 			      c);
-	step->n_threads = sl__threads_for(
+	step->n_threads = sl__threads_for_bytes(
 		pl->program->n_threads, 5 * (uint64_t)(c->n_lines * c->length));
 	c->at = step->at;
 }
@@ -207,14 +207,14 @@ sl__make_quantize(struct sl__planner *pl, const struct sl__node *node)
 		      sl__is_op(node, SL__OP_MS_DequantizeLinear);
 	uint32_t whole = is_back ? node->inputs[0] : node->outputs[0];
 	uint32_t real = is_back ? node->outputs[0] : node->inputs[0];
-	struct change *c = sl__plan_state(pl, sizeof(*c));
+	struct change *c = sl__plan_alloc_state(pl, sizeof(*c));
 
 	if (!c)
 		return 0;
-	c->whole = sl__plan_type(pl, whole)->dtype;
-	if (sl__plan_type(pl, real)->dtype != SL_DTYPE_F32 ||
-	    sl__plan_in_type(pl, node, 1)->dtype != SL_DTYPE_F32 ||
-	    !(sl__is_small(c->whole) ||
+	c->whole = sl__plan_value_type(pl, whole)->dtype;
+	if (sl__plan_value_type(pl, real)->dtype != SL_DTYPE_F32 ||
+	    sl__plan_node_input_type(pl, node, 1)->dtype != SL_DTYPE_F32 ||
+	    !(sl__is_8bit_integer(c->whole) ||
 	      (is_back && c->whole == SL_DTYPE_I32)) ||
 	    !measure(c, pl, node))
 		return 0;
@@ -227,9 +227,9 @@ sl__make_quantize(struct sl__planner *pl, const struct sl__node *node)
 }
 
 enum sl_status
-sl__run_spread(struct sl__step *step, struct sl_error *err)
+sl__run_dynamic_quantize(struct sl__step *step, struct sl_error *err)
 {
-	const struct sl__spread *s = step->state;
+	const struct sl__dynamic_quantize *s = step->state;
 	const float *x = (const float *)(const void *)step->at[0];
 	float *scale = (float *)(void *)step->at[2];
 	uint8_t *zero = step->at[3];
@@ -248,23 +248,23 @@ sl__run_spread(struct sl__step *step, struct sl_error *err)
 int
 sl__make_dynamic_quantize(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct sl__spread *s = sl__plan_state(pl, sizeof(*s));
+	struct sl__dynamic_quantize *s = sl__plan_alloc_state(pl, sizeof(*s));
 	uint32_t at[4];
 
 	if (!s)
 		return 0;
-	s->n = (int64_t)sl__plan_elements(pl, node->inputs[0]);
+	s->n = (int64_t)sl__plan_value_n_elements(pl, node->inputs[0]);
 	if (!s->n || node->n_outputs != 3 ||
-	    sl__plan_in_type(pl, node, 0)->dtype != SL_DTYPE_F32)
+	    sl__plan_node_input_type(pl, node, 0)->dtype != SL_DTYPE_F32)
 		return 0;
 	for (uint32_t k = 0; k < 3; k++) {
 		if (node->outputs[k] == SL__NONE)
 			return 0;
 	}
-	at[0] = sl__plan_read(pl, node->inputs[0], NULL);
+	at[0] = sl__plan_input_buffer(pl, node->inputs[0], NULL);
 	for (uint32_t k = 0; k < 3; k++)
-		at[k + 1] = sl__plan_write(pl, node->outputs[k], NULL);
-	sl__plan_step(pl, at, 4, "quantize to what it spans", sl__run_spread,
+		at[k + 1] = sl__plan_output_buffer(pl, node->outputs[k], NULL);
+	sl__plan_add_step(pl, at, 4, "quantize to what it spans", sl__run_dynamic_quantize,
 		      s);
 	return 1;
 }

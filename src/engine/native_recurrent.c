@@ -192,7 +192,7 @@ run_inputs(int rank, int n, void *ctx)
 	int64_t panels = (l->columns + SL__PANEL - 1) / SL__PANEL;
 	int64_t rows = l->seq * l->batch, at, end;
 
-	sl__parallel_part(panels * l->directions, rank, n, &at, &end);
+	sl__parallel_range(panels * l->directions, rank, n, &at, &end);
 	for (; at < end; at++) {
 		int64_t d = at / panels, j = at % panels * SL__PANEL;
 		int64_t left = l->columns - j;
@@ -351,7 +351,7 @@ run_steps(int rank, int n, void *ctx)
 	const struct recurrent *l = step->state;
 	int64_t at, end;
 
-	sl__parallel_part(l->directions * l->batch, rank, n, &at, &end);
+	sl__parallel_range(l->directions * l->batch, rank, n, &at, &end);
 	while (at < end) {
 		int64_t d = at / l->batch, next = (d + 1) * l->batch;
 
@@ -369,8 +369,8 @@ run(struct sl__step *step, struct sl_error *err)
 	int64_t shares = l->directions * l->batch;
 
 	(void)err;
-	sl__parallel(step->n_threads, run_inputs, step);
-	sl__parallel(step->n_threads < shares ? step->n_threads : (int)shares,
+	sl__parallel_run(step->n_threads, run_inputs, step);
+	sl__parallel_run(step->n_threads < shares ? step->n_threads : (int)shares,
 		     run_steps, step);
 	return SL_OK;
 }
@@ -428,9 +428,9 @@ is_f32(const struct sl__planner *pl, uint32_t value, int rank)
 
 	if (value == SL__NONE)
 		return 1;
-	type = sl__plan_type(pl, value);
+	type = sl__plan_value_type(pl, value);
 	return type->dtype == SL_DTYPE_F32 && type->rank == rank &&
-	       sl__plan_elements(pl, value) > 0;
+	       sl__plan_value_n_elements(pl, value) > 0;
 }
 
 static int
@@ -444,9 +444,9 @@ static int
 has_size(const struct sl__planner *pl, const struct sl__node *node, size_t i,
 	 int64_t n)
 {
-	uint32_t value = sl__plan_in(node, i);
+	uint32_t value = sl__plan_node_input(node, i);
 
-	return value == SL__NONE || sl__plan_elements(pl, value) == (uint64_t)n;
+	return value == SL__NONE || sl__plan_value_n_elements(pl, value) == (uint64_t)n;
 }
 
 static int
@@ -468,23 +468,23 @@ read_layer(struct recurrent *l, const struct sl__planner *pl,
 	   const struct sl__node *node)
 {
 	static const int n_gates[] = {4, 3, 1};
-	const struct sl__type *x = sl__plan_in_type(pl, node, X);
-	const struct sl__type *r = sl__plan_in_type(pl, node, R);
+	const struct sl__type *x = sl__plan_node_input_type(pl, node, X);
+	const struct sl__type *r = sl__plan_node_input_type(pl, node, R);
 
 	l->kind = sl__is_op(node, SL__OP_ONNX_LSTM)  ? LSTM
 		  : sl__is_op(node, SL__OP_ONNX_GRU) ? GRU
 						     : RNN;
 	if (!read_direction(l, node) || !has_usual_functions(l, node) ||
 	    sl__attribute_find(node, "clip") || sl__attribute_int(node, "input_forget", 0) ||
-	    sl__plan_in(node, LENGTHS) != SL__NONE ||
-	    sl__plan_in(node, PEEPHOLES) != SL__NONE ||
+	    sl__plan_node_input(node, LENGTHS) != SL__NONE ||
+	    sl__plan_node_input(node, PEEPHOLES) != SL__NONE ||
 	    !is_constant(pl, node->inputs[W]) ||
 	    !is_constant(pl, node->inputs[R]) ||
-	    (sl__plan_in(node, BIAS) != SL__NONE &&
-	     !is_constant(pl, sl__plan_in(node, BIAS))))
+	    (sl__plan_node_input(node, BIAS) != SL__NONE &&
+	     !is_constant(pl, sl__plan_node_input(node, BIAS))))
 		return 0;
 	for (size_t i = X; i <= FIRST_C; i++) {
-		if (!is_f32(pl, sl__plan_in(node, i), i == BIAS ? 2 : 3))
+		if (!is_f32(pl, sl__plan_node_input(node, i), i == BIAS ? 2 : 3))
 			return 0;
 	}
 	l->is_batch_first = sl__attribute_int(node, "layout", 0) != 0;
@@ -509,9 +509,9 @@ floats_of(const struct recurrent *l)
 {
 	int64_t direct = direct_columns(l);
 
-	return sl__gemm_small_floats(l->input, l->columns) +
-	       sl__gemm_small_floats(l->hidden, direct) +
-	       sl__gemm_small_floats(l->hidden, l->columns - direct) +
+	return sl__gemm_small_packed_floats(l->input, l->columns) +
+	       sl__gemm_small_packed_floats(l->hidden, direct) +
+	       sl__gemm_small_packed_floats(l->hidden, l->columns - direct) +
 	       2 * l->columns;
 }
 
@@ -522,10 +522,10 @@ place_weights(struct recurrent *l, int64_t d, float *to)
 	int64_t direct = direct_columns(l);
 
 	w->w = to;
-	w->r = w->w + sl__gemm_small_floats(l->input, l->columns);
-	w->r_new = w->r + sl__gemm_small_floats(l->hidden, direct);
+	w->r = w->w + sl__gemm_small_packed_floats(l->input, l->columns);
+	w->r_new = w->r + sl__gemm_small_packed_floats(l->hidden, direct);
 	w->bias = w->r_new +
-		  sl__gemm_small_floats(l->hidden, l->columns - direct);
+		  sl__gemm_small_packed_floats(l->hidden, l->columns - direct);
 	w->bias_new = w->bias + l->columns;
 }
 
@@ -561,14 +561,14 @@ read_weights(struct recurrent *l, struct sl__planner *pl,
 	void *to;
 
 	for (size_t i = W; i <= BIAS; i++) {
-		if (sl__plan_in(node, i) == SL__NONE)
+		if (sl__plan_node_input(node, i) == SL__NONE)
 			continue;
-		from = sl__plan_read(pl, node->inputs[i], NULL);
+		from = sl__plan_input_buffer(pl, node->inputs[i], NULL);
 		if (!pl->rc)
-			all[i - W] = (const float *)(const void *)sl__plan_data(
+			all[i - W] = (const float *)(const void *)sl__plan_buffer_data(
 				pl, from);
 	}
-	kept = sl__plan_keep(pl, (uint64_t)(l->directions * floats_of(l)) * 4,
+	kept = sl__plan_persistent_buffer(pl, (uint64_t)(l->directions * floats_of(l)) * 4,
 			     &to);
 	for (int64_t d = 0; !pl->rc && d < l->directions; d++) {
 		place_weights(l, d, (float *)to + d * floats_of(l));
@@ -583,20 +583,20 @@ read_values(struct recurrent *l, struct sl__planner *pl,
 	    const struct sl__node *node, uint32_t *operands, uint32_t n)
 {
 	for (int i = 0; i < 2; i++) {
-		uint32_t value = sl__plan_in(node, (size_t)(FIRST_H + i));
+		uint32_t value = sl__plan_node_input(node, (size_t)(FIRST_H + i));
 
 		if (value == SL__NONE || (i == 1 && l->kind != LSTM))
 			continue;
 		l->at[3 + i] = (int)n;
-		operands[n++] = sl__plan_read(pl, value, NULL);
+		operands[n++] = sl__plan_input_buffer(pl, value, NULL);
 	}
 	for (size_t k = 0; k < 3; k++) {
-		uint32_t value = sl__plan_out(node, k);
+		uint32_t value = sl__plan_node_output(node, k);
 
 		if (value == SL__NONE)
 			continue;
 		l->at[k] = (int)n;
-		operands[n++] = sl__plan_write(pl, value, NULL);
+		operands[n++] = sl__plan_output_buffer(pl, value, NULL);
 	}
 	return n;
 }
@@ -605,7 +605,7 @@ int
 sl__make_recurrent(struct sl__planner *pl, const struct sl__node *node)
 {
 	enum { PRODUCTS_PER_THREAD = 1000000 }; /* that one is worth */
-	struct recurrent *l = sl__plan_state(pl, sizeof(*l));
+	struct recurrent *l = sl__plan_alloc_state(pl, sizeof(*l));
 	uint32_t operands[AT_OPTIONAL + N_OPTIONAL], n;
 	struct sl__step *step;
 	int64_t gates;
@@ -613,15 +613,15 @@ sl__make_recurrent(struct sl__planner *pl, const struct sl__node *node)
 	if (!l || !read_layer(l, pl, node))
 		return 0;
 	gates = l->directions * l->seq * l->batch * l->columns;
-	operands[AT_X] = sl__plan_read(pl, node->inputs[X], NULL);
+	operands[AT_X] = sl__plan_input_buffer(pl, node->inputs[X], NULL);
 	operands[AT_WEIGHTS] = read_weights(l, pl, node);
 	operands[AT_WORK] =
 		sl__plan_workspace(pl, (uint64_t)(gates + 2 * states(l)) * 4);
 	n = read_values(l, pl, node, operands, AT_OPTIONAL);
 	l->cell = cell_of(l);
 	l->reset = reset_for();
-	step = sl__plan_step(pl, operands, n, "recurrent", run, l);
-	step->n_threads = sl__threads_upto(step->n_threads,
+	step = sl__plan_add_step(pl, operands, n, "recurrent", run, l);
+	step->n_threads = sl__threads_at_most(step->n_threads,
 					   gates * (l->input + l->hidden) /
 						   PRODUCTS_PER_THREAD);
 	return 1;

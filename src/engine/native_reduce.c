@@ -49,8 +49,8 @@ REDUCTION(sum, 0, x, a + b)
 REDUCTION(sum_abs, 0, sl__abs(x), a + b)
 REDUCTION(sum_square, 0, x *x, a + b)
 REDUCTION(product, 1, x, a *b)
-REDUCTION(most, -INFINITY, x, sl__larger(a, b))
-REDUCTION(least, INFINITY, x, sl__smaller(a, b))
+REDUCTION(most, -INFINITY, x, sl__max_or_nan(a, b))
+REDUCTION(least, INFINITY, x, sl__min_or_nan(a, b))
 
 struct reduction {
 	const char *kernel;
@@ -131,9 +131,9 @@ reduce_rows(const struct reduce *r, const float *x)
 {
 	const struct sl__iteration_space *l = &r->inside;
 	int last = l->rank - 1;
-	int64_t n = sl__space_count(l, last), length = l->dims[last];
+	int64_t n = sl__space_n_positions(l, last), length = l->dims[last];
 	double total = nothing(r->joining);
-	struct sl__position p;
+	struct sl__space_position p;
 
 	sl__space_seek(l, last, 0, &p);
 	for (int64_t i = 0; i < n; i++) {
@@ -154,10 +154,10 @@ static void
 reduce_band(const struct reduce *r, const float *x, int64_t width, float *y)
 {
 	const struct sl__iteration_space *l = &r->inside;
-	int64_t n = sl__space_count(l, l->rank);
+	int64_t n = sl__space_n_positions(l, l->rank);
 	double totals[BAND];
 	float part[BAND];
-	struct sl__position p;
+	struct sl__space_position p;
 
 	for (int64_t k = 0; k < width; k++)
 		totals[k] = nothing(r->joining);
@@ -189,11 +189,11 @@ run_part(int rank, int n_ranks, void *ctx)
 	int64_t bands = r->inner ? (r->inner + BAND - 1) / BAND : 1;
 	int64_t first, end;
 
-	sl__parallel_part(sl__space_count(l, l->rank) * bands, rank, n_ranks,
+	sl__parallel_range(sl__space_n_positions(l, l->rank) * bands, rank, n_ranks,
 			  &first, &end);
 	for (int64_t i = first; i < end; i++) {
 		int64_t column = i % bands * BAND, width = r->inner - column;
-		struct sl__position p;
+		struct sl__space_position p;
 
 		sl__space_seek(l, l->rank, i / bands, &p);
 		if (r->inner)
@@ -212,7 +212,7 @@ mark_axes(struct sl__planner *pl, const struct sl__node *node, int rank,
 	const int64_t *axes;
 	size_t n;
 
-	if (!sl__plan_integers(pl, node, 1, "axes", &axes, &n))
+	if (!sl__plan_node_integer_list(pl, node, 1, "axes", &axes, &n))
 		return 0;
 	memset(marks, n == 0 && !sl__attribute_int(node, "noop_with_empty_axes", 0),
 	       (size_t)rank);
@@ -252,8 +252,8 @@ sort_axes(const struct sl__type *type, const unsigned char *marks,
 		l->strides[1][l->rank++] = steps[d];
 		r->n_joined *= marks[d] ? type->dims[d] : 1;
 	}
-	sl__space_join(&r->kept);
-	sl__space_join(&r->inside);
+	sl__space_merge_loops(&r->kept);
+	sl__space_merge_loops(&r->inside);
 }
 
 static int
@@ -261,12 +261,12 @@ read_reduce(struct sl__planner *pl, const struct sl__node *node,
 	    struct reduce *r)
 {
 	const struct reduction *reduction = &reductions[node->op - sl__ops];
-	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *type = sl__plan_node_input_type(pl, node, 0);
 	unsigned char marks[SL__SPACE_RANK_MAX];
 	int last;
 
 	if (type->dtype != SL_DTYPE_F32 || type->rank >= SL__SPACE_RANK_MAX ||
-	    !sl__plan_elements(pl, node->inputs[0]) ||
+	    !sl__plan_value_n_elements(pl, node->inputs[0]) ||
 	    !mark_axes(pl, node, type->rank, marks))
 		return 0;
 	sort_axes(type, marks, r);
@@ -286,13 +286,13 @@ read_reduce(struct sl__planner *pl, const struct sl__node *node,
 int
 sl__make_reduce(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct reduce *r = sl__plan_state(pl, sizeof(*r));
+	struct reduce *r = sl__plan_alloc_state(pl, sizeof(*r));
 	uint32_t at[2];
 
 	if (!r || !read_reduce(pl, node, r))
 		return 0;
-	sl__plan_operands(pl, node, 1, at);
-	r->at = sl__plan_parts(pl, at, 2, reductions[node->op - sl__ops].kernel,
+	sl__plan_node_operands(pl, node, 1, at);
+	r->at = sl__plan_add_parallel_step(pl, at, 2, reductions[node->op - sl__ops].kernel,
 			       run_part, r)
 			->at;
 	return 1;
@@ -355,7 +355,7 @@ places_part(int rank, int n_ranks, void *ctx)
 	int64_t *y = (int64_t *)(void *)p->at[1];
 	int64_t first, end;
 
-	sl__parallel_part(p->outer * p->inner, rank, n_ranks, &first, &end);
+	sl__parallel_range(p->outer * p->inner, rank, n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i++) {
 		const float *x = (const float *)(void *)p->at[0] +
 				 i / p->inner * p->length * p->inner +
@@ -369,11 +369,11 @@ static int
 read_places(struct sl__planner *pl, const struct sl__node *node,
 	    struct places *p)
 {
-	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *type = sl__plan_node_input_type(pl, node, 0);
 	int axis = sl__axis_normalize(sl__attribute_int(node, "axis", 0), type->rank);
 
 	if (type->dtype != SL_DTYPE_F32 || axis < 0 ||
-	    !sl__plan_elements(pl, node->inputs[0]))
+	    !sl__plan_value_n_elements(pl, node->inputs[0]))
 		return 0;
 	p->outer = sl__sizes_product(type, 0, axis);
 	p->inner = sl__sizes_product(type, axis + 1, type->rank);
@@ -387,17 +387,17 @@ read_places(struct sl__planner *pl, const struct sl__node *node,
 int
 sl__make_arg_reduce(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct places *p = sl__plan_state(pl, sizeof(*p));
+	struct places *p = sl__plan_alloc_state(pl, sizeof(*p));
 	struct sl__step *step;
 	uint32_t at[2];
 
 	if (!p || !read_places(pl, node, p))
 		return 0;
-	sl__plan_operands(pl, node, 1, at);
-	step = sl__plan_parts(pl, at, 2, p->is_least ? "arg_min" : "arg_max",
+	sl__plan_node_operands(pl, node, 1, at);
+	step = sl__plan_add_parallel_step(pl, at, 2, p->is_least ? "arg_min" : "arg_max",
 			      places_part, p);
 	step->n_threads =
-		sl__threads_for(pl->program->n_threads, 4 * step->n_bytes);
+		sl__threads_for_bytes(pl->program->n_threads, 4 * step->n_bytes);
 	p->at = step->at;
 	return 1;
 }

@@ -86,7 +86,7 @@ run_part(int rank, int n_ranks, void *ctx)
 	float *y = (float *)(void *)r->at[1];
 	float *scratch = (float *)(void *)r->at[2] + rank * width;
 
-	sl__parallel_part(r->outer * rows->out, rank, n_ranks, &first, &end);
+	sl__parallel_range(r->outer * rows->out, rank, n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i++) {
 		const float *image = images + i / rows->out * rows->in * width;
 		int64_t k = i % rows->out;
@@ -154,9 +154,9 @@ static int
 fill_table(struct sl__planner *pl, const struct sl__node *node, struct table *t,
 	   int is_linear)
 {
-	t->first = sl__plan_state(pl, (size_t)t->out * sizeof(*t->first));
-	t->second = sl__plan_state(pl, (size_t)t->out * sizeof(*t->second));
-	t->share = sl__plan_state(pl, (size_t)t->out * sizeof(*t->share));
+	t->first = sl__plan_alloc_state(pl, (size_t)t->out * sizeof(*t->first));
+	t->second = sl__plan_alloc_state(pl, (size_t)t->out * sizeof(*t->second));
+	t->share = sl__plan_alloc_state(pl, (size_t)t->out * sizeof(*t->share));
 	if (!t->first || !t->second || !t->share || t->in > INT32_MAX)
 		return 0;
 	for (int64_t i = 0; i < t->out; i++) {
@@ -184,12 +184,12 @@ read_scale(struct sl__planner *pl, const struct sl__node *node, int d,
 	int is_old = sl__is_op(node, SL__OP_ONNX_Upsample) ||
 		     node->n_inputs <= 2;
 	const struct sl__attribute *a = sl__attribute_find(node, "scales");
-	uint32_t value = sl__plan_in(node, is_old ? 1 : 2);
+	uint32_t value = sl__plan_node_input(node, is_old ? 1 : 2);
 	const struct sl__tensor *scales;
 
 	t->den = 1;
-	if (!is_old && sl__plan_in(node, 3) != SL__NONE &&
-	    sl__plan_elements(pl, sl__plan_in(node, 3))) {
+	if (!is_old && sl__plan_node_input(node, 3) != SL__NONE &&
+	    sl__plan_value_n_elements(pl, sl__plan_node_input(node, 3))) {
 		t->num = (double)t->out;
 		t->den = (double)t->in;
 		return 1;
@@ -198,7 +198,7 @@ read_scale(struct sl__planner *pl, const struct sl__node *node, int d,
 		t->num = (double)a->floats[d];
 		return t->num > 0;
 	}
-	scales = sl__plan_constant(pl, value);
+	scales = sl__plan_constant_tensor(pl, value);
 	return scales && (uint64_t)d < scales->n_elements &&
 	       sl__tensor_doubles(scales, (uint64_t)d, 1, &t->num) &&
 	       t->num > 0;
@@ -221,15 +221,15 @@ read_mode(const struct sl__node *node, struct resize *r)
 static int
 read_axes(struct sl__planner *pl, const struct sl__node *node, struct resize *r)
 {
-	const struct sl__type *in = sl__plan_in_type(pl, node, 0);
-	const struct sl__type *out = sl__plan_out_type(pl, node, 0);
+	const struct sl__type *in = sl__plan_node_input_type(pl, node, 0);
+	const struct sl__type *out = sl__plan_node_output_type(pl, node, 0);
 	struct table *tables[2] = {&r->rows, &r->columns};
 	int first = in->rank - 2;
 
 	if (in->rank < 2 || in->rank != out->rank ||
 	    in->rank >= SL__SPACE_RANK_MAX || in->dtype != SL_DTYPE_F32 ||
-	    !sl__plan_elements(pl, sl__plan_in(node, 0)) ||
-	    !sl__plan_elements(pl, sl__plan_out(node, 0)))
+	    !sl__plan_value_n_elements(pl, sl__plan_node_input(node, 0)) ||
+	    !sl__plan_value_n_elements(pl, sl__plan_node_output(node, 0)))
 		return 0;
 	for (int d = 0; d < in->rank; d++) {
 		struct table whole = {.in = in->dims[d], .out = out->dims[d]};
@@ -252,11 +252,11 @@ static int
 is_image(const struct sl__planner *pl, uint32_t value,
 	 const struct sl__layout *layout, struct resize *r)
 {
-	const struct sl__type *type = sl__plan_type(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
 	struct sl__strided_layout strided;
 	int last = type->rank - 1;
 	uint64_t n = layout ? sl__layout_bytes(layout) / sizeof(float)
-			    : sl__plan_elements(pl, value);
+			    : sl__plan_value_n_elements(pl, value);
 
 	if (!sl__strided_layout_of(pl, value, layout, &strided) ||
 	    strided.dtype != SL_DTYPE_F32 || strided.axis >= last - 1)
@@ -274,7 +274,7 @@ choose_layouts(struct sl__planner *pl, const struct sl__node *node,
 {
 	uint32_t x = node->inputs[0], y = node->outputs[0];
 
-	layouts[0] = sl__plan_layout(pl, x);
+	layouts[0] = sl__plan_value_layout(pl, x);
 	layouts[1] = sl__layout_like(pl, y, layouts[0]);
 	if (!layouts[1] || !is_image(pl, y, layouts[1], r) ||
 	    !is_image(pl, x, layouts[0], r)) {
@@ -286,7 +286,7 @@ choose_layouts(struct sl__planner *pl, const struct sl__node *node,
 int
 sl__make_resize(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct resize *r = sl__plan_state(pl, sizeof(*r));
+	struct resize *r = sl__plan_alloc_state(pl, sizeof(*r));
 	const struct sl__layout *layouts[2];
 	uint32_t at[3];
 
@@ -295,12 +295,12 @@ sl__make_resize(struct sl__planner *pl, const struct sl__node *node)
 	r->row = row_for();
 	r->mix = mix_for();
 	choose_layouts(pl, node, r, layouts);
-	at[0] = sl__plan_read(pl, node->inputs[0], layouts[0]);
-	at[1] = sl__plan_write(pl, node->outputs[0], layouts[1]);
+	at[0] = sl__plan_input_buffer(pl, node->inputs[0], layouts[0]);
+	at[1] = sl__plan_output_buffer(pl, node->outputs[0], layouts[1]);
 	at[2] = sl__plan_workspace(pl, (uint64_t)(pl->program->n_threads *
 						  r->columns.in * r->inner) *
 					       sizeof(float));
-	r->at = sl__plan_parts(pl, at, 3,
+	r->at = sl__plan_add_parallel_step(pl, at, 3,
 			       r->is_linear ? "resize_linear"
 					    : "resize_nearest",
 			       run_part, r)

@@ -63,39 +63,39 @@ static int
 read_scatter(const struct sl__planner *pl, const struct sl__node *node,
 	     struct scatter *s)
 {
-	const struct sl__type *data = sl__plan_in_type(pl, node, 0);
-	const struct sl__type *indices = sl__plan_in_type(pl, node, 1);
+	const struct sl__type *data = sl__plan_node_input_type(pl, node, 0);
+	const struct sl__type *indices = sl__plan_node_input_type(pl, node, 1);
 	int64_t n;
 
-	if (data->rank >= SL__SPACE_RANK_MAX || !sl__is_movable(data->dtype) ||
+	if (data->rank >= SL__SPACE_RANK_MAX || !sl__dtype_is_movable(data->dtype) ||
 	    indices->dtype != SL_DTYPE_I64 || indices->rank < 1 ||
 	    indices->dims[indices->rank - 1] > data->rank ||
 	    indices->dims[indices->rank - 1] < 1 ||
 	    strcmp(sl__attribute_string(node, "reduction", "none"), "none") != 0 ||
-	    !sl__plan_elements(pl, sl__plan_in(node, 0)))
+	    !sl__plan_value_n_elements(pl, sl__plan_node_input(node, 0)))
 		return 0;
 	s->depth = indices->dims[indices->rank - 1];
-	s->n = (int64_t)sl__plan_elements(pl, sl__plan_in(node, 1)) / s->depth;
+	s->n = (int64_t)sl__plan_value_n_elements(pl, sl__plan_node_input(node, 1)) / s->depth;
 	s->run = (int64_t)(sl_dtype_bits(data->dtype) / 8) *
 		 sl__sizes_product(data, (int)s->depth, data->rank);
 	memcpy(s->dims, data->dims, (size_t)s->depth * sizeof(*s->dims));
 	n = sl__row_major_strides(s->strides, (size_t)s->depth, s->dims);
 	s->n_bytes = (size_t)(n * s->run);
-	return sl__plan_bytes(pl, sl__plan_in(node, 2)) ==
+	return sl__plan_value_bytes(pl, sl__plan_node_input(node, 2)) ==
 	       (uint64_t)(s->n * s->run);
 }
 
 int
 sl__make_scatter_nd(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct scatter *s = sl__plan_state(pl, sizeof(*s));
+	struct scatter *s = sl__plan_alloc_state(pl, sizeof(*s));
 	uint32_t at[4];
 
 	if (!s || !read_scatter(pl, node, s))
 		return 0;
 	for (size_t i = 0; i < 3; i++)
-		at[i] = sl__plan_read(pl, node->inputs[i], NULL);
-	at[3] = sl__plan_write_first(pl, node->outputs[0], at, 3);
-	sl__plan_step(pl, at, 4, "scatter", run, s);
+		at[i] = sl__plan_input_buffer(pl, node->inputs[i], NULL);
+	at[3] = sl__plan_output_over_first(pl, node->outputs[0], at, 3);
+	sl__plan_add_step(pl, at, 4, "scatter", run, s);
 	return 1;
 }

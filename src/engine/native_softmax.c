@@ -7,7 +7,7 @@
  * piece are done one by one; others side by side, a band of them at a time.
  */
 #include "engine/node_steps.h"
-#include "engine/numbers.h"
+#include "engine/element_conversion.h"
 #include "engine/vector_math.h"
 #include "engine/vector_rows.h"
 
@@ -103,7 +103,7 @@ run_part(int rank, int n_ranks, void *ctx)
 	float *y = (float *)(void *)s->at[1];
 	int64_t bands = (s->inner + BAND - 1) / BAND, first, end;
 
-	sl__parallel_part(s->outer * bands, rank, n_ranks, &first, &end);
+	sl__parallel_range(s->outer * bands, rank, n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i++) {
 		int64_t column = i % bands * BAND;
 		int64_t at = i / bands * s->length * s->inner + column;
@@ -120,7 +120,7 @@ static int
 read_lines(const struct sl__planner *pl, const struct sl__node *node,
 	   struct softmax *s)
 {
-	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *type = sl__plan_node_input_type(pl, node, 0);
 	int is_old = node->version < 13;
 	int64_t given = sl__attribute_int(node, "axis", is_old ? 1 : -1);
 	int axis = is_old && given == type->rank ? type->rank
@@ -128,7 +128,7 @@ read_lines(const struct sl__planner *pl, const struct sl__node *node,
 	int end = is_old || axis == type->rank ? type->rank : axis + 1;
 
 	if (type->dtype != SL_DTYPE_F32 || axis < 0 ||
-	    !sl__plan_elements(pl, node->inputs[0]))
+	    !sl__plan_value_n_elements(pl, node->inputs[0]))
 		return 0;
 	s->outer = sl__sizes_product(type, 0, axis);
 	s->length = sl__sizes_product(type, axis, end);
@@ -142,19 +142,19 @@ read_lines(const struct sl__planner *pl, const struct sl__node *node,
 int
 sl__make_softmax(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct softmax *s = sl__plan_state(pl, sizeof(*s));
+	struct softmax *s = sl__plan_alloc_state(pl, sizeof(*s));
 	struct sl__step *step;
 	uint32_t at[2];
 
 	if (!s || !read_lines(pl, node, s))
 		return 0;
-	at[0] = sl__plan_read(pl, node->inputs[0], NULL);
-	at[1] = sl__plan_write_over(pl, node->outputs[0], NULL, at[0]);
-	step = sl__plan_parts(pl, at, 2, s->is_log ? "log_softmax" : "softmax",
+	at[0] = sl__plan_input_buffer(pl, node->inputs[0], NULL);
+	at[1] = sl__plan_output_in_place(pl, node->outputs[0], NULL, at[0]);
+	step = sl__plan_add_parallel_step(pl, at, 2, s->is_log ? "log_softmax" : "softmax",
 			      run_part, s);
 	/* An exponential takes some twice as long as its element's way. */
 	step->n_threads =
-		sl__threads_for(pl->program->n_threads, 2 * step->n_bytes);
+		sl__threads_for_bytes(pl->program->n_threads, 2 * step->n_bytes);
 	s->at = step->at;
 	return 1;
 }

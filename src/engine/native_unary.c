@@ -11,7 +11,7 @@
 #include "base/dtype.h"
 #include "engine/strided_layout.h"
 #include "engine/node_steps.h"
-#include "engine/numbers.h"
+#include "engine/element_conversion.h"
 #include "engine/vector_gates.h"
 
 #include <float.h>
@@ -94,9 +94,9 @@ REAL(round, nearbyintf(x))
 REAL(selu, b *(x > 0 ? x : a * sl__expm1(x)))
 REAL(shrink, shrink(x, a, b))
 REAL(sigmoid, sl__sigmoid(x))
-REAL(sign, x == 0 || x != x ? x + 0 : sl__signed(1, x))
+REAL(sign, x == 0 || x != x ? x + 0 : sl__copysign(1, x))
 REAL(softplus, softplus(x))
-REAL(softsign, is_infinite(x) ? sl__signed(1, x) : x / (1 + sl__abs(x)))
+REAL(softsign, is_infinite(x) ? sl__copysign(1, x) : x / (1 + sl__abs(x)))
 REAL(sqrt, sqrtf(x))
 REAL(swish, sl__swish(x, a))
 REAL(tanh, sl__tanh(x))
@@ -267,7 +267,7 @@ read_bound(struct sl__planner *pl, uint32_t value, float *real, int64_t *whole)
 
 	if (value == SL__NONE)
 		return 1;
-	t = sl__plan_constant(pl, value);
+	t = sl__plan_constant_tensor(pl, value);
 	if (!t || t->n_elements != 1 || !sl__tensor_doubles(t, 0, 1, &number))
 		return 0;
 	*real = (float)number;
@@ -285,9 +285,9 @@ read_knobs(struct sl__planner *pl, const struct sl__node *node,
 	k->low = INT64_MIN;
 	k->high = INT64_MAX;
 	if (!sl__is_op(node, SL__OP_ONNX_Clip))
-		return sl__plan_in(node, 1) == SL__NONE;
-	return read_bound(pl, sl__plan_in(node, 1), &k->a, &k->low) &&
-	       read_bound(pl, sl__plan_in(node, 2), &k->b, &k->high);
+		return sl__plan_node_input(node, 1) == SL__NONE;
+	return read_bound(pl, sl__plan_node_input(node, 1), &k->a, &k->low) &&
+	       read_bound(pl, sl__plan_node_input(node, 2), &k->b, &k->high);
 }
 
 struct unary {
@@ -304,24 +304,24 @@ run_part(int rank, int n_ranks, void *ctx)
 {
 	const struct unary *u = ctx;
 	size_t from = sl_dtype_bits(u->from) / 8, to = sl_dtype_bits(u->to) / 8;
-	union sl__piece piece;
+	union sl__conversion_block piece;
 	int64_t first, end, n;
 
-	sl__parallel_part(u->n, rank, n_ranks, &first, &end);
+	sl__parallel_range(u->n, rank, n_ranks, &first, &end);
 	if (u->real && u->from == SL_DTYPE_F32 && u->to == SL_DTYPE_F32) {
 		u->real((const float *)(void *)u->at[0] + first, end - first,
 			&u->knobs, (float *)(void *)u->at[1] + first);
 		return;
 	}
-	for (int64_t i = first; i < end; i += SL__PIECE) {
-		n = end - i < SL__PIECE ? end - i : SL__PIECE;
-		sl__piece_load(&piece, u->real != NULL, u->from,
+	for (int64_t i = first; i < end; i += SL__CONVERSION_BLOCK) {
+		n = end - i < SL__CONVERSION_BLOCK ? end - i : SL__CONVERSION_BLOCK;
+		sl__conversion_block_load(&piece, u->real != NULL, u->from,
 			       u->at[0] + (size_t)i * from, n);
 		if (u->real)
 			u->real(piece.reals, n, &u->knobs, piece.reals);
 		else
 			u->whole(piece.wholes, n, &u->knobs, piece.wholes);
-		sl__piece_store(&piece, u->real != NULL, u->to,
+		sl__conversion_block_store(&piece, u->real != NULL, u->to,
 				u->at[1] + (size_t)i * to, n);
 	}
 }
@@ -340,15 +340,15 @@ static const struct sl__layout *
 choose_layout(const struct sl__planner *pl, const struct sl__node *node,
 	      struct unary *u)
 {
-	uint32_t x = sl__plan_in(node, 0);
-	const struct sl__layout *layout = sl__plan_layout(pl, x);
+	uint32_t x = sl__plan_node_input(node, 0);
+	const struct sl__layout *layout = sl__plan_value_layout(pl, x);
 	struct sl__strided_layout strided;
 	enum sl_dtype own = u->from;
 
-	u->n = (int64_t)sl__plan_elements(pl, x);
+	u->n = (int64_t)sl__plan_value_n_elements(pl, x);
 	if (!layout || !u->real || u->to != u->from ||
 	    !sl__strided_layout_of(pl, x, layout, &strided) ||
-	    sl__numbers_of(strided.dtype) != SL__NUMBERS_REAL)
+	    sl__number_class_of(strided.dtype) != SL__NUMBER_CLASS_REAL)
 		return NULL;
 	u->from = u->to = strided.dtype;
 	if (strided.is_padded && !keeps_zero(u)) {
@@ -363,28 +363,28 @@ static int
 read_unary(struct sl__planner *pl, const struct sl__node *node,
 	   struct function *f, struct unary *u)
 {
-	enum sl__numbers numbers;
+	enum sl__number_class numbers;
 
-	u->from = sl__plan_in_type(pl, node, 0)->dtype;
-	u->to = sl__plan_out_type(pl, node, 0)->dtype;
+	u->from = sl__plan_node_input_type(pl, node, 0)->dtype;
+	u->to = sl__plan_node_output_type(pl, node, 0)->dtype;
 	if (sl__is_op(node, SL__OP_ONNX_Clip))
 		set_usual_bounds(f, node, u->from);
-	numbers = sl__numbers_of(u->from);
-	if (numbers == SL__NUMBERS_REAL && f->real)
+	numbers = sl__number_class_of(u->from);
+	if (numbers == SL__NUMBER_CLASS_REAL && f->real)
 		u->real = f->real();
-	else if (numbers == SL__NUMBERS_WHOLE && f->whole)
+	else if (numbers == SL__NUMBER_CLASS_WHOLE && f->whole)
 		u->whole = f->whole;
 	else
 		return 0;
-	return sl__numbers_of(u->to) != SL__NUMBERS_NONE &&
-	       sl__plan_elements(pl, node->inputs[0]) &&
+	return sl__number_class_of(u->to) != SL__NUMBER_CLASS_NONE &&
+	       sl__plan_value_n_elements(pl, node->inputs[0]) &&
 	       read_knobs(pl, node, f, &u->knobs);
 }
 
 int
 sl__make_unary(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct unary *u = sl__plan_state(pl, sizeof(*u));
+	struct unary *u = sl__plan_alloc_state(pl, sizeof(*u));
 	struct function f = function_of(node);
 	const struct sl__layout *layout;
 	struct sl__step *step;
@@ -393,10 +393,10 @@ sl__make_unary(struct sl__planner *pl, const struct sl__node *node)
 	if (!u || !read_unary(pl, node, &f, u))
 		return 0;
 	layout = choose_layout(pl, node, u);
-	at[0] = sl__plan_read(pl, node->inputs[0], layout);
-	at[1] = sl__plan_write_over(pl, node->outputs[0], layout, at[0]);
-	step = sl__plan_parts(pl, at, 2, f.kernel, run_part, u);
-	step->n_threads = sl__threads_for(pl->program->n_threads,
+	at[0] = sl__plan_input_buffer(pl, node->inputs[0], layout);
+	at[1] = sl__plan_output_in_place(pl, node->outputs[0], layout, at[0]);
+	step = sl__plan_add_parallel_step(pl, at, 2, f.kernel, run_part, u);
+	step->n_threads = sl__threads_for_bytes(pl->program->n_threads,
 					  step->n_bytes * (uint64_t)f.cost);
 	u->at = step->at;
 	return 1;

@@ -77,10 +77,10 @@ run_part(int rank, int n_ranks, void *ctx)
 	const struct where *w = ctx;
 	const struct sl__iteration_space *l = &w->space;
 	int last = l->rank - 1;
-	struct sl__position p;
+	struct sl__space_position p;
 	int64_t first, end;
 
-	sl__parallel_part(last ? sl__space_count(l, last) : l->dims[0], rank,
+	sl__parallel_range(last ? sl__space_n_positions(l, last) : l->dims[0], rank,
 			  n_ranks, &first, &end);
 	if (first == end)
 		return;
@@ -99,7 +99,7 @@ static int
 add_operand(const struct sl__planner *pl, uint32_t value,
 	    const struct sl__type *out, struct sl__iteration_space *l)
 {
-	const struct sl__type *type = sl__plan_type(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
 	struct sl__strided_layout layout;
 	struct sl__attention_operand operand = {out->rank - type->rank, type->rank,
 				      type->dims, &layout};
@@ -112,30 +112,30 @@ add_operand(const struct sl__planner *pl, uint32_t value,
 		    type->dims[d] != out->dims[operand.first + d])
 			return 0;
 	}
-	return sl__space_add(l, &operand, -1, 1);
+	return sl__space_add_operand(l, &operand, -1, 1);
 }
 
 static int
 read_where(const struct sl__planner *pl, const struct sl__node *node,
 	   struct where *w)
 {
-	const struct sl__type *out = sl__plan_out_type(pl, node, 0);
+	const struct sl__type *out = sl__plan_node_output_type(pl, node, 0);
 
-	if (!sl__plan_elements(pl, sl__plan_out(node, 0)) ||
-	    out->rank >= SL__SPACE_RANK_MAX || !sl__is_movable(out->dtype) ||
-	    sl__plan_in_type(pl, node, 0)->dtype != SL_DTYPE_BOOL ||
-	    sl__plan_in_type(pl, node, 1)->dtype != out->dtype ||
-	    sl__plan_in_type(pl, node, 2)->dtype != out->dtype)
+	if (!sl__plan_value_n_elements(pl, sl__plan_node_output(node, 0)) ||
+	    out->rank >= SL__SPACE_RANK_MAX || !sl__dtype_is_movable(out->dtype) ||
+	    sl__plan_node_input_type(pl, node, 0)->dtype != SL_DTYPE_BOOL ||
+	    sl__plan_node_input_type(pl, node, 1)->dtype != out->dtype ||
+	    sl__plan_node_input_type(pl, node, 2)->dtype != out->dtype)
 		return 0;
 	w->n_bytes = sl_dtype_bits(out->dtype) / 8;
-	sl__space_start(&w->space, out->rank, out->dims);
-	if (!add_operand(pl, sl__plan_out(node, 0), out, &w->space))
+	sl__space_init(&w->space, out->rank, out->dims);
+	if (!add_operand(pl, sl__plan_node_output(node, 0), out, &w->space))
 		return 0;
 	for (size_t i = 0; i < 3; i++) {
-		if (!add_operand(pl, sl__plan_in(node, i), out, &w->space))
+		if (!add_operand(pl, sl__plan_node_input(node, i), out, &w->space))
 			return 0;
 	}
-	sl__space_join(&w->space);
+	sl__space_merge_loops(&w->space);
 	w->choose = w->n_bytes == 1   ? choose_1_for()
 		    : w->n_bytes == 2 ? choose_2_for()
 		    : w->n_bytes == 4 ? choose_4_for()
@@ -146,12 +146,12 @@ read_where(const struct sl__planner *pl, const struct sl__node *node,
 int
 sl__make_where(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct where *w = sl__plan_state(pl, sizeof(*w));
+	struct where *w = sl__plan_alloc_state(pl, sizeof(*w));
 	uint32_t at[4];
 
 	if (!w || !read_where(pl, node, w))
 		return 0;
-	sl__plan_operands(pl, node, 3, at);
-	w->at = sl__plan_parts(pl, at, 4, "where", run_part, w)->at;
+	sl__plan_node_operands(pl, node, 3, at);
+	w->at = sl__plan_add_parallel_step(pl, at, 4, "where", run_part, w)->at;
 	return 1;
 }

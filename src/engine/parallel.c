@@ -55,7 +55,7 @@ enter(void *data)
 }
 
 void
-sl__parallel(int n, sl__parallel_function *fn, void *ctx)
+sl__parallel_run(int n, sl__parallel_function *fn, void *ctx)
 {
 	struct call call = {fn, ctx};
 
@@ -69,7 +69,7 @@ sl__parallel(int n, sl__parallel_function *fn, void *ctx)
 }
 
 void
-sl__parallel_part(int64_t total, int rank, int n, int64_t *first, int64_t *end)
+sl__parallel_range(int64_t total, int rank, int n, int64_t *first, int64_t *end)
 {
 	int64_t share = total / n, rest = total % n;
 
@@ -78,7 +78,7 @@ sl__parallel_part(int64_t total, int rank, int n, int64_t *first, int64_t *end)
 }
 
 int
-sl__threads_for(int n_threads, uint64_t n_bytes)
+sl__threads_for_bytes(int n_threads, uint64_t n_bytes)
 {
 	/* Below some 20 microseconds waking others costs more than it saves:
 	 * that is 256 KiB at 12 GB/s. */
@@ -86,13 +86,13 @@ sl__threads_for(int n_threads, uint64_t n_bytes)
 }
 
 int
-sl__threads_upto(int n_threads, int64_t most)
+sl__threads_at_most(int n_threads, int64_t most)
 {
 	return n_threads <= most ? n_threads : most < 1 ? 1 : (int)most;
 }
 
 int
-sl__parallel_set(int n_threads)
+sl__parallel_set_threads(int n_threads)
 {
 	int before = omp_get_max_threads();
 

@@ -10,21 +10,21 @@ typedef void sl__parallel_function(int rank, int n, void *ctx);
 
 /* Runs fn on n threads, the caller among them, and returns when all are done.
  * With n 1 it is a plain call. */
-void sl__parallel(int n, sl__parallel_function *fn, void *ctx);
+void sl__parallel_run(int n, sl__parallel_function *fn, void *ctx);
 
 /* The part of 0 .. total - 1 that is one thread's: first .. end - 1.  Parts
  * differ by one at most. */
-void sl__parallel_part(int64_t total, int rank, int n, int64_t *first,
+void sl__parallel_range(int64_t total, int rank, int n, int64_t *first,
 		       int64_t *end);
 
 /* How many of n threads are worth it for work that takes one of them as long
  * as reading or writing n_bytes from memory; and no more than 'most', but
  * one. */
-int sl__threads_for(int n_threads, uint64_t n_bytes);
-int sl__threads_upto(int n_threads, int64_t most);
+int sl__threads_for_bytes(int n_threads, uint64_t n_bytes);
+int sl__threads_at_most(int n_threads, int64_t most);
 
 /* Sets how many threads oneDNN uses when called by this thread; returns what
  * it was. */
-int sl__parallel_set(int n_threads);
+int sl__parallel_set_threads(int n_threads);
 
 #endif

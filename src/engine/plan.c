@@ -229,7 +229,7 @@ find_program(const struct sl_plan *plan, const struct sl_sizes *sizes)
 			const struct sl_input_shape *s = &sizes->shapes[k];
 			size_t v = sl_graph_find_input(plan->graph, s->input);
 
-			if (!sl__plan_has_sizes(
+			if (!sl__type_has_sizes(
 				    &plan->programs[i]->shapes->types[v],
 				    s->rank, s->dims))
 				break;
@@ -249,7 +249,7 @@ rescue_inputs(struct sl_plan *plan, struct sl_error *err)
 	enum sl_status rc = SL_OK;
 
 	for (size_t i = 0; !rc && i < model->n_inputs; i++) {
-		struct sl__given *g = &plan->given[i];
+		struct sl__plan_input *g = &plan->given[i];
 		const struct sl__type *t = &p->shapes->types[model->inputs[i]];
 
 		if (!g->is_set || g->content.kind != SL__TYPE_UNKNOWN ||
@@ -285,7 +285,7 @@ hand_inputs(struct sl_plan *plan)
 }
 
 enum sl_status
-sl__plan_settle(struct sl_plan *plan, struct sl_error *err)
+sl__plan_select_program(struct sl_plan *plan, struct sl_error *err)
 {
 	struct sl__arena scratch;
 	struct sl__program *known;
@@ -489,7 +489,7 @@ run(struct sl_plan *plan, const struct sl__observer *observer,
 			"the plan has no weights: it was made to see what "
 			"it needs");
 	if (!rc)
-		rc = sl__plan_settle(plan, err);
+		rc = sl__plan_select_program(plan, err);
 	if (!rc)
 		rc = lend_inputs(plan, err);
 	if (!rc)

@@ -27,7 +27,7 @@ ends_in(const char *text, const char *ending)
 }
 
 enum sl_status
-sl__plan_read_file(struct sl__tensor *out, struct sl__file_mapping *file,
+sl__plan_read_tensor_file(struct sl__tensor *out, struct sl__file_mapping *file,
 		   struct sl__arena *arena, const char *path,
 		   struct sl_error *err)
 {
@@ -60,10 +60,10 @@ sl_plan_load_input(struct sl_plan *plan, const char *name, const char *path,
 	if (input == SIZE_MAX)
 		return SL_E_DATA;
 	sl__arena_init(&arena, plan->options.allocator);
-	rc = sl__plan_read_file(&tensor, &file, &arena, path, err);
+	rc = sl__plan_read_tensor_file(&tensor, &file, &arena, path, err);
 	if (!rc) {
 		sl__runtime_value_borrow(&content, &tensor);
-		rc = sl__error_prefix(err, sl__plan_give(plan, input, &content, err),
+		rc = sl__error_prefix(err, sl__plan_set_input(plan, input, &content, err),
 				path);
 	}
 	sl__file_mapping_close(&file);
@@ -87,7 +87,7 @@ sl_plan_load_inputs(struct sl_plan *plan, const char *folder,
 		if (!inputs->contents[i])
 			continue;
 		sl__runtime_value_borrow(&content, inputs->contents[i]);
-		rc = sl__plan_give(plan, i, &content, err);
+		rc = sl__plan_set_input(plan, i, &content, err);
 	}
 	sl__input_files_close(inputs);
 	return rc;
@@ -124,7 +124,7 @@ table_rows(const struct sl_graph *g, uint32_t value, int depth)
 }
 
 int64_t
-sl__table_rows(const struct sl_graph *graph, uint32_t value)
+sl__gather_table_rows(const struct sl_graph *graph, uint32_t value)
 {
 	return table_rows(graph, value, 0);
 }
@@ -178,7 +178,7 @@ fill_input(struct sl_plan *plan, size_t input, uint64_t seed,
 				"of numbers whose sizes are known",
 				v->name);
 	sl__rng_init(&rng, seed + input);
-	rows = sl__table_rows(plan->graph, id);
+	rows = sl__gather_table_rows(plan->graph, id);
 	n *= dtype == type->dtype ? 1 : 2;
 	for (uint64_t i = 0; i < n; i++) {
 		double x = number_for(v, dtype, rows, &rng);
@@ -193,7 +193,7 @@ fill_input(struct sl_plan *plan, size_t input, uint64_t seed,
 enum sl_status
 sl_plan_fill_inputs(struct sl_plan *plan, uint64_t seed, struct sl_error *err)
 {
-	enum sl_status rc = sl__plan_settle(plan, err);
+	enum sl_status rc = sl__plan_select_program(plan, err);
 
 	for (size_t i = 0; !rc && i < plan->graph->blocks[0].n_inputs; i++) {
 		if (!plan->given[i].is_set)

@@ -68,7 +68,7 @@ sl__plan_find_output(const struct sl_plan *plan, const char *name,
 }
 
 int
-sl__plan_has_sizes(const struct sl__type *type, size_t rank,
+sl__type_has_sizes(const struct sl__type *type, size_t rank,
 		   const int64_t *dims)
 {
 	return type->rank == (int)rank &&
@@ -125,12 +125,12 @@ check_numbers(const struct sl_plan *plan, uint32_t value,
 }
 
 enum sl_status
-sl__plan_give(struct sl_plan *plan, size_t input,
+sl__plan_set_input(struct sl_plan *plan, size_t input,
 	      const struct sl__runtime_value *value, struct sl_error *err)
 {
 	uint32_t id = plan->graph->blocks[0].inputs[input];
 	struct sl__program *p = plan->current;
-	struct sl__given *given = &plan->given[input];
+	struct sl__plan_input *given = &plan->given[input];
 	const struct sl__tensor *t = &value->tensor;
 	enum sl_status rc = SL_OK;
 
@@ -142,7 +142,7 @@ sl__plan_give(struct sl_plan *plan, size_t input,
 	if (rc)
 		return rc;
 	if (value->kind == SL__TYPE_TENSOR && p->inputs[input] != SL__NONE &&
-	    sl__plan_has_sizes(&p->shapes->types[id], t->rank, t->dims)) {
+	    sl__type_has_sizes(&p->shapes->types[id], t->rank, t->dims)) {
 		if (t->n_bytes)
 			memcpy(p->buffers[p->inputs[input]].data, t->bytes,
 			       (size_t)t->n_bytes);
@@ -159,7 +159,7 @@ sl__plan_give(struct sl_plan *plan, size_t input,
 	/* What the evaluator holds may still decide sizes that are planned. */
 	if (p->inputs[input] != SL__NONE ||
 	    (value->kind == SL__TYPE_TENSOR &&
-	     !sl__plan_has_sizes(&p->shapes->types[id], t->rank, t->dims)))
+	     !sl__type_has_sizes(&p->shapes->types[id], t->rank, t->dims)))
 		plan->needs_program = 1;
 	return SL_OK;
 }
@@ -185,7 +185,7 @@ sl_plan_set_input(struct sl_plan *plan, const char *name,
 	    (value->dtype == SL_DTYPE_STRING ? !value->strings : !value->data))
 		return sl__fail(err, SL_E_USAGE, "input '%.200s': no data",
 				name);
-	return sl__plan_give(plan, input, &content, err);
+	return sl__plan_set_input(plan, input, &content, err);
 }
 
 static void
@@ -202,7 +202,7 @@ describe(struct sl__runtime_value *out, const struct sl__type *type,
 }
 
 enum sl_status
-sl__plan_result(struct sl_plan *plan, size_t k, struct sl__runtime_value *out,
+sl__plan_output_value(struct sl_plan *plan, size_t k, struct sl__runtime_value *out,
 		struct sl_error *err)
 {
 	const struct sl__program *p = plan->current;
@@ -262,7 +262,7 @@ sl_plan_input(struct sl_plan *plan, const char *name, struct sl_array *out,
 		*data = NULL;
 	if (i == SIZE_MAX)
 		return SL_E_DATA;
-	rc = sl__plan_settle(plan, err);
+	rc = sl__plan_select_program(plan, err);
 	if (rc)
 		return rc;
 	p = plan->current;
@@ -292,7 +292,7 @@ sl_plan_output(struct sl_plan *plan, const char *name, struct sl_array *out,
 	memset(out, 0, sizeof(*out));
 	if (k == SIZE_MAX)
 		return SL_E_USAGE;
-	rc = sl__plan_result(plan, k, &content, err);
+	rc = sl__plan_output_value(plan, k, &content, err);
 	if (!rc)
 		show(&content, out);
 	return rc;
@@ -309,7 +309,7 @@ sl_plan_output_item(struct sl_plan *plan, const char *name, size_t item,
 	memset(out, 0, sizeof(*out));
 	if (k == SIZE_MAX)
 		return SL_E_USAGE;
-	rc = sl__plan_result(plan, k, &content, err);
+	rc = sl__plan_output_value(plan, k, &content, err);
 	if (rc)
 		return rc;
 	if (content.kind == SL__TYPE_TENSOR || item >= content.n_items)

@@ -17,7 +17,7 @@
 #include "base/banned.h"
 
 int
-sl__plan_check(struct sl__planner *pl, enum sl_status rc)
+sl__planner_keep_status(struct sl__planner *pl, enum sl_status rc)
 {
 	if (!pl->rc)
 		pl->rc = rc;
@@ -25,15 +25,15 @@ sl__plan_check(struct sl__planner *pl, enum sl_status rc)
 }
 
 int
-sl__plan_bug(struct sl__planner *pl, const char *text)
+sl__planner_fail_internal(struct sl__planner *pl, const char *text)
 {
 	return pl->rc ? 0
-		      : sl__plan_check(pl,
+		      : sl__planner_keep_status(pl,
 				       sl__fail(pl->err, SL_E_BUG, "%s", text));
 }
 
 const struct sl__type *
-sl__plan_type(const struct sl__planner *pl, uint32_t value)
+sl__plan_value_type(const struct sl__planner *pl, uint32_t value)
 {
 	return &pl->shapes->types[value];
 }
@@ -41,7 +41,7 @@ sl__plan_type(const struct sl__planner *pl, uint32_t value)
 int
 sl__plan_is_static(const struct sl__planner *pl, uint32_t value)
 {
-	const struct sl__type *type = sl__plan_type(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
 	uint64_t n;
 
 	return !pl->held[value].is_dynamic && type->kind == SL__TYPE_TENSOR &&
@@ -50,28 +50,28 @@ sl__plan_is_static(const struct sl__planner *pl, uint32_t value)
 }
 
 uint64_t
-sl__plan_elements(const struct sl__planner *pl, uint32_t value)
+sl__plan_value_n_elements(const struct sl__planner *pl, uint32_t value)
 {
 	uint64_t n = 0;
 
-	(void)sl__type_elements(sl__plan_type(pl, value), &n);
+	(void)sl__type_elements(sl__plan_value_type(pl, value), &n);
 	return n;
 }
 
 uint64_t
-sl__plan_bytes(const struct sl__planner *pl, uint32_t value)
+sl__plan_value_bytes(const struct sl__planner *pl, uint32_t value)
 {
 	uint64_t n = 0;
 
-	(void)sl__type_bytes(sl__plan_type(pl, value), &n);
+	(void)sl__type_bytes(sl__plan_value_type(pl, value), &n);
 	return n;
 }
 
 void
-sl__plan_describe(const struct sl__planner *pl, uint32_t value,
+sl__plan_describe_value(const struct sl__planner *pl, uint32_t value,
 		  struct sl__runtime_value *out)
 {
-	const struct sl__type *type = sl__plan_type(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
 
 	out->kind = SL__TYPE_TENSOR;
 	out->tensor.dtype = type->dtype;
@@ -81,27 +81,27 @@ sl__plan_describe(const struct sl__planner *pl, uint32_t value,
 }
 
 uint32_t
-sl__plan_in(const struct sl__node *node, size_t i)
+sl__plan_node_input(const struct sl__node *node, size_t i)
 {
 	return i < node->n_inputs ? node->inputs[i] : SL__NONE;
 }
 
 uint32_t
-sl__plan_out(const struct sl__node *node, size_t k)
+sl__plan_node_output(const struct sl__node *node, size_t k)
 {
 	return k < node->n_outputs ? node->outputs[k] : SL__NONE;
 }
 
 const struct sl__layout *
-sl__plan_layout(const struct sl__planner *pl, uint32_t value)
+sl__plan_value_layout(const struct sl__planner *pl, uint32_t value)
 {
-	const struct sl__held *held = &pl->held[value];
+	const struct sl__planned_value *held = &pl->held[value];
 
 	return held->n_versions ? held->versions[0].layout : NULL;
 }
 
 const struct sl__tensor *
-sl__plan_constant(struct sl__planner *pl, uint32_t value)
+sl__plan_constant_tensor(struct sl__planner *pl, uint32_t value)
 {
 	const struct sl__runtime_value *content;
 
@@ -140,7 +140,7 @@ add_buffer(struct sl__planner *pl, enum sl__memory_category category,
 }
 
 unsigned char *
-sl__plan_data(const struct sl__planner *pl, uint32_t buffer)
+sl__plan_buffer_data(const struct sl__planner *pl, uint32_t buffer)
 {
 	return pl->program->buffers[buffer].data;
 }
@@ -148,14 +148,14 @@ sl__plan_data(const struct sl__planner *pl, uint32_t buffer)
 uint32_t
 sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes)
 {
-	return add_buffer(pl, SL__ROOM_WORKSPACE, n_bytes);
+	return add_buffer(pl, SL__CATEGORY_WORKSPACE, n_bytes);
 }
 
 uint32_t
-sl__plan_lay(struct sl__planner *pl, uint64_t n_bytes,
+sl__plan_wrap_constant_data(struct sl__planner *pl, uint64_t n_bytes,
 	     const unsigned char *data, int is_stored)
 {
-	uint32_t id = add_buffer(pl, SL__ROOM_CONSTANT, n_bytes);
+	uint32_t id = add_buffer(pl, SL__CATEGORY_CONSTANT, n_bytes);
 
 	if (id != SL__NONE) {
 		pl->program->buffers[id].data =
@@ -166,13 +166,13 @@ sl__plan_lay(struct sl__planner *pl, uint64_t n_bytes,
 }
 
 uint32_t
-sl__plan_keep(struct sl__planner *pl, uint64_t n_bytes, void **data)
+sl__plan_persistent_buffer(struct sl__planner *pl, uint64_t n_bytes, void **data)
 {
 	*data = pl->rc ? NULL
 		       : sl__pages_alloc(pl->program->weights->pages, n_bytes);
 	if (!*data && !pl->rc)
 		pl->rc = sl__fail_nomem(pl->err);
-	return sl__plan_lay(pl, n_bytes, *data, 0);
+	return sl__plan_wrap_constant_data(pl, n_bytes, *data, 0);
 }
 
 /* A label without memory is left out: it is but a name. */
@@ -180,11 +180,11 @@ static void
 add_label(struct sl__planner *pl, uint32_t value, uint32_t base)
 {
 	struct sl__program *p = pl->program;
-	struct sl__label *label = sl__arena_alloc(&p->arena, sizeof(*label));
+	struct sl__buffer_label *label = sl__arena_alloc(&p->arena, sizeof(*label));
 
 	if (!label)
 		return;
-	*label = (struct sl__label){base, value, (uint32_t)p->n_steps,
+	*label = (struct sl__buffer_label){base, value, (uint32_t)p->n_steps,
 				    p->labels};
 	p->labels = label;
 }
@@ -195,13 +195,13 @@ static void
 add_version(struct sl__planner *pl, uint32_t value,
 	    const struct sl__layout *layout, uint32_t buffer)
 {
-	struct sl__held *held = &pl->held[value];
+	struct sl__planned_value *held = &pl->held[value];
 	uint32_t base = pl->program->buffers[buffer].base;
 
-	if (sl__plan_is_output(pl, value) && !layout &&
-	    pl->program->buffers[base].category == SL__ROOM_ACTIVATION)
-		pl->program->buffers[base].category = SL__ROOM_OUTPUT;
-	if (pl->program->buffers[base].category != SL__ROOM_CONSTANT)
+	if (sl__plan_is_model_output(pl, value) && !layout &&
+	    pl->program->buffers[base].category == SL__CATEGORY_ACTIVATION)
+		pl->program->buffers[base].category = SL__CATEGORY_OUTPUT;
+	if (pl->program->buffers[base].category != SL__CATEGORY_CONSTANT)
 		add_label(pl, value, base);
 	if (held->n_versions == SL__VERSIONS_MOST)
 		return;
@@ -215,14 +215,14 @@ static uint64_t
 bytes_in(const struct sl__planner *pl, uint32_t value,
 	 const struct sl__layout *layout)
 {
-	return layout ? sl__layout_bytes(layout) : sl__plan_bytes(pl, value);
+	return layout ? sl__layout_bytes(layout) : sl__plan_value_bytes(pl, value);
 }
 
 uint32_t
-sl__plan_write(struct sl__planner *pl, uint32_t value,
+sl__plan_output_buffer(struct sl__planner *pl, uint32_t value,
 	       const struct sl__layout *layout)
 {
-	uint32_t id = add_buffer(pl, SL__ROOM_ACTIVATION,
+	uint32_t id = add_buffer(pl, SL__CATEGORY_ACTIVATION,
 				 bytes_in(pl, value, layout));
 
 	if (id != SL__NONE)
@@ -238,7 +238,7 @@ n_versions_in(const struct sl__planner *pl, const uint32_t *values,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < n_values; i++) {
-		const struct sl__held *held;
+		const struct sl__planned_value *held;
 
 		if (values[i] == SL__NONE)
 			continue;
@@ -264,16 +264,16 @@ is_last_reader(const struct sl__planner *pl, uint32_t over)
 }
 
 uint32_t
-sl__plan_write_over(struct sl__planner *pl, uint32_t value,
+sl__plan_output_in_place(struct sl__planner *pl, uint32_t value,
 		    const struct sl__layout *layout, uint32_t over)
 {
 	const struct sl__buffer *b = pl->rc ? NULL
 					    : &pl->program->buffers[over];
 
-	if (!b || b->base != over || b->category != SL__ROOM_ACTIVATION ||
+	if (!b || b->base != over || b->category != SL__CATEGORY_ACTIVATION ||
 	    b->n_bytes != bytes_in(pl, value, layout) ||
 	    !is_last_reader(pl, over))
-		return sl__plan_write(pl, value, layout);
+		return sl__plan_output_buffer(pl, value, layout);
 	add_version(pl, value, layout, over);
 	return over;
 }
@@ -283,7 +283,7 @@ static uint32_t
 add_part(struct sl__planner *pl, uint32_t of, uint64_t offset_bytes,
 	 uint64_t n_bytes)
 {
-	uint32_t view = add_buffer(pl, SL__ROOM_ACTIVATION, n_bytes);
+	uint32_t view = add_buffer(pl, SL__CATEGORY_ACTIVATION, n_bytes);
 	struct sl__buffer *b, *whole;
 
 	if (view == SL__NONE)
@@ -295,7 +295,7 @@ add_part(struct sl__planner *pl, uint32_t of, uint64_t offset_bytes,
 	b->offset = offset_bytes + (whole->base == of ? 0 : whole->offset);
 	b->is_stored = whole->is_stored;
 	b->data = whole->data;
-	if (b->category == SL__ROOM_CONSTANT && offset_bytes)
+	if (b->category == SL__CATEGORY_CONSTANT && offset_bytes)
 		b->data += offset_bytes;
 	return view;
 }
@@ -304,7 +304,7 @@ void
 sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
 	      uint64_t offset_bytes)
 {
-	uint64_t n_bytes = sl__plan_bytes(pl, value), whole;
+	uint64_t n_bytes = sl__plan_value_bytes(pl, value), whole;
 
 	if (pl->rc)
 		return;
@@ -328,18 +328,18 @@ sl__plan_alias(struct sl__planner *pl, uint32_t value,
 static uint32_t
 reorder(struct sl__planner *pl, uint32_t value, const struct sl__layout *layout)
 {
-	struct sl__version from = pl->held[value].versions[0];
-	struct sl__version to = {layout, sl__plan_write(pl, value, layout)};
+	struct sl__value_version from = pl->held[value].versions[0];
+	struct sl__value_version to = {layout, sl__plan_output_buffer(pl, value, layout)};
 
-	sl__dnnl_reorder_step(pl, value, &from, &to);
+	sl__plan_dnnl_reorder(pl, value, &from, &to);
 	return to.buffer;
 }
 
 uint32_t
-sl__plan_read(struct sl__planner *pl, uint32_t value,
+sl__plan_input_buffer(struct sl__planner *pl, uint32_t value,
 	      const struct sl__layout *layout)
 {
-	const struct sl__held *held = &pl->held[value];
+	const struct sl__planned_value *held = &pl->held[value];
 	uint32_t id;
 
 	for (uint32_t i = 0; i < held->n_versions; i++) {
@@ -357,14 +357,14 @@ sl__plan_read(struct sl__planner *pl, uint32_t value,
 		return SL__NONE;
 	}
 	if (!layout)
-		return sl__plan_read_constant(pl, value);
-	id = sl__plan_pack(pl, value, NULL, layout);
+		return sl__plan_unpacked_constant(pl, value);
+	id = sl__plan_packed_constant(pl, value, NULL, layout);
 	sl__plan_alias(pl, value, layout, id);
 	return id;
 }
 
 void *
-sl__plan_state(struct sl__planner *pl, size_t n_bytes)
+sl__plan_alloc_state(struct sl__planner *pl, size_t n_bytes)
 {
 	void *state = pl->rc ? NULL
 			     : sl__arena_alloc(&pl->program->arena, n_bytes);
@@ -388,13 +388,13 @@ count_work(const struct sl__planner *pl, uint32_t node, struct sl__step *step)
 }
 
 struct sl__step *
-sl__plan_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
+sl__plan_add_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
 	      const char *kernel, sl__run_function *run, void *state)
 {
 	struct sl__program *p = pl->program;
 	struct sl__step *step;
-	uint32_t *ids = sl__plan_state(pl, n * sizeof(*ids));
-	unsigned char **at = sl__plan_state(pl, n * sizeof(*at));
+	uint32_t *ids = sl__plan_alloc_state(pl, n * sizeof(*ids));
+	unsigned char **at = sl__plan_alloc_state(pl, n * sizeof(*at));
 
 	if (!grow(pl, &p->steps, p->n_steps, &p->cap_steps, sizeof(*p->steps)))
 		return &pl->spare;

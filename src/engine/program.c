@@ -105,7 +105,7 @@ sl__program_run(struct sl__program *p, const struct sl__observer *observer,
 	/* Whoever calls, kernels find the stack at the same place in its page:
 	 * how it lies to their data is felt in their time. */
 	_Alignas(4096) volatile unsigned char anchor = 0;
-	int before = sl__parallel_set(p->n_threads);
+	int before = sl__parallel_set_threads(p->n_threads);
 	enum sl_status rc;
 
 	(void)anchor;
@@ -115,7 +115,7 @@ sl__program_run(struct sl__program *p, const struct sl__observer *observer,
 		rc = intercept_steps(p, observer->interceptor, err);
 	else
 		rc = run_steps(p, observer->events, err);
-	sl__parallel_set(before);
+	sl__parallel_set_threads(before);
 	return rc;
 }
 
@@ -130,7 +130,7 @@ sl__program_free(struct sl__program *p)
 		if (p->steps[i].release)
 			p->steps[i].release(&p->steps[i]);
 	}
-	sl__dnnl_free(p->dnnl);
+	sl__dnnl_context_free(p->dnnl);
 	sl__evaluator_free(p->evaluator);
 	sl__shapes_free(p->shapes);
 	sl_graph_free((struct sl_graph *)(uintptr_t)p->graph);

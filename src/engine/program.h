@@ -9,11 +9,11 @@
 #include "transform/rewrite.h"
 
 enum sl__memory_category {
-	SL__ROOM_ACTIVATION = 0, /* in the program's block, for some steps */
-	SL__ROOM_WORKSPACE,      /* likewise, of no value */
-	SL__ROOM_INPUT,          /* likewise, always */
-	SL__ROOM_OUTPUT,         /* likewise, from its step to the end */
-	SL__ROOM_CONSTANT        /* weights; 'data' is set from the start */
+	SL__CATEGORY_ACTIVATION = 0, /* in the program's block, for some steps */
+	SL__CATEGORY_WORKSPACE,      /* likewise, of no value */
+	SL__CATEGORY_INPUT,          /* likewise, always */
+	SL__CATEGORY_OUTPUT,         /* likewise, from its step to the end */
+	SL__CATEGORY_CONSTANT        /* weights; 'data' is set from the start */
 };
 
 /*
@@ -34,10 +34,10 @@ struct sl__buffer {
 
 /* That a value lies in a buffer from this step on: only its name is told,
  * not for how long. */
-struct sl__label {
+struct sl__buffer_label {
 	uint32_t buffer, value; /* of the program's graph */
 	uint32_t step;
-	struct sl__label *next;
+	struct sl__buffer_label *next;
 };
 
 struct sl__step;
@@ -84,11 +84,11 @@ struct sl__program {
 	struct sl__shapes *shapes;        /* of 'graph'; owned */
 	struct sl__evaluator *evaluator;  /* of 'graph': constants, and steps
 					    whose sizes depend on data */
-	struct sl__dnnl *dnnl;            /* oneDNN's engine and stream */
+	struct sl__dnnl_context *dnnl;            /* oneDNN's engine and stream */
 	struct sl__plan_weights *weights; /* constants that were packed */
 	struct sl__buffer *buffers;
 	size_t n_buffers, cap_buffers;
-	struct sl__label *labels; /* newest first */
+	struct sl__buffer_label *labels; /* newest first */
 	struct sl__step *steps;
 	size_t n_steps, cap_steps;
 	uint32_t *inputs,
@@ -109,7 +109,7 @@ struct sl__program {
 
 /* Gives every buffer its place in one block (memory.c): needs first and last
  * of bases; fills offset, block_bytes, bound_bytes. */
-enum sl_status sl__program_place(struct sl__program *program,
+enum sl_status sl__program_place_buffers(struct sl__program *program,
 				 struct sl_error *err) SL_CHECKED;
 
 /* Who watches a run, see observer.h; at most one of them, the others NULL. */

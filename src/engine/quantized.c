@@ -8,7 +8,7 @@
 #include "base/banned.h"
 
 int
-sl__is_small(enum sl_dtype dtype)
+sl__is_8bit_integer(enum sl_dtype dtype)
 {
 	return dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8;
 }
@@ -17,13 +17,13 @@ sl__is_small(enum sl_dtype dtype)
 static const struct sl__tensor *
 constant_of(struct sl__planner *pl, uint32_t value, size_t n)
 {
-	const struct sl__tensor *t = sl__plan_constant(pl, value);
+	const struct sl__tensor *t = sl__plan_constant_tensor(pl, value);
 
 	return t && (t->n_elements == 1 || t->n_elements == n) ? t : NULL;
 }
 
 int
-sl__scales_read(float *out, struct sl__planner *pl, uint32_t value, size_t n)
+sl__channel_scales_read(float *out, struct sl__planner *pl, uint32_t value, size_t n)
 {
 	const struct sl__tensor *t = constant_of(pl, value, n);
 	double x;
@@ -40,12 +40,12 @@ sl__scales_read(float *out, struct sl__planner *pl, uint32_t value, size_t n)
 }
 
 int
-sl__zeros_read(int32_t *out, struct sl__planner *pl, uint32_t value, size_t n)
+sl__zero_points_read(int32_t *out, struct sl__planner *pl, uint32_t value, size_t n)
 {
 	const struct sl__tensor *t = constant_of(pl, value, n);
 	int64_t x = 0;
 
-	if (value != SL__NONE && (!t || !sl__is_small(t->dtype)))
+	if (value != SL__NONE && (!t || !sl__is_8bit_integer(t->dtype)))
 		return 0;
 	for (size_t i = 0; i < n; i++) {
 		if (t &&
@@ -57,13 +57,13 @@ sl__zeros_read(int32_t *out, struct sl__planner *pl, uint32_t value, size_t n)
 }
 
 int
-sl__scale_read(struct sl__scale *out, struct sl__planner *pl, uint32_t scale,
+sl__quantization_params_read(struct sl__quantization_params *out, struct sl__planner *pl, uint32_t scale,
 	       uint32_t zero)
 {
-	const struct sl__tensor *t = sl__plan_constant(pl, zero);
+	const struct sl__tensor *t = sl__plan_constant_tensor(pl, zero);
 
-	if (!sl__scales_read(&out->by, pl, scale, 1) || !(out->by > 0) ||
-	    !sl__zeros_read(&out->at, pl, zero, 1))
+	if (!sl__channel_scales_read(&out->by, pl, scale, 1) || !(out->by > 0) ||
+	    !sl__zero_points_read(&out->at, pl, zero, 1))
 		return 0;
 	if (t && t->dtype == SL_DTYPE_U8)
 		out->at += 128;
@@ -71,9 +71,9 @@ sl__scale_read(struct sl__scale *out, struct sl__planner *pl, uint32_t scale,
 }
 
 const int8_t *
-sl__small_weights(struct sl__planner *pl, uint32_t value, int8_t **copy)
+sl__int8_weights(struct sl__planner *pl, uint32_t value, int8_t **copy)
 {
-	const struct sl__tensor *t = sl__plan_constant(pl, value);
+	const struct sl__tensor *t = sl__plan_constant_tensor(pl, value);
 	const struct sl_allocator *allocator = &pl->program->arena.allocator;
 
 	*copy = NULL;
@@ -88,7 +88,7 @@ sl__small_weights(struct sl__planner *pl, uint32_t value, int8_t **copy)
 }
 
 void
-sl__small_sums(const int8_t *w, size_t n, size_t length, int32_t *sums)
+sl__int8_row_sums(const int8_t *w, size_t n, size_t length, int32_t *sums)
 {
 	for (size_t i = 0; i < n; i++) {
 		sums[i] = 0;

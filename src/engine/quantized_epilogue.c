@@ -14,16 +14,16 @@
 #include "base/banned.h"
 
 int
-sl__quantized_add_lists(struct sl__quantized_epilogue *e,
+sl__quantized_alloc_columns(struct sl__quantized_epilogue *e,
 			struct sl__planner *pl)
 {
 	size_t n = (size_t)e->n_columns, all = n * (size_t)e->n_b_batches;
 
-	e->b_sums = sl__plan_state(pl, all * sizeof(*e->b_sums));
-	e->offsets = sl__plan_state(pl, all * sizeof(*e->offsets));
-	e->zeros = sl__plan_state(pl, n * sizeof(*e->zeros));
-	e->factors = sl__plan_state(pl, n * sizeof(*e->factors));
-	e->biases = sl__plan_state(pl, n * sizeof(*e->biases));
+	e->b_sums = sl__plan_alloc_state(pl, all * sizeof(*e->b_sums));
+	e->offsets = sl__plan_alloc_state(pl, all * sizeof(*e->offsets));
+	e->zeros = sl__plan_alloc_state(pl, n * sizeof(*e->zeros));
+	e->factors = sl__plan_alloc_state(pl, n * sizeof(*e->factors));
+	e->biases = sl__plan_alloc_state(pl, n * sizeof(*e->biases));
 	return !pl->rc;
 }
 
@@ -47,7 +47,7 @@ sl__quantized_sum_columns(struct sl__quantized_epilogue *e, const int8_t *b)
 }
 
 static const void *
-address(const struct sl__quantized_epilogue *e, enum sl__quantized_place place)
+address(const struct sl__quantized_epilogue *e, enum sl__quantized_operand_id place)
 {
 	int at = e->parts[place].at;
 
@@ -56,7 +56,7 @@ address(const struct sl__quantized_epilogue *e, enum sl__quantized_place place)
 
 /* Number i of a part, or the only one. */
 static float
-real_of(const struct sl__quantized_epilogue *e, enum sl__quantized_place place,
+real_of(const struct sl__quantized_epilogue *e, enum sl__quantized_operand_id place,
 	int64_t i, float otherwise)
 {
 	const float *x = address(e, place);
@@ -65,7 +65,7 @@ real_of(const struct sl__quantized_epilogue *e, enum sl__quantized_place place,
 }
 
 static int32_t
-whole_of(const struct sl__quantized_epilogue *e, enum sl__quantized_place place,
+whole_of(const struct sl__quantized_epilogue *e, enum sl__quantized_operand_id place,
 	 int64_t i)
 {
 	const void *x = address(e, place);
@@ -84,36 +84,36 @@ whole_of(const struct sl__quantized_epilogue *e, enum sl__quantized_place place,
 static void
 find_columns(struct sl__quantized_epilogue *e)
 {
-	float a_scale = real_of(e, SL__QUANTIZED_OF_A_SCALE, 0, 1);
-	int is_whole_bias = e->parts[SL__QUANTIZED_OF_BIAS].dtype ==
+	float a_scale = real_of(e, SL__QUANTIZED_OPERAND_A_SCALE, 0, 1);
+	int is_whole_bias = e->parts[SL__QUANTIZED_OPERAND_BIAS].dtype ==
 			    SL_DTYPE_I32;
-	int shift = e->parts[SL__QUANTIZED_OF_B].dtype == SL_DTYPE_U8 ? 128 : 0;
+	int shift = e->parts[SL__QUANTIZED_OPERAND_B].dtype == SL_DTYPE_U8 ? 128 : 0;
 
-	e->to.by = real_of(e, SL__QUANTIZED_OF_Y_SCALE, 0, 1);
-	e->to.at = whole_of(e, SL__QUANTIZED_OF_Y_ZERO, 0);
+	e->to.by = real_of(e, SL__QUANTIZED_OPERAND_Y_SCALE, 0, 1);
+	e->to.at = whole_of(e, SL__QUANTIZED_OPERAND_Y_ZERO, 0);
 	for (int64_t j = 0; j < e->n_columns; j++) {
-		float b_scale = real_of(e, SL__QUANTIZED_OF_B_SCALE, j, 1);
+		float b_scale = real_of(e, SL__QUANTIZED_OPERAND_B_SCALE, j, 1);
 		double both =
 			(double)(float)((double)a_scale * (double)b_scale);
 
 		e->factors[j] =
 			(float)((double)e->alpha * both / (double)e->to.by);
-		e->zeros[j] = whole_of(e, SL__QUANTIZED_OF_B_ZERO, j) - shift;
+		e->zeros[j] = whole_of(e, SL__QUANTIZED_OPERAND_B_ZERO, j) - shift;
 		e->biases[j] =
 			is_whole_bias ? 0
-				      : real_of(e, SL__QUANTIZED_OF_BIAS, j, 0);
+				      : real_of(e, SL__QUANTIZED_OPERAND_BIAS, j, 0);
 	}
 }
 
 static void
 find_offsets(struct sl__quantized_epilogue *e)
 {
-	int32_t zero = whole_of(e, SL__QUANTIZED_OF_A_ZERO, 0);
-	int is_whole_bias = e->parts[SL__QUANTIZED_OF_BIAS].dtype ==
+	int32_t zero = whole_of(e, SL__QUANTIZED_OPERAND_A_ZERO, 0);
+	int is_whole_bias = e->parts[SL__QUANTIZED_OPERAND_BIAS].dtype ==
 			    SL_DTYPE_I32;
 
 	if (!e->has_b_sums && zero)
-		sl__quantized_sum_columns(e, address(e, SL__QUANTIZED_OF_B));
+		sl__quantized_sum_columns(e, address(e, SL__QUANTIZED_OPERAND_B));
 	for (int64_t i = 0; i < e->n_b_batches * e->n_columns; i++) {
 		int64_t j = i % e->n_columns;
 
@@ -121,7 +121,7 @@ find_offsets(struct sl__quantized_epilogue *e)
 				 (int64_t)zero * e->b_sums[i];
 
 		if (is_whole_bias)
-			offset += whole_of(e, SL__QUANTIZED_OF_BIAS, j);
+			offset += whole_of(e, SL__QUANTIZED_OPERAND_BIAS, j);
 		e->offsets[i] = (int32_t)offset;
 	}
 }
@@ -150,7 +150,7 @@ end_row(const struct row *r)
 	const struct sl__quantized_epilogue *e = r->epilogue;
 	const float *factors = e->factors, *biases = e->biases;
 	int32_t least =
-		e->parts[SL__QUANTIZED_OF_Y].dtype == SL_DTYPE_U8 ? 0 : -128;
+		e->parts[SL__QUANTIZED_OPERAND_Y].dtype == SL_DTYPE_U8 ? 0 : -128;
 	int32_t zero = e->to.at;
 	int64_t n = e->n_columns;
 	float *reals = r->y;
@@ -195,8 +195,8 @@ SL__VECTOR_TARGETS(bytes, sum_bytes,
 static int32_t
 sum_row(const struct sl__quantized_epilogue *e, int64_t i)
 {
-	const uint8_t *a = address(e, SL__QUANTIZED_OF_A);
-	int is_signed = e->parts[SL__QUANTIZED_OF_A].dtype == SL_DTYPE_I8;
+	const uint8_t *a = address(e, SL__QUANTIZED_OPERAND_A);
+	int is_signed = e->parts[SL__QUANTIZED_OPERAND_A].dtype == SL_DTYPE_I8;
 	uint8_t flip = is_signed ? 0x80 : 0;
 	int32_t sum = 0;
 
@@ -213,13 +213,13 @@ run_part(int rank, int n_ranks, void *ctx)
 {
 	const struct sl__quantized_epilogue *e = ctx;
 	int64_t size =
-		(int64_t)sl_dtype_bits(e->parts[SL__QUANTIZED_OF_Y].dtype) / 8;
-	const int32_t *sums = address(e, SL__QUANTIZED_OF_SUMS);
-	unsigned char *y = e->addresses[e->parts[SL__QUANTIZED_OF_Y].at];
+		(int64_t)sl_dtype_bits(e->parts[SL__QUANTIZED_OPERAND_Y].dtype) / 8;
+	const int32_t *sums = address(e, SL__QUANTIZED_OPERAND_SUMS);
+	unsigned char *y = e->addresses[e->parts[SL__QUANTIZED_OPERAND_Y].at];
 	void (*const end)(const struct row *) = end_for();
 	int64_t first, last;
 
-	sl__parallel_part(e->n_batches * e->n_rows, rank, n_ranks, &first,
+	sl__parallel_range(e->n_batches * e->n_rows, rank, n_ranks, &first,
 			  &last);
 	for (int64_t i = first; i < last; i++) {
 		int64_t b = e->n_b_batches == 1 ? 0 : i / e->n_rows;
@@ -235,7 +235,7 @@ run_part(int rank, int n_ranks, void *ctx)
 }
 
 enum sl_status
-sl__quantized_run(struct sl__step *step, struct sl_error *err)
+sl__quantized_epilogue_run(struct sl__step *step, struct sl_error *err)
 {
 	struct sl__quantized_epilogue *e = step->state;
 
@@ -243,6 +243,6 @@ sl__quantized_run(struct sl__step *step, struct sl_error *err)
 	e->addresses = step->at;
 	find_columns(e);
 	find_offsets(e);
-	sl__parallel(step->n_threads, run_part, e);
+	sl__parallel_run(step->n_threads, run_part, e);
 	return SL_OK;
 }

@@ -18,8 +18,8 @@
 static int
 is_node_planned(const struct sl__planner *pl, const struct sl__node *node)
 {
-	return sl__plan_is_branch(pl, node) ||
-	       (sl__plan_is_known(pl, node) && node->op->ref != sl__ref_none);
+	return sl__plan_can_branch(pl, node) ||
+	       (sl__plan_node_is_static(pl, node) && node->op->ref != sl__ref_none);
 }
 
 static int
@@ -60,8 +60,8 @@ fits(const struct sl__planner *pl, const struct sl__node *node, uint32_t block)
 
 		if (node->outputs[k] == SL__NONE)
 			continue;
-		a = sl__plan_type(pl, b->outputs[k]);
-		o = sl__plan_type(pl, node->outputs[k]);
+		a = sl__plan_value_type(pl, b->outputs[k]);
+		o = sl__plan_value_type(pl, node->outputs[k]);
 		if (a->dtype != o->dtype || a->rank != o->rank ||
 		    (a->rank && memcmp(a->dims, o->dims,
 				       (size_t)a->rank * sizeof(*a->dims))))
@@ -71,13 +71,13 @@ fits(const struct sl__planner *pl, const struct sl__node *node, uint32_t block)
 }
 
 int
-sl__plan_is_branch(const struct sl__planner *pl, const struct sl__node *node)
+sl__plan_can_branch(const struct sl__planner *pl, const struct sl__node *node)
 {
 	uint32_t then_block, else_block;
 
 	if (!sl__is_op(node, SL__OP_ONNX_If) ||
 	    !sl__plan_is_static(pl, node->inputs[0]) ||
-	    sl__plan_elements(pl, node->inputs[0]) != 1)
+	    sl__plan_value_n_elements(pl, node->inputs[0]) != 1)
 		return 0;
 	then_block = branch_of(node, "then_branch");
 	else_block = branch_of(node, "else_branch");
@@ -111,7 +111,7 @@ run_jump(struct sl__step *step, struct sl_error *err)
 static size_t
 add_jump(struct sl__planner *pl, sl__run_function *run, const uint32_t *operand)
 {
-	sl__plan_step(pl, operand, operand ? 1 : 0, operand ? "branch" : "jump",
+	sl__plan_add_step(pl, operand, operand ? 1 : 0, operand ? "branch" : "jump",
 		      run, NULL);
 	return pl->program->n_steps - 1;
 }
@@ -120,7 +120,7 @@ add_jump(struct sl__planner *pl, sl__run_function *run, const uint32_t *operand)
 static uint32_t *
 note_versions(struct sl__planner *pl)
 {
-	uint32_t *n = sl__plan_state(pl, pl->graph->n_values * sizeof(*n));
+	uint32_t *n = sl__plan_alloc_state(pl, pl->graph->n_values * sizeof(*n));
 
 	for (size_t i = 0; n && i < pl->graph->n_values; i++)
 		n[i] = pl->held[i].n_versions;
@@ -157,9 +157,9 @@ add_body(struct sl__planner *pl, const struct sl__node *node, const char *name,
 
 		if (node->outputs[k] == SL__NONE)
 			continue;
-		from = sl__plan_read(pl, b->outputs[k], NULL);
+		from = sl__plan_input_buffer(pl, b->outputs[k], NULL);
 		sl__plan_copy(pl, from, outputs[k],
-			      sl__plan_bytes(pl, b->outputs[k]));
+			      sl__plan_value_bytes(pl, b->outputs[k]));
 	}
 	forget_versions(pl, noted);
 }
@@ -168,14 +168,14 @@ void
 sl__plan_branch(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct sl__program *p = pl->program;
-	uint32_t condition = sl__plan_read(pl, node->inputs[0], NULL);
+	uint32_t condition = sl__plan_input_buffer(pl, node->inputs[0], NULL);
 	uint32_t *outputs =
-		sl__plan_state(pl, node->n_outputs * sizeof(*outputs));
+		sl__plan_alloc_state(pl, node->n_outputs * sizeof(*outputs));
 	size_t branch = add_jump(pl, run_branch, &condition), jump;
 
 	for (uint32_t k = 0; !pl->rc && k < node->n_outputs; k++) {
 		if (node->outputs[k] != SL__NONE)
-			outputs[k] = sl__plan_write(pl, node->outputs[k], NULL);
+			outputs[k] = sl__plan_output_buffer(pl, node->outputs[k], NULL);
 	}
 	add_body(pl, node, "then_branch", outputs);
 	jump = add_jump(pl, run_jump, NULL);

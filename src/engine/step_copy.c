@@ -22,10 +22,10 @@ sl__plan_copy(struct sl__planner *pl, uint32_t from, uint32_t to,
 	      uint64_t n_bytes)
 {
 	const uint32_t operands[2] = {from, to};
-	uint64_t *state = sl__plan_state(pl, sizeof(*state));
+	uint64_t *state = sl__plan_alloc_state(pl, sizeof(*state));
 
 	if (!state || !n_bytes)
 		return;
 	*state = n_bytes;
-	sl__plan_step(pl, operands, 2, "copy", run, state);
+	sl__plan_add_step(pl, operands, 2, "copy", run, state);
 }

@@ -97,7 +97,7 @@ bind(struct sl__step *step, struct sl_error *err)
 static int
 is_planned(const struct sl__planner *pl, uint32_t value)
 {
-	const struct sl__type *type = sl__plan_type(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
 	uint64_t n;
 
 	return pl->graph->values[value].block == 0 &&
@@ -167,8 +167,8 @@ find_operands(struct sl__planner *pl, struct dynamic *d, uint32_t *operands)
 
 	lend_inputs(pl, d, d->node);
 	for (n = 0; n < d->n_lent; n++) {
-		sl__plan_describe(pl, d->values[n], &d->data[n]);
-		operands[n] = sl__plan_read(pl, d->values[n], NULL);
+		sl__plan_describe_value(pl, d->values[n], &d->data[n]);
+		operands[n] = sl__plan_input_buffer(pl, d->values[n], NULL);
 	}
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		uint32_t value = node->outputs[k];
@@ -180,8 +180,8 @@ find_operands(struct sl__planner *pl, struct dynamic *d, uint32_t *operands)
 			continue;
 		}
 		d->values[n] = value;
-		sl__plan_describe(pl, value, &d->data[n]);
-		operands[n++] = sl__plan_write(pl, value, NULL);
+		sl__plan_describe_value(pl, value, &d->data[n]);
+		operands[n++] = sl__plan_output_buffer(pl, value, NULL);
 		d->n_bound++;
 	}
 }
@@ -201,11 +201,11 @@ void
 sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id)
 {
 	size_t most = most_values(pl, node_id);
-	struct dynamic *d = sl__plan_state(pl, sizeof(*d));
-	uint32_t *operands = sl__plan_state(pl, most * sizeof(*operands));
-	uint32_t *values = sl__plan_state(pl, most * sizeof(*values));
+	struct dynamic *d = sl__plan_alloc_state(pl, sizeof(*d));
+	uint32_t *operands = sl__plan_alloc_state(pl, most * sizeof(*operands));
+	uint32_t *values = sl__plan_alloc_state(pl, most * sizeof(*values));
 	struct sl__runtime_value *data =
-		sl__plan_state(pl, most * sizeof(*data));
+		sl__plan_alloc_state(pl, most * sizeof(*data));
 	struct sl__step *step;
 
 	if (pl->rc)
@@ -218,7 +218,7 @@ sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id)
 	d->data = data;
 	find_operands(pl, d, operands);
 	pl->program->is_stepwise = 1;
-	step = sl__plan_step(pl, operands, d->n_lent + d->n_bound, "stepwise",
+	step = sl__plan_add_step(pl, operands, d->n_lent + d->n_bound, "stepwise",
 			     run, d);
 	step->path = SL_PATH_STEPWISE;
 	step->bind = bind;

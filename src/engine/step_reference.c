@@ -83,15 +83,15 @@ bind(struct sl__step *step, struct sl_error *err)
 static struct reference *
 make_state(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct reference *r = sl__plan_state(pl, sizeof(*r));
+	struct reference *r = sl__plan_alloc_state(pl, sizeof(*r));
 	size_t n = (size_t)node->n_inputs + node->n_outputs;
 
 	if (!r)
 		return NULL;
-	r->data = sl__plan_state(pl, n * sizeof(*r->data));
-	r->inputs = sl__plan_state(pl, n * sizeof(*r->inputs));
-	r->outputs = sl__plan_state(pl, n * sizeof(*r->outputs));
-	r->places = sl__plan_state(pl, n * sizeof(*r->places));
+	r->data = sl__plan_alloc_state(pl, n * sizeof(*r->data));
+	r->inputs = sl__plan_alloc_state(pl, n * sizeof(*r->inputs));
+	r->outputs = sl__plan_alloc_state(pl, n * sizeof(*r->outputs));
+	r->places = sl__plan_alloc_state(pl, n * sizeof(*r->places));
 	sl__arena_init(&r->scratch, &pl->program->arena.allocator);
 	r->call.node = node;
 	r->call.inputs = r->inputs;
@@ -106,7 +106,7 @@ sl__plan_reference(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct reference *r = make_state(pl, node);
 	uint32_t *operands =
-		sl__plan_state(pl, ((size_t)node->n_inputs + node->n_outputs +
+		sl__plan_alloc_state(pl, ((size_t)node->n_inputs + node->n_outputs +
 				    1) * sizeof(*operands));
 	uint32_t n = 0;
 	struct sl__step *step;
@@ -122,8 +122,8 @@ sl__plan_reference(struct sl__planner *pl, const struct sl__node *node)
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		if (node->inputs[i] == SL__NONE)
 			continue;
-		operands[n++] = sl__plan_read(pl, node->inputs[i], NULL);
-		sl__plan_describe(pl, node->inputs[i], &r->data[i]);
+		operands[n++] = sl__plan_input_buffer(pl, node->inputs[i], NULL);
+		sl__plan_describe_value(pl, node->inputs[i], &r->data[i]);
 		r->inputs[i] = &r->data[i];
 	}
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
@@ -132,11 +132,11 @@ sl__plan_reference(struct sl__planner *pl, const struct sl__node *node)
 
 		if (node->outputs[k] == SL__NONE)
 			continue;
-		operands[n++] = sl__plan_write(pl, node->outputs[k], NULL);
-		sl__plan_describe(pl, node->outputs[k], content);
+		operands[n++] = sl__plan_output_buffer(pl, node->outputs[k], NULL);
+		sl__plan_describe_value(pl, node->outputs[k], content);
 		r->outputs[k] = content;
 	}
-	step = sl__plan_step(pl, operands, n, "reference", run, r);
+	step = sl__plan_add_step(pl, operands, n, "reference", run, r);
 	step->path = SL_PATH_REFERENCE;
 	step->bind = bind;
 	step->release = release;

@@ -83,13 +83,13 @@ sl__min(float a, float b)
 
 /* A NaN among them wins. */
 SL__INLINE float
-sl__larger(float a, float b)
+sl__max_or_nan(float a, float b)
 {
 	return a >= b || a != a ? a : b;
 }
 
 SL__INLINE float
-sl__smaller(float a, float b)
+sl__min_or_nan(float a, float b)
 {
 	return a <= b || a != a ? a : b;
 }
@@ -102,7 +102,7 @@ sl__abs(float x)
 
 /* y with the sign of x. */
 SL__INLINE float
-sl__signed(float y, float x)
+sl__copysign(float y, float x)
 {
 	return sl__from_bits((sl__bits(y) & 0x7fffffff) |
 			     (sl__bits(x) & 0x80000000));

@@ -16,7 +16,7 @@
 
 /* exp(r) - 1 for |r| <= ln(2) / 2. */
 SL__INLINE float
-sl__exp_rest(float r)
+sl__expm1_reduced(float r)
 {
 	float p;
 
@@ -43,7 +43,7 @@ sl__exp(float x)
 	float r = (inside - n * 0.693359375F) - n * -2.12194440e-4F;
 	int32_t whole = (int32_t)(sl__bits(shifted) - 0x4b400000);
 	int32_t half = whole >> 1;
-	float p = sl__exp_rest(r) + 1;
+	float p = sl__expm1_reduced(r) + 1;
 
 	p *= sl__from_bits((uint32_t)(half + 127) << 23);
 	return p * sl__from_bits((uint32_t)(whole - half + 127) << 23);
@@ -53,7 +53,7 @@ sl__exp(float x)
 SL__INLINE float
 sl__expm1(float x)
 {
-	return sl__abs(x) < 0.34F ? sl__exp_rest(x) : sl__exp(x) - 1;
+	return sl__abs(x) < 0.34F ? sl__expm1_reduced(x) : sl__exp(x) - 1;
 }
 
 SL__INLINE float
@@ -75,7 +75,7 @@ sl__tanh(float x)
 	p = p * t + 1.33314908e-1F;
 	p = p * t + -3.33332837e-1F;
 	p = p * t * x + x;
-	return size < 0.625F ? p : sl__signed(far, x);
+	return size < 0.625F ? p : sl__copysign(far, x);
 }
 
 /* x P(x^2) below 1; above, 1 - exp(Q(x)), where Q is the logarithm of the
@@ -100,7 +100,7 @@ sl__erf(float x)
 	q = q * inside + -6.33386672e-1F;
 	q = q * inside + -1.12949514F;
 	q = q * inside + 1.70550833e-4F;
-	return size < 1 ? p * x : sl__signed(1 - sl__exp(q), x);
+	return size < 1 ? p * x : sl__copysign(1 - sl__exp(q), x);
 }
 
 /* x = 2^n m with m from sqrt(1/2) to sqrt(2): n ln 2 + log(m), the latter as

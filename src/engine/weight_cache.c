@@ -212,7 +212,7 @@ sl__plan_weights_isolate(struct sl__plan_weights *w)
 }
 
 const struct sl__arena *
-sl__plan_weights_entries(const struct sl__plan_weights *w)
+sl__plan_weights_entry_arena(const struct sl__plan_weights *w)
 {
 	return &w->own->arena;
 }

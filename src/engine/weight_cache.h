@@ -51,7 +51,7 @@ void sl__plan_weights_isolate(struct sl__plan_weights *w);
 
 /* Where the plan's own entries are noted. */
 const struct sl__arena *
-sl__plan_weights_entries(const struct sl__plan_weights *w);
+sl__plan_weights_entry_arena(const struct sl__plan_weights *w);
 
 /* What an entry is made of: a tensor, and how it was packed: n_bytes of
  * whatever kind, which is_same() compares. */

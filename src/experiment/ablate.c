@@ -64,10 +64,10 @@ is_candidate(const struct sl__program *p, size_t i, uint32_t buffer)
 	const struct sl__buffer *base = base_of(p, buffer);
 
 	if (!p->buffers[buffer].n_bytes ||
-	    base->category == SL__ROOM_CONSTANT ||
-	    base->category == SL__ROOM_INPUT)
+	    base->category == SL__CATEGORY_CONSTANT ||
+	    base->category == SL__CATEGORY_INPUT)
 		return 0;
-	return base->category != SL__ROOM_WORKSPACE || base->last > i;
+	return base->category != SL__CATEGORY_WORKSPACE || base->last > i;
 }
 
 static int
@@ -110,7 +110,7 @@ sl__stored_open(struct sl__stored *out, struct sl_plan *plan,
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	rc = sl__plan_settle(plan, err);
+	rc = sl__plan_select_program(plan, err);
 	if (rc)
 		return rc;
 	out->plan = plan;
@@ -163,8 +163,8 @@ clear_new(struct sl__program *p, size_t i)
 	for (uint32_t k = 0; k < step->n_operands; k++) {
 		const struct sl__buffer *base = base_of(p, step->operands[k]);
 
-		if (base->first == i && base->category != SL__ROOM_CONSTANT &&
-		    base->category != SL__ROOM_INPUT)
+		if (base->first == i && base->category != SL__CATEGORY_CONSTANT &&
+		    base->category != SL__CATEGORY_INPUT)
 			memset(base->data, NOTHING, (size_t)base->n_bytes);
 	}
 }
@@ -308,7 +308,7 @@ put_share(int rank, int n, void *ctx)
 	const struct sl__stored_part *part = ctx;
 	int64_t first, end;
 
-	sl__parallel_part((int64_t)part->n_bytes, rank, n, &first, &end);
+	sl__parallel_range((int64_t)part->n_bytes, rank, n, &first, &end);
 	memcpy(part->at + first, part->image + first, (size_t)(end - first));
 }
 
@@ -319,7 +319,7 @@ sl__stored_put(const struct sl__stored *stored, size_t step)
 	int n_threads = stored->plan->current->n_threads;
 
 	for (size_t k = 0; k < s->n_parts; k++)
-		sl__parallel(s->parts[k].n_bytes > PARALLEL_BYTES ? n_threads
+		sl__parallel_run(s->parts[k].n_bytes > PARALLEL_BYTES ? n_threads
 								  : 1,
 			     put_share, &s->parts[k]);
 }

@@ -135,7 +135,7 @@ warm_up(const struct sl_plan_options *how, struct sl_error *err)
 		plain.n_threads = how->n_threads;
 	if (!plain.n_threads)
 		plain.n_threads = (int)sl__thread_n_cpus();
-	sl__parallel(plain.n_threads, take_and_give, NULL);
+	sl__parallel_run(plain.n_threads, take_and_give, NULL);
 	rc = sl_graph_open(&graph, "mlp:64-64", NULL, err);
 	if (rc)
 		return rc;

@@ -68,7 +68,7 @@ read_now(int rank, int n, void *ctx)
 static enum sl_status
 read_all(struct counter *c, struct sl_error *err)
 {
-	sl__parallel(c->n_threads, read_now, c);
+	sl__parallel_run(c->n_threads, read_now, c);
 	for (int rank = 0; rank < c->n_threads; rank++) {
 		const struct reader *r = &c->readers[rank];
 
@@ -263,7 +263,7 @@ prepare(struct counter *c, const struct sl__program *p,
 		c->slot_of[i] = n;
 	for (size_t i = 0; i < n; i++)
 		c->slot_of[c->how->steps[i]] = i;
-	sl__parallel(c->n_threads, join, c);
+	sl__parallel_run(c->n_threads, join, c);
 	return sl__counter_set_drop_unopened(c->set, err);
 }
 

@@ -114,7 +114,7 @@ find_tokens(struct sl__decoder *d, struct sl_error *err)
 		d->seq_symbol = t->dims[t->rank - 1];
 	if (t->rank == 2 && sl__is_symbol(t->dims[0]))
 		d->batch_symbol = t->dims[0];
-	d->vocabulary = sl__table_rows(d->graph, d->inputs[d->tokens].value);
+	d->vocabulary = sl__gather_table_rows(d->graph, d->inputs[d->tokens].value);
 	return SL_OK;
 }
 
@@ -416,7 +416,7 @@ sl__decoder_keep(struct sl__decoder *d, struct sl_plan *plan, int64_t context,
 
 		if (in->role != SL__DECODER_STATE)
 			continue;
-		rc = sl__plan_result(plan, in->output, &now, err);
+		rc = sl__plan_output_value(plan, in->output, &now, err);
 		if (!rc)
 			rc = sl__runtime_value_copy(&in->kept, &now,
 						    &d->allocator, err);

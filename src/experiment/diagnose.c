@@ -206,7 +206,7 @@ open_doubled(struct sl__variant_plan *out,
 		sizes = *subject.plan->sizes;
 	sizes.batch = 2 * batch;
 	plan.sizes = &sizes;
-	plan.flags |= SL__PLAN_AS_HALF;
+	plan.flags |= SL__PLAN_HALF_BATCH_CHOICES;
 	plan.log = NULL;
 	subject.plan = &plan;
 	rc = sl__subject_open(&out->subject, how->of->graph, &subject, &why);
@@ -403,7 +403,7 @@ run_cold(struct diagnoser *d, struct hot *h, struct sl__program *p,
 	if (!sl__operands_flush(&operands)) {
 		sl__ceiling_probes_evict_caches(d->how->background);
 		/* Threads that have waited so long sleep. */
-		sl__parallel(d->n_threads, nothing, NULL);
+		sl__parallel_run(d->n_threads, nothing, NULL);
 	}
 	return time_step(d, h, p, h->step, SL_CONDITION_COLD, err);
 }

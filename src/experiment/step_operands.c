@@ -21,7 +21,7 @@ movable_bytes(const struct sl__program *p, const struct sl__step *s, uint32_t k)
 {
 	const struct sl__buffer *b = &p->buffers[s->operands[k]];
 
-	return p->buffers[b->base].category == SL__ROOM_CONSTANT ? 0
+	return p->buffers[b->base].category == SL__CATEGORY_CONSTANT ? 0
 								 : b->n_bytes;
 }
 
@@ -52,7 +52,7 @@ copy_part(int rank, int n, void *ctx)
 		int64_t first, end;
 		size_t size;
 
-		sl__parallel_part((int64_t)n_bytes, rank, n, &first, &end);
+		sl__parallel_range((int64_t)n_bytes, rank, n, &first, &end);
 		size = (size_t)(end - first);
 		if (size && c->puts_back)
 			memcpy(step->at[k] + first, saved + first, size);
@@ -67,7 +67,7 @@ sl__operands_save(const struct sl__operands *operands)
 {
 	struct copying c = {operands, 0};
 
-	sl__parallel(operands->n_threads, copy_part, &c);
+	sl__parallel_run(operands->n_threads, copy_part, &c);
 }
 
 void
@@ -75,7 +75,7 @@ sl__operands_restore(const struct sl__operands *operands)
 {
 	struct copying c = {operands, 1};
 
-	sl__parallel(operands->n_threads, copy_part, &c);
+	sl__parallel_run(operands->n_threads, copy_part, &c);
 }
 
 int
@@ -103,7 +103,7 @@ flush_part(int rank, int n, void *ctx)
 			o->program->buffers[o->step->operands[k]].n_bytes;
 		int64_t first, end;
 
-		sl__parallel_part((int64_t)n_bytes, rank, n, &first, &end);
+		sl__parallel_range((int64_t)n_bytes, rank, n, &first, &end);
 		if (end > first && o->step->at[k])
 			(void)sl__flush_cache_lines(o->step->at[k] + first,
 					(size_t)(end - first));
@@ -121,6 +121,6 @@ sl__operands_flush(const struct sl__operands *operands)
 		sum += o.program->buffers[o.step->operands[k]].n_bytes;
 	if (sum > FLUSHED_MOST || !sl__flush_cache_lines(&byte, 1))
 		return 0;
-	sl__parallel(o.n_threads, flush_part, &o);
+	sl__parallel_run(o.n_threads, flush_part, &o);
 	return 1;
 }

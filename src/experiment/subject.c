@@ -143,7 +143,7 @@ add_shape_of_file(struct sl__subject *s, const struct sl_input_file *input,
 	int64_t *dims = NULL;
 	enum sl_status rc;
 
-	rc = sl__plan_read_file(&t, &file, &s->scratch, input->path, err);
+	rc = sl__plan_read_tensor_file(&t, &file, &s->scratch, input->path, err);
 	if (!rc) {
 		dims = sl__arena_realloc_array(&s->scratch, t.dims, t.rank, t.rank,
 				       sizeof(*dims));
@@ -264,7 +264,7 @@ give_from_folder(struct sl__subject *s, size_t i, struct sl_error *err)
 	else
 		sl__runtime_value_borrow(&content, t);
 	if (!rc)
-		rc = sl__plan_give(s->plan, i, &content, err);
+		rc = sl__plan_set_input(s->plan, i, &content, err);
 	sl__runtime_value_clear(&content, s->how.allocator);
 	return rc;
 }
@@ -304,7 +304,7 @@ prepare(struct sl__subject *s, struct sl_error *err)
 	/* An input may still have brought other sizes. */
 	start = sl__clock_now_ns(NULL);
 	if (!rc)
-		rc = sl__plan_settle(s->plan, err);
+		rc = sl__plan_select_program(s->plan, err);
 	s->plan_ns += (double)(sl__clock_now_ns(NULL) - start);
 	return rc ? rc : sl_plan_fill_inputs(s->plan, s->seed, err);
 }

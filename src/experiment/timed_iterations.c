@@ -43,7 +43,7 @@ sample_ns(int n_threads)
 	uint64_t start = sl__ticks();
 
 	for (int k = 0; k < CALLS; k++)
-		sl__parallel(n_threads, do_nothing, (void *)(uintptr_t)&sink);
+		sl__parallel_run(n_threads, do_nothing, (void *)(uintptr_t)&sink);
 	return (double)(sl__ticks() - start) / ticks_per_ns / CALLS;
 }
 

@@ -708,7 +708,7 @@ sl__track(struct sl__tracking *out, struct sl_plan *plan,
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	rc = sl__plan_settle(plan, err);
+	rc = sl__plan_select_program(plan, err);
 	if (rc)
 		return rc;
 	t.program = plan->current;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* numbers.c - elements of short types as those that are computed with. */
-#include "engine/numbers.h"
+/* element_conversion.c - elements of short types as those that are computed with. */
+#include "engine/element_conversion.h"
 #include "engine/vector.h"
 
 #include "base/banned.h"
 
-enum sl__numbers
-sl__numbers_of(enum sl_dtype dtype)
+enum sl__number_class
+sl__number_class_of(enum sl_dtype dtype)
 {
 	if (dtype == SL_DTYPE_F32 || dtype == SL_DTYPE_BF16 ||
 	    dtype == SL_DTYPE_F16)
-		return SL__NUMBERS_REAL;
+		return SL__NUMBER_CLASS_REAL;
 	if (dtype == SL_DTYPE_BOOL || dtype == SL_DTYPE_I8 ||
 	    dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I16 ||
 	    dtype == SL_DTYPE_U16 || dtype == SL_DTYPE_I32 ||
 	    dtype == SL_DTYPE_U32 || dtype == SL_DTYPE_I64)
-		return SL__NUMBERS_WHOLE;
-	return SL__NUMBERS_NONE;
+		return SL__NUMBER_CLASS_WHOLE;
+	return SL__NUMBER_CLASS_NONE;
 }
 
 /* A real as a whole number: cut, beyond the range the nearest, NaN 0. */
@@ -246,7 +246,7 @@ sl__numbers_from_i64(enum sl_dtype dtype, const int64_t *from, int64_t n,
 }
 
 void
-sl__piece_load(union sl__piece *piece, int is_real, enum sl_dtype dtype,
+sl__conversion_block_load(union sl__conversion_block *piece, int is_real, enum sl_dtype dtype,
 	       const void *from, int64_t n)
 {
 	if (is_real)
@@ -256,7 +256,7 @@ sl__piece_load(union sl__piece *piece, int is_real, enum sl_dtype dtype,
 }
 
 void
-sl__piece_store(const union sl__piece *piece, int is_real, enum sl_dtype dtype,
+sl__conversion_block_store(const union sl__conversion_block *piece, int is_real, enum sl_dtype dtype,
 		void *to, int64_t n)
 {
 	if (is_real)

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dnnl_make.h - primitive descriptors from sizes.
+ * dnnl_primitive_desc.h - primitive descriptors from sizes.
  *
  * How a descriptor comes about differs between oneDNN's major versions; this
  * is where convolutions, pools and norms are described to it.  A descriptor is
  * the caller's; NULL where oneDNN has no kernel, or after a failure.
  */
-#ifndef SL_DNNL_MAKE_H
-#define SL_DNNL_MAKE_H
+#ifndef SL_DNNL_PRIMITIVE_DESC_H
+#define SL_DNNL_PRIMITIVE_DESC_H
 
 #include "engine/dnnl_layout.h"
 #include "engine/dnnl_post_op.h"
 
 /* Orders in which the images of a program may lie. */
-enum sl__order {
-	SL__ORDER_ANY = 0, /* as oneDNN likes */
-	SL__ORDER_PLAIN,   /* row-major */
-	SL__ORDER_LAST,    /* channels run fastest */
-	SL__ORDER_BLOCK_8, /* channels in blocks of 8, or of 16 */
-	SL__ORDER_BLOCK_16,
-	SL__N_ORDERS
+enum sl__image_layout {
+	SL__IMAGE_LAYOUT_ANY = 0, /* as oneDNN likes */
+	SL__IMAGE_LAYOUT_ROW_MAJOR,   /* row-major */
+	SL__IMAGE_LAYOUT_CHANNELS_LAST,    /* channels run fastest */
+	SL__IMAGE_LAYOUT_BLOCK_8, /* channels in blocks of 8, or of 16 */
+	SL__IMAGE_LAYOUT_BLOCK_16,
+	SL__N_IMAGE_LAYOUTS
 };
-const char *sl__order_text(enum sl__order order);
+const char *sl__image_layout_text(enum sl__image_layout order);
 
 /* Images [batch][channels][...] in that order; 0 where they cannot be. */
-int sl__order_md(dnnl_memory_desc_t *out, enum sl__order order,
+int sl__image_layout_md(dnnl_memory_desc_t *out, enum sl__image_layout order,
 		 dnnl_data_type_t type, int rank, const int64_t *dims);
 
 /* A window that slides: dilates count from 0, 'after' may be negative. */
@@ -43,23 +43,23 @@ struct sl__dnnl_conv {
  * begin, take and next until it fails, end.  One may come twice: oneDNN 2
  * repeats what it finds in its cache of primitives.
  */
-struct sl__dnnl_each {
+struct sl__dnnl_conv_iterator {
 	dnnl_convolution_desc_t desc;
 	dnnl_primitive_desc_iterator_t at;
 };
-dnnl_status_t sl__dnnl_each_begin(struct sl__dnnl_each *each,
+dnnl_status_t sl__dnnl_conv_iterator_begin(struct sl__dnnl_conv_iterator *each,
 				  const struct sl__dnnl_conv *conv,
 				  const_dnnl_primitive_attr_t attr,
 				  dnnl_engine_t engine);
-dnnl_status_t sl__dnnl_each_next(struct sl__dnnl_each *each);
-void sl__dnnl_each_end(struct sl__dnnl_each *each);
+dnnl_status_t sl__dnnl_conv_iterator_next(struct sl__dnnl_conv_iterator *each);
+void sl__dnnl_conv_iterator_end(struct sl__dnnl_conv_iterator *each);
 
 /* A descriptor of the current one, the caller's; NULL: out of memory. */
-dnnl_primitive_desc_t sl__dnnl_each_take(const struct sl__dnnl_each *each);
+dnnl_primitive_desc_t sl__dnnl_conv_iterator_pd(const struct sl__dnnl_conv_iterator *each);
 
 /* Of the operation that was described, unless that gave a status; the attribute
  * may be NULL. */
-dnnl_primitive_desc_t sl__dnnl_pd(struct sl__planner *pl, dnnl_status_t status,
+dnnl_primitive_desc_t sl__dnnl_pd_new(struct sl__planner *pl, dnnl_status_t status,
 				  const_dnnl_op_desc_t desc,
 				  const_dnnl_primitive_attr_t attr);
 
@@ -88,10 +88,10 @@ dnnl_primitive_desc_t sl__dnnl_lrn_pd(struct sl__planner *pl,
 				      const struct sl__dnnl_lrn *lrn);
 
 /* One element-wise operation, or one on two operands, in place. */
-dnnl_primitive_desc_t sl__dnnl_change_pd(struct sl__planner *pl,
+dnnl_primitive_desc_t sl__dnnl_eltwise_pd(struct sl__planner *pl,
 					 const dnnl_memory_desc_t *data,
-					 const struct sl__dnnl_change *change);
-dnnl_primitive_desc_t sl__dnnl_join_pd(struct sl__planner *pl,
+					 const struct sl__dnnl_eltwise *change);
+dnnl_primitive_desc_t sl__dnnl_binary_pd(struct sl__planner *pl,
 				       const dnnl_memory_desc_t *data,
 				       const dnnl_memory_desc_t *operand,
 				       dnnl_alg_kind_t kind);
@@ -101,7 +101,7 @@ dnnl_primitive_desc_t sl__dnnl_reorder_pd(struct sl__planner *pl,
 					  const dnnl_memory_desc_t *to);
 
 /* oneDNN's name of the implementation; never NULL. */
-const char *sl__dnnl_name(const_dnnl_primitive_desc_t pd);
+const char *sl__dnnl_implementation_name(const_dnnl_primitive_desc_t pd);
 
 /* Whether it is one of oneDNN's plain loops, slower than Sleuth's. */
 int sl__dnnl_is_plain_loop(const_dnnl_primitive_desc_t pd);

@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dnnl_make.c - primitive descriptors from sizes, as oneDNN 2 has them. */
-#include "engine/dnnl_make.h"
+/* dnnl_primitive_desc.c - primitive descriptors from sizes, as oneDNN 2 has them. */
+#include "engine/dnnl_primitive_desc.h"
 
 #include <string.h>
 
 #include "base/banned.h"
 
 const char *
-sl__order_text(enum sl__order order)
+sl__image_layout_text(enum sl__image_layout order)
 {
-	static const char *const texts[SL__N_ORDERS] = {
-		[SL__ORDER_ANY] = "any",
-		[SL__ORDER_PLAIN] = "plain",
-		[SL__ORDER_LAST] = "last",
-		[SL__ORDER_BLOCK_8] = "blocks8",
-		[SL__ORDER_BLOCK_16] = "blocks16",
+	static const char *const texts[SL__N_IMAGE_LAYOUTS] = {
+		[SL__IMAGE_LAYOUT_ANY] = "any",
+		[SL__IMAGE_LAYOUT_ROW_MAJOR] = "plain",
+		[SL__IMAGE_LAYOUT_CHANNELS_LAST] = "last",
+		[SL__IMAGE_LAYOUT_BLOCK_8] = "blocks8",
+		[SL__IMAGE_LAYOUT_BLOCK_16] = "blocks16",
 	};
 
-	return order < SL__N_ORDERS ? texts[order] : "?";
+	return order < SL__N_IMAGE_LAYOUTS ? texts[order] : "?";
 }
 
 static dnnl_format_tag_t
-tag_of(enum sl__order order, int rank)
+tag_of(enum sl__image_layout order, int rank)
 {
 	/* By order, for images of one to three dimensions. */
-	static const dnnl_format_tag_t tags[SL__N_ORDERS][3] = {
-		[SL__ORDER_ANY] = {dnnl_format_tag_any, dnnl_format_tag_any,
+	static const dnnl_format_tag_t tags[SL__N_IMAGE_LAYOUTS][3] = {
+		[SL__IMAGE_LAYOUT_ANY] = {dnnl_format_tag_any, dnnl_format_tag_any,
 				   dnnl_format_tag_any},
-		[SL__ORDER_PLAIN] = {dnnl_abc, dnnl_abcd, dnnl_abcde},
-		[SL__ORDER_LAST] = {dnnl_acb, dnnl_acdb, dnnl_acdeb},
-		[SL__ORDER_BLOCK_8] = {dnnl_aBc8b, dnnl_aBcd8b, dnnl_aBcde8b},
-		[SL__ORDER_BLOCK_16] = {dnnl_aBc16b, dnnl_aBcd16b,
+		[SL__IMAGE_LAYOUT_ROW_MAJOR] = {dnnl_abc, dnnl_abcd, dnnl_abcde},
+		[SL__IMAGE_LAYOUT_CHANNELS_LAST] = {dnnl_acb, dnnl_acdb, dnnl_acdeb},
+		[SL__IMAGE_LAYOUT_BLOCK_8] = {dnnl_aBc8b, dnnl_aBcd8b, dnnl_aBcde8b},
+		[SL__IMAGE_LAYOUT_BLOCK_16] = {dnnl_aBc16b, dnnl_aBcd16b,
 					dnnl_aBcde16b},
 	};
 
-	return rank < 3 || rank > 5 || order >= SL__N_ORDERS
+	return rank < 3 || rank > 5 || order >= SL__N_IMAGE_LAYOUTS
 		       ? dnnl_format_tag_undef
 		       : tags[order][rank - 3];
 }
 
 int
-sl__order_md(dnnl_memory_desc_t *out, enum sl__order order,
+sl__image_layout_md(dnnl_memory_desc_t *out, enum sl__image_layout order,
 	     dnnl_data_type_t type, int rank, const int64_t *dims)
 {
 	dnnl_format_tag_t tag = tag_of(order, rank);
@@ -55,7 +55,7 @@ sl__order_md(dnnl_memory_desc_t *out, enum sl__order order,
 }
 
 dnnl_status_t
-sl__dnnl_each_begin(struct sl__dnnl_each *each,
+sl__dnnl_conv_iterator_begin(struct sl__dnnl_conv_iterator *each,
 		    const struct sl__dnnl_conv *conv,
 		    const_dnnl_primitive_attr_t attr, dnnl_engine_t engine)
 {
@@ -87,19 +87,19 @@ sl__dnnl_each_begin(struct sl__dnnl_each *each,
 }
 
 dnnl_status_t
-sl__dnnl_each_next(struct sl__dnnl_each *each)
+sl__dnnl_conv_iterator_next(struct sl__dnnl_conv_iterator *each)
 {
 	return dnnl_primitive_desc_iterator_next(each->at);
 }
 
 dnnl_primitive_desc_t
-sl__dnnl_each_take(const struct sl__dnnl_each *each)
+sl__dnnl_conv_iterator_pd(const struct sl__dnnl_conv_iterator *each)
 {
 	return dnnl_primitive_desc_iterator_fetch(each->at);
 }
 
 void
-sl__dnnl_each_end(struct sl__dnnl_each *each)
+sl__dnnl_conv_iterator_end(struct sl__dnnl_conv_iterator *each)
 {
 	if (each->at)
 		dnnl_primitive_desc_iterator_destroy(each->at);
@@ -110,15 +110,15 @@ static dnnl_primitive_desc_t
 made(struct sl__planner *pl, dnnl_status_t status, dnnl_primitive_desc_t pd)
 {
 	if (status == dnnl_out_of_memory)
-		sl__dnnl_ok(pl, status, "a descriptor");
+		sl__planner_keep_dnnl_status(pl, status, "a descriptor");
 	return status ? NULL : pd;
 }
 
 dnnl_primitive_desc_t
-sl__dnnl_pd(struct sl__planner *pl, dnnl_status_t status,
+sl__dnnl_pd_new(struct sl__planner *pl, dnnl_status_t status,
 	    const_dnnl_op_desc_t desc, const_dnnl_primitive_attr_t attr)
 {
-	const struct sl__dnnl *dnnl = pl->program->dnnl;
+	const struct sl__dnnl_context *dnnl = pl->program->dnnl;
 	dnnl_primitive_desc_t pd = NULL;
 
 	if (!status)
@@ -138,7 +138,7 @@ sl__dnnl_pool_pd(struct sl__planner *pl, const struct sl__dnnl_pool *pool)
 		&pool->dst, w->strides, w->kernel, w->dilates, w->before,
 		w->after);
 
-	return sl__dnnl_pd(pl, status, &desc, NULL);
+	return sl__dnnl_pd_new(pl, status, &desc, NULL);
 }
 
 dnnl_primitive_desc_t
@@ -150,7 +150,7 @@ sl__dnnl_batch_norm_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
 		&desc, dnnl_forward_inference, data, epsilon,
 		dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift);
 
-	return sl__dnnl_pd(pl, status, &desc, NULL);
+	return sl__dnnl_pd_new(pl, status, &desc, NULL);
 }
 
 dnnl_primitive_desc_t
@@ -161,37 +161,37 @@ sl__dnnl_lrn_pd(struct sl__planner *pl, const struct sl__dnnl_lrn *lrn)
 		&desc, dnnl_forward_inference, dnnl_lrn_across_channels,
 		&lrn->data, lrn->size, lrn->alpha, lrn->beta, lrn->bias);
 
-	return sl__dnnl_pd(pl, status, &desc, NULL);
+	return sl__dnnl_pd_new(pl, status, &desc, NULL);
 }
 
 dnnl_primitive_desc_t
-sl__dnnl_change_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
-		   const struct sl__dnnl_change *change)
+sl__dnnl_eltwise_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
+		   const struct sl__dnnl_eltwise *change)
 {
 	dnnl_eltwise_desc_t desc;
 	dnnl_status_t status = dnnl_eltwise_forward_desc_init(
 		&desc, dnnl_forward_inference, change->kind, data,
 		change->alpha, change->beta);
 
-	return sl__dnnl_pd(pl, status, &desc, NULL);
+	return sl__dnnl_pd_new(pl, status, &desc, NULL);
 }
 
 dnnl_primitive_desc_t
-sl__dnnl_join_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
+sl__dnnl_binary_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
 		 const dnnl_memory_desc_t *operand, dnnl_alg_kind_t kind)
 {
 	dnnl_binary_desc_t desc;
 	dnnl_status_t status =
 		dnnl_binary_desc_init(&desc, kind, data, operand, data);
 
-	return sl__dnnl_pd(pl, status, &desc, NULL);
+	return sl__dnnl_pd_new(pl, status, &desc, NULL);
 }
 
 dnnl_primitive_desc_t
 sl__dnnl_reorder_pd(struct sl__planner *pl, const dnnl_memory_desc_t *from,
 		    const dnnl_memory_desc_t *to)
 {
-	const struct sl__dnnl *dnnl = pl->program->dnnl;
+	const struct sl__dnnl_context *dnnl = pl->program->dnnl;
 	dnnl_primitive_desc_t pd = NULL;
 	dnnl_status_t status = dnnl_reorder_primitive_desc_create(
 		&pd, from, dnnl->engine, to, dnnl->engine, dnnl->attr);
@@ -200,7 +200,7 @@ sl__dnnl_reorder_pd(struct sl__planner *pl, const dnnl_memory_desc_t *from,
 }
 
 const char *
-sl__dnnl_name(const_dnnl_primitive_desc_t pd)
+sl__dnnl_implementation_name(const_dnnl_primitive_desc_t pd)
 {
 	const char *name = NULL;
 
@@ -211,7 +211,7 @@ sl__dnnl_name(const_dnnl_primitive_desc_t pd)
 int
 sl__dnnl_is_plain_loop(const_dnnl_primitive_desc_t pd)
 {
-	const char *name = sl__dnnl_name(pd);
+	const char *name = sl__dnnl_implementation_name(pd);
 
 	return strstr(name, "ref") != NULL || !strncmp(name, "simple", 6);
 }
