@@ -91,7 +91,7 @@ advised_advise(struct advised *m)
 {
 	struct sl_error err;
 
-	assert_int_equal(sl__request_of(&m->p.request,
+	assert_int_equal(sl__request_from_options(&m->p.request,
 					m->how.model ? m->how.model : m->p.name,
 					m->how.layer, m->how.plan, &m->arena,
 					&err),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* print_schema.c - the tables of docs/schema.md, from the rows of results. */
-#include "result/saved.h"
+#include "result/saved_result.h"
 
 #include <stdio.h>
 
@@ -9,7 +9,7 @@ main(void)
 {
 	struct sl_buf out = {0};
 
-	sl__saved_document(&out);
+	sl__schema_document_write(&out);
 	if (!out.data || fwrite(out.data, 1, out.n_bytes, stdout) < out.n_bytes)
 		return 1;
 	sl_buf_release(&out);

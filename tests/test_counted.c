@@ -32,7 +32,7 @@ struct fixture {
 	struct scripted_plan iterations;
 	struct sl__counter_backend source;
 	struct sl__counted_options how;
-	struct sl__counted counted;
+	struct sl__step_counts counted;
 };
 
 static void

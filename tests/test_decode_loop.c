@@ -97,7 +97,7 @@ n_kept(const struct scene *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_loops; i++) {
-		const struct sl__decode_figures *raw = &s->loops[i].raw;
+		const struct sl__decode_timings *raw = &s->loops[i].raw;
 
 		for (size_t k = 0; k < raw->n_points; k++)
 			n += raw->points[k].n_visits;

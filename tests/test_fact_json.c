@@ -69,7 +69,7 @@ write_story(struct sl_buf *out, const struct story *story)
 	memset(out, 0, sizeof(*out));
 	sl__json_init(&json, out);
 	json.say = sl__fact_write;
-	sl__record_object(&json, NULL, &story_table, story, NULL);
+	sl__record_write_object(&json, NULL, &story_table, story, NULL);
 }
 
 static enum sl_status

@@ -29,7 +29,7 @@ write_report(struct sl_buf *out, const struct sl_hardware_report *r)
 
 	sl__json_init(&writer, out);
 	writer.say = sl__fact_write;
-	sl__record_object(&writer, NULL, &sl__table_hardware, r, NULL);
+	sl__record_write_object(&writer, NULL, &sl__table_hardware, r, NULL);
 }
 
 /* What is read is written again the same. */

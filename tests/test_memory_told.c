@@ -25,7 +25,7 @@ struct told {
 	struct sl_graph *graph;
 	struct sl__subject subject;
 	struct sl__arena arena;
-	struct sl__tracking tracking;
+	struct sl__tensor_lifetimes tracking;
 	struct sl__residence residence;
 	struct sl_memory_use use;
 };

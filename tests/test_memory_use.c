@@ -294,7 +294,7 @@ what_is_not_counted_is_not_predicted(void **state)
 				       .n_threads = 1,
 				       .flags = SL_PLAN_NO_CACHE};
 	struct sl__subject_options how = {.plan = &plan};
-	struct sl__tracking tracking = {.absent = "not asked for"};
+	struct sl__tensor_lifetimes tracking = {.absent = "not asked for"};
 	struct sl__residence counted = {0}, no_books = {0}, no_maps = {0};
 	const struct sl__residence *const all[] = {&counted, &no_books,
 						   &no_maps};

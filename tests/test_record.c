@@ -76,7 +76,7 @@ write_whole(struct sl_buf *out, const struct whole *w)
 
 	memset(out, 0, sizeof(*out));
 	sl__json_init(&json, out);
-	sl__record_object(&json, NULL, &whole_table, w, NULL);
+	sl__record_write_object(&json, NULL, &whole_table, w, NULL);
 }
 
 static enum sl_status
@@ -287,7 +287,7 @@ parts_come_back(void **state)
 		sl__json_init(&json, &first);
 		json.is_flat = 1;
 		json.tell = tell;
-		sl__record_object(&json, NULL, &tree_table, &tree, NULL);
+		sl__record_write_object(&json, NULL, &tree_table, &tree, NULL);
 		assert_memory_equal(first.data, cases[i].expected,
 				    strlen(cases[i].expected));
 		assert_non_null(strstr(first.data, "\"told\": \"a leaf\""));
@@ -303,7 +303,7 @@ parts_come_back(void **state)
 		sl__json_init(&json, &second);
 		json.is_flat = 1;
 		json.tell = tell;
-		sl__record_object(&json, NULL, &tree_table, &back, NULL);
+		sl__record_write_object(&json, NULL, &tree_table, &back, NULL);
 		assert_string_equal(second.data, first.data);
 		sl_buf_release(&first);
 		sl_buf_release(&second);

@@ -141,8 +141,8 @@ rows_are_thinned(void **state)
 		assert_memory_equal(p->rows + r * p->n_steps,
 				    rows + 4 * r * p->n_steps,
 				    p->n_steps * sizeof(*rows));
-	assert_true(p->n_rows <= SL__PASSES_ROWS &&
-		    p->n_rows >= SL__PASSES_ROWS / 2);
+	assert_true(p->n_rows <= SL__ITERATIONS_ROWS &&
+		    p->n_rows >= SL__ITERATIONS_ROWS / 2);
 	assert_int_equal(p->n_rows,
 			 (n_taken(p) + p->row_stride - 1) / p->row_stride);
 	assert_int_equal(p->kept.n_slow, 0);

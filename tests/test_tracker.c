@@ -16,7 +16,7 @@
 struct seen {
 	struct planned p;
 	struct sl__arena arena;
-	struct sl__tracking t;
+	struct sl__tensor_lifetimes t;
 };
 
 static const struct sl__track_options unhurried = {0};
@@ -270,7 +270,7 @@ static void
 check_plan(const char *name, struct sl_plan *plan)
 {
 	struct sl__arena arena;
-	struct sl__tracking t;
+	struct sl__tensor_lifetimes t;
 	struct sl_error err;
 	uint64_t most = 0;
 	int jumps;

@@ -19,7 +19,7 @@ static const enum sl_event missing[SL__N_MEMORIES] = {
 	SL_EVENT_L1_MISSES, SL_EVENT_L2_MISSES, SL_EVENT_L3_MISSES};
 
 void
-sl__counts_take(struct sl_profile *profile, const struct sl__counted *counted)
+sl__counts_take(struct sl_profile *profile, const struct sl__step_counts *counted)
 {
 	struct sl_operation *ops = profile->operations;
 

@@ -35,7 +35,7 @@
 /* Hands what was counted to the profile and the operations that were;
  * 'counted' and what it points to last as long as the profile. */
 void sl__counts_take(struct sl_profile *profile,
-		     const struct sl__counted *counted);
+		     const struct sl__step_counts *counted);
 
 /* What the counters of an operation say; NaN where they do not. */
 struct sl__counter_rates {

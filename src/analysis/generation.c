@@ -247,14 +247,14 @@ struct visits {
 
 /* With a cache, the pass over a whole prompt is of another kind. */
 static int
-is_of_loop(const struct sl__decode_figures *loop,
+is_of_loop(const struct sl__decode_timings *loop,
 	   const struct sl__loop_point *p)
 {
 	return !loop->has_cache || p->n_new == 1;
 }
 
 static void
-gather(struct visits *out, const struct sl__decode_figures *loop)
+gather(struct visits *out, const struct sl__decode_timings *loop)
 {
 	out->n = out->n_contexts = 0;
 	for (size_t i = 0; i < loop->n_points; i++) {
@@ -461,7 +461,7 @@ set_step(struct sl_decode_step *out, const struct sl__loop_point *p)
 }
 
 enum sl_status
-sl__loop_settle(struct sl_decoding *out, const struct sl__decode_figures *loop,
+sl__loop_settle(struct sl_decoding *out, const struct sl__decode_timings *loop,
 		int64_t prompt, int64_t n_tokens, struct sl__arena *arena,
 		struct sl_error *err)
 {

@@ -43,7 +43,7 @@ struct sl__loop_work {
 
 /* Fills everything of a loop but its name and FLOPs from its visits. */
 enum sl_status sl__loop_settle(struct sl_decoding *out,
-			       const struct sl__decode_figures *loop,
+			       const struct sl__decode_timings *loop,
 			       int64_t prompt, int64_t n_tokens,
 			       struct sl__arena *arena,
 			       struct sl_error *err) SL_CHECKED;

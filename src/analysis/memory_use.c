@@ -49,7 +49,7 @@ input_name(const struct sl__program *p, uint32_t buffer)
 }
 
 static const char *
-tensor_name(const struct sl__program *p, const struct sl__tracked *tensor,
+tensor_name(const struct sl__program *p, const struct sl__tensor_lifetime *tensor,
 	    size_t step, struct sl__arena *arena)
 {
 	uint32_t base = p->buffers[tensor->buffer].base;
@@ -73,7 +73,7 @@ by_size(const void *a, const void *b)
 
 static uint64_t *
 category_of(struct sl_memory_use *out, const struct sl__program *p,
-	    const struct sl__tracked *tensor)
+	    const struct sl__tensor_lifetime *tensor)
 {
 	uint32_t base = p->buffers[tensor->buffer].base;
 
@@ -88,7 +88,7 @@ category_of(struct sl_memory_use *out, const struct sl__program *p,
 
 static enum sl_status
 list_alive(struct sl_memory_use *out, const struct sl__program *p,
-	   const struct sl__tracking *seen, struct sl__arena *arena,
+	   const struct sl__tensor_lifetimes *seen, struct sl__arena *arena,
 	   struct sl_error *err)
 {
 	struct sl_live_value *alive =
@@ -98,10 +98,10 @@ list_alive(struct sl_memory_use *out, const struct sl__program *p,
 	if (!alive)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < seen->n_tensors; i++) {
-		const struct sl__tracked *tensor = &seen->tensors[i];
-		uint64_t n_bytes = sl__tracked_bytes(tensor);
+		const struct sl__tensor_lifetime *tensor = &seen->tensors[i];
+		uint64_t n_bytes = sl__tensor_lifetime_bytes(tensor);
 
-		if (!n_bytes || !sl__tracked_is_live(tensor, seen->peak))
+		if (!n_bytes || !sl__tensor_lifetime_includes(tensor, seen->peak))
 			continue;
 		*category_of(out, p, tensor) += n_bytes;
 		alive[n].n_bytes = n_bytes;
@@ -152,7 +152,7 @@ need_at_least(struct need *most, struct need need)
 
 static void
 take_path(struct sl_memory_use *out, const struct sl__program *p,
-	  const struct sl__tracking *seen)
+	  const struct sl__tensor_lifetimes *seen)
 {
 	struct need most = {0};
 
@@ -204,7 +204,7 @@ take_planned_line(struct sl_memory_use *out, const struct sl__program *p,
 
 static enum sl_status
 take_tracking(struct sl_memory_use *out, const struct sl__program *p,
-	      const struct sl__tracking *seen, struct sl__arena *arena,
+	      const struct sl__tensor_lifetimes *seen, struct sl__arena *arena,
 	      struct sl_error *err)
 {
 	struct sl_memory_moment *line;

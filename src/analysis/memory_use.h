@@ -5,12 +5,12 @@
 
 #include "base/arena.h"
 #include "memory/residence.h"
-#include "result/tracking.h"
+#include "result/tensor_lifetime.h"
 
 /* What the figures are made from; all borrowed. */
 struct sl__memory_sources {
 	const struct sl_plan *plan;
-	const struct sl__tracking *tracking;
+	const struct sl__tensor_lifetimes *tracking;
 	const struct sl__residence *residence; /* paused first when the plan was
 						  made; ended after its runs,
 						  before the tracker's */

@@ -260,7 +260,7 @@ sl__operations_of(struct sl_profile *out,
 
 	out->n_operations = p->n_steps;
 	ops = sl__arena_array(arena, p->n_steps, sizeof(*ops));
-	l.column = sl__arena_array(arena, SL__PASSES_ROWS, sizeof(double));
+	l.column = sl__arena_array(arena, SL__ITERATIONS_ROWS, sizeof(double));
 	l.layers = sl__arena_array(arena, sources->graph->n_nodes,
 				   sizeof(*l.layers));
 	l.is_counted = sl__arena_alloc(arena, sources->graph->n_nodes + 1);

@@ -203,7 +203,7 @@ find_knee(struct sl_sweep_series *series, const struct sl__sweep_work *work)
 		if (work->points[i].absent)
 			continue;
 		series->n_measured++;
-		if (sl__sweep_is_spoilt(&work->points[i]))
+		if (sl__sweep_point_is_disturbed(&work->points[i]))
 			continue;
 		x[n] = (double)work->points[i].value;
 		rates[n++] = work->points[i].rate_per_s;
@@ -385,7 +385,7 @@ fit_exact(struct fitter *f, struct sl_sweep_exponent *out,
 	for (size_t i = 0; i < f->work->n_points; i++) {
 		const struct sl_sweep_point *p = &f->work->points[i];
 
-		if (!p->absent && !(is_of_times && sl__sweep_is_spoilt(p)))
+		if (!p->absent && !(is_of_times && sl__sweep_point_is_disturbed(p)))
 			observe(f, i, figures[i]);
 	}
 	memset(out, 0, sizeof(*out));
@@ -406,7 +406,7 @@ fit_times(struct fitter *f, struct sl_sweep_exponent *out,
 	out->formula = f->axis == SL_AXIS_THREADS ? -1 : formula.exponent.value;
 	f->n = 0;
 	for (size_t i = 0; i < work->n_points; i++) {
-		if (sl__sweep_is_spoilt(&work->points[i])) {
+		if (sl__sweep_point_is_disturbed(&work->points[i])) {
 			n_spoilt++;
 			continue;
 		}

@@ -67,7 +67,7 @@ measure(struct footprint *f, const struct sl_plan_options *plan,
 	struct sl_error *err)
 {
 	const struct sl__track_options unhurried = {0};
-	struct sl__tracking tracking;
+	struct sl__tensor_lifetimes tracking;
 	struct sl__memory_sources sources = {.tracking = &tracking,
 					     .residence = &f->residence};
 	enum sl_status rc = count_parameters(f, plan, err);

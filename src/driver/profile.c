@@ -125,10 +125,10 @@ take_options(struct sl_profile_options *out, struct sl__plan_options_storage *pl
 	    !(out->hot_share > 0) || out->hot_share > 1)
 		return sl__fail(err, SL_E_USAGE,
 				"precision and hot share lie between 0 and 1");
-	if (out->trace_iterations > SL__PASSES_SLOW)
+	if (out->trace_iterations > SL__ITERATIONS_SLOW)
 		return sl__fail(err, SL_E_USAGE,
 				"at most %d slow iterations are kept whole",
-				SL__PASSES_SLOW);
+				SL__ITERATIONS_SLOW);
 	return SL_OK;
 }
 
@@ -189,7 +189,7 @@ keep_request(struct profiler *p, struct sl_error *err)
 	};
 	const struct sl__origin *from = p->origin ? p->origin : &own;
 
-	return sl__request_of(&p->out->request, from->model, from->layer,
+	return sl__request_from_options(&p->out->request, from->model, from->layer,
 			      from->plan, p->arena, err);
 }
 
@@ -275,7 +275,7 @@ tracking_deadline(const struct profiler *p)
 static enum sl_status
 take_memory(struct profiler *p, struct sl_error *err)
 {
-	struct sl__tracking tracking;
+	struct sl__tensor_lifetimes tracking;
 	struct sl__memory_sources sources = {
 		.plan = p->subject.plan,
 		.tracking = &tracking,
@@ -412,9 +412,9 @@ explain(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = sl__parts_mark(p->out, p->subject.plan, &p->scratch, err);
 	if (!rc)
-		rc = sl__groups_of(p->out, p->arena, err);
+		rc = sl__profile_fill_groups(p->out, p->arena, err);
 	if (!rc)
-		rc = sl__timelines_of(p->out, &p->iterations, p->arena, err);
+		rc = sl__profile_fill_timelines(p->out, &p->iterations, p->arena, err);
 	if (!rc) {
 		sl__roofline_types(p->out);
 		rc = sl__profile_predict_traffic(p->out, p->subject.plan, &p->scratch, err);
@@ -451,7 +451,7 @@ count(struct profiler *p, const size_t *steps, const char *why,
 		.iteration_ns = out->latency.median.value,
 		.control = p->control,
 	};
-	struct sl__counted counted;
+	struct sl__step_counts counted;
 	enum sl_status rc = SL_OK;
 
 	if (why)

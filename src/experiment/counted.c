@@ -27,7 +27,7 @@ struct reader {
 
 struct counter {
 	const struct sl__counted_options *how;
-	struct sl__counted *out;
+	struct sl__step_counts *out;
 	struct sl_plan *plan;
 	struct sl__runner runner;
 	struct sl__counter_set *set;
@@ -237,7 +237,7 @@ take_counts(struct counter *c, struct sl_operation_counts *counts)
 }
 
 void
-sl__counted_none(struct sl__counted *out, const char *why)
+sl__counted_none(struct sl__step_counts *out, const char *why)
 {
 	memset(out, 0, sizeof(*out));
 	out->absent = why;
@@ -294,7 +294,7 @@ count(struct counter *c, struct sl__arena *arena, struct sl__arena *scratch,
 }
 
 enum sl_status
-sl__count_steps(struct sl__counted *out, struct sl__subject *subject,
+sl__count_steps(struct sl__step_counts *out, struct sl__subject *subject,
 		const struct sl__counted_options *how, struct sl__arena *arena,
 		struct sl_error *err)
 {

@@ -26,13 +26,13 @@ struct sl__counted_options {
  * as a pass does, and where a counter that was open cannot be read.  The
  * result is from 'arena'.
  */
-enum sl_status sl__count_steps(struct sl__counted *out,
+enum sl_status sl__count_steps(struct sl__step_counts *out,
 			       struct sl__subject *subject,
 			       const struct sl__counted_options *options,
 			       struct sl__arena *arena,
 			       struct sl_error *err) SL_CHECKED;
 
 /* All events absent for one reason, which lasts as long as the program. */
-void sl__counted_none(struct sl__counted *out, const char *why);
+void sl__counted_none(struct sl__step_counts *out, const char *why);
 
 #endif

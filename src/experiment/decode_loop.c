@@ -535,10 +535,10 @@ sl__space_measure(struct sl__loop *loops, size_t n_loops,
 	return rc;
 }
 
-const struct sl__decode_figures *
+const struct sl__decode_timings *
 sl__loop_figures(struct sl__loop *loop)
 {
-	struct sl__decode_figures *raw = &loop->raw;
+	struct sl__decode_timings *raw = &loop->raw;
 	int64_t longest = 0;
 
 	for (size_t i = 0; i < raw->n_points; i++) {

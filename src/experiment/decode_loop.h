@@ -9,7 +9,7 @@
 
 struct sl__loop {
 	struct sl__decoder decoder;
-	struct sl__decode_figures raw;
+	struct sl__decode_timings raw;
 	struct sl__weight_pin *pin; /* while it is measured; may be NULL */
 };
 
@@ -53,6 +53,6 @@ enum sl_status sl__space_measure(struct sl__loop *loops, size_t n_loops,
 				 struct sl_error *err) SL_CHECKED;
 
 /* What was measured of a loop, with what follows from its decoder. */
-const struct sl__decode_figures *sl__loop_figures(struct sl__loop *loop);
+const struct sl__decode_timings *sl__loop_figures(struct sl__loop *loop);
 
 #endif

@@ -103,7 +103,7 @@ struct taker {
 	struct sl__event_buffer sparse;      /* of one with few marks */
 	uint64_t begin, end; /* of the pass on 'events'; 0: it was added up */
 	struct stretch stretch;
-	double *sorted; /* [SL__PASSES_KEPT] scratch */
+	double *sorted; /* [SL__ITERATIONS_KEPT] scratch */
 	size_t next_look;
 	int is_warm;      /* recorded passes count */
 	double again_ns;  /* the second pass */
@@ -154,11 +154,11 @@ next_row(struct sl__timed_iterations *out)
 
 	if (nth % out->row_stride)
 		return NULL;
-	if (out->n_rows == SL__PASSES_ROWS) {
-		for (size_t r = 1; r < SL__PASSES_ROWS / 2; r++)
+	if (out->n_rows == SL__ITERATIONS_ROWS) {
+		for (size_t r = 1; r < SL__ITERATIONS_ROWS / 2; r++)
 			memcpy(out->rows + r * n, out->rows + 2 * r * n,
 			       n * sizeof(float));
-		out->n_rows = SL__PASSES_ROWS / 2;
+		out->n_rows = SL__ITERATIONS_ROWS / 2;
 		out->row_stride *= 2;
 		if (nth % out->row_stride)
 			return NULL;
@@ -199,7 +199,7 @@ add_iteration(struct taker *t)
 	if (!out->kept.n_seen)
 		out->origin = t->begin;
 	add_steps(t);
-	sl__kept_add(&out->kept, &t->events, t->begin, t->end);
+	sl__kept_iterations_add(&out->kept, &t->events, t->begin, t->end);
 	t->stretch.wall_ns += span_ns(t, t->begin, t->end);
 	t->stretch.gaps_ns +=
 		span_ns(t, t->begin, stamps[0].ticks) +
@@ -520,12 +520,12 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 	size_t n = out->n_steps;
 	int failed = sl__event_buffer_reserve(&t->events, n, arena) |
 		     sl__event_buffer_reserve(&t->sparse, n, arena) |
-		     sl__kept_init(&out->kept, n, t->how->n_slowest, arena) |
-		     sl__calm_pairs_init(&out->mark, SL__PASSES_KEPT, arena) |
-		     sl__thinned_init(&out->bare, SL__PASSES_KEPT, arena) |
-		     sl__thinned_init(&out->hit, SL__PASSES_KEPT, arena) |
-		     sl__calm_pairs_init(&out->extra, SL__PASSES_KEPT, arena) |
-		     sl__thinned_init(&out->cpu, SL__PASSES_KEPT, arena);
+		     sl__kept_iterations_init(&out->kept, n, t->how->n_slowest, arena) |
+		     sl__calm_pairs_init(&out->mark, SL__ITERATIONS_KEPT, arena) |
+		     sl__thinned_init(&out->bare, SL__ITERATIONS_KEPT, arena) |
+		     sl__thinned_init(&out->hit, SL__ITERATIONS_KEPT, arena) |
+		     sl__calm_pairs_init(&out->extra, SL__ITERATIONS_KEPT, arena) |
+		     sl__thinned_init(&out->cpu, SL__ITERATIONS_KEPT, arena);
 
 	t->events.clock = t->sparse.clock = t->ticker.clock;
 	t->sparse.is_sparse = 1;
@@ -533,10 +533,10 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 	out->step_min_ns = sl__arena_array(arena, n, sizeof(double));
 	out->step_max_ns = sl__arena_array(arena, n, sizeof(double));
 	out->n_calls = sl__arena_array(arena, n, sizeof(uint64_t));
-	out->rows = sl__arena_array(arena, n, SL__PASSES_ROWS * sizeof(float));
+	out->rows = sl__arena_array(arena, n, SL__ITERATIONS_ROWS * sizeof(float));
 	t->stretch.step_ns = sl__arena_array(arena, n, sizeof(double));
 	t->stretch.n_calls = sl__arena_array(arena, n, sizeof(uint64_t));
-	t->sorted = sl__arena_array(arena, SL__PASSES_KEPT, sizeof(double));
+	t->sorted = sl__arena_array(arena, SL__ITERATIONS_KEPT, sizeof(double));
 	if (failed || !out->step_ns || !out->step_min_ns || !out->step_max_ns ||
 	    !out->n_calls || !out->rows || !t->stretch.step_ns ||
 	    !t->stretch.n_calls || !t->sorted)
@@ -573,7 +573,7 @@ sl__timed_iterations_take(struct sl__timed_iterations *out,
 	sl__runner_start_budget(&t.runner, how->seed);
 	rc = take_rounds(&t, err);
 	settle(&t);
-	sl__kept_settle(&out->kept);
+	sl__kept_iterations_set_median(&out->kept);
 	sl__monitor_close(&t.monitor, &out->noise);
 	out->elapsed_s = sl__runner_elapsed_s(&t.runner);
 	return rc;

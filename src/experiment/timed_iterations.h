@@ -17,7 +17,7 @@ struct sl__timed_iterations_options {
 	double time_s;           /* budget; above 0 */
 	double precision;        /* of the median of bare passes */
 	size_t n_warmup, n_runs; /* fixed numbers of rounds; 0: detected */
-	size_t n_slowest;        /* timelines kept, at most SL__PASSES_SLOW */
+	size_t n_slowest;        /* timelines kept, at most SL__ITERATIONS_SLOW */
 	uint64_t seed;           /* of the order in a round */
 	struct sl__runner_hooks control;
 };

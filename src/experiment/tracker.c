@@ -387,7 +387,7 @@ touching_ask(struct touching *t)
 enum { LINE_BYTES = 64 };
 
 struct tracker {
-	struct sl__tracking *out;
+	struct sl__tensor_lifetimes *out;
 	struct sl__program *program;
 	struct sl__arena *arena;
 	struct touching touching;
@@ -397,14 +397,14 @@ struct tracker {
 };
 
 static enum sl_status
-add_tensor(struct tracker *t, const struct sl__tracked *born,
+add_tensor(struct tracker *t, const struct sl__tensor_lifetime *born,
 	   struct sl_error *err)
 {
-	struct sl__tracking *out = t->out;
+	struct sl__tensor_lifetimes *out = t->out;
 
 	if (out->n_tensors == out->cap_tensors) {
 		size_t cap = out->cap_tensors ? 2 * out->cap_tensors : 64;
-		struct sl__tracked *more =
+		struct sl__tensor_lifetime *more =
 			sl__arena_realloc_array(t->arena, out->tensors, out->n_tensors,
 					cap, sizeof(*more));
 
@@ -418,14 +418,14 @@ add_tensor(struct tracker *t, const struct sl__tracked *born,
 }
 
 static int
-crosses(const struct sl__tracked *tensor, uintptr_t start, uint64_t n_bytes)
+crosses(const struct sl__tensor_lifetime *tensor, uintptr_t start, uint64_t n_bytes)
 {
 	return start < tensor->start + tensor->n_bytes &&
 	       tensor->start < start + n_bytes;
 }
 
 static int
-holds(const struct sl__tracked *tensor, uintptr_t start, uint64_t n_bytes)
+holds(const struct sl__tensor_lifetime *tensor, uintptr_t start, uint64_t n_bytes)
 {
 	return start >= tensor->start &&
 	       start - tensor->start <= tensor->n_bytes &&
@@ -433,18 +433,18 @@ holds(const struct sl__tracked *tensor, uintptr_t start, uint64_t n_bytes)
 }
 
 static int
-is_same(const struct sl__tracked *tensor, const struct touch *touch)
+is_same(const struct sl__tensor_lifetime *tensor, const struct touch *touch)
 {
 	return tensor->start == (uintptr_t)touch->start &&
 	       tensor->n_bytes == touch->n_bytes;
 }
 
 /* The tensor in which a stretch lies now; NULL: none has all of it. */
-static struct sl__tracked *
-tensor_at(const struct sl__tracking *out, uintptr_t start, uint64_t n_bytes)
+static struct sl__tensor_lifetime *
+tensor_at(const struct sl__tensor_lifetimes *out, uintptr_t start, uint64_t n_bytes)
 {
 	for (size_t i = out->n_tensors; i > 0; i--) {
-		struct sl__tracked *tensor = &out->tensors[i - 1];
+		struct sl__tensor_lifetime *tensor = &out->tensors[i - 1];
 
 		if (!tensor->is_over && holds(tensor, start, n_bytes))
 			return tensor;
@@ -457,10 +457,10 @@ tensor_at(const struct sl__tracking *out, uintptr_t start, uint64_t n_bytes)
 static void
 end_others(struct tracker *t, const struct touch *touch, size_t moment)
 {
-	struct sl__tracking *out = t->out;
+	struct sl__tensor_lifetimes *out = t->out;
 
 	for (size_t i = 0; i < out->n_tensors; i++) {
-		struct sl__tracked *old = &out->tensors[i];
+		struct sl__tensor_lifetime *old = &out->tensors[i];
 
 		if (old->is_over ||
 		    !crosses(old, (uintptr_t)touch->start, touch->n_bytes))
@@ -476,12 +476,12 @@ static enum sl_status
 note_write(struct tracker *t, const struct touch *touch, size_t moment,
 	   struct sl_error *err)
 {
-	struct sl__tracked born = {.start = (uintptr_t)touch->start,
+	struct sl__tensor_lifetime born = {.start = (uintptr_t)touch->start,
 				   .n_bytes = touch->n_bytes,
 				   .buffer = touch->buffer,
 				   .born = moment,
 				   .last = moment};
-	struct sl__tracked *in = tensor_at(t->out, born.start, born.n_bytes);
+	struct sl__tensor_lifetime *in = tensor_at(t->out, born.start, born.n_bytes);
 
 	/* A part of what this step writes, or of what it changes in place. */
 	if (in && !is_same(in, touch) &&
@@ -499,7 +499,7 @@ static enum sl_status
 note_room(struct tracker *t, const struct touch *touch, size_t moment,
 	  struct sl_error *err)
 {
-	struct sl__tracked room = {.start = (uintptr_t)touch->start,
+	struct sl__tensor_lifetime room = {.start = (uintptr_t)touch->start,
 				   .n_bytes = touch->n_bytes,
 				   .buffer = touch->buffer,
 				   .born = moment,
@@ -513,7 +513,7 @@ note_room(struct tracker *t, const struct touch *touch, size_t moment,
 static void
 note_read(struct tracker *t, const struct touch *touch, size_t moment)
 {
-	struct sl__tracked *in =
+	struct sl__tensor_lifetime *in =
 		tensor_at(t->out, (uintptr_t)touch->start, touch->n_bytes);
 
 	if (!in)
@@ -524,7 +524,7 @@ note_read(struct tracker *t, const struct touch *touch, size_t moment)
 
 /* Whether some tensor has a part of it. */
 static int
-is_across(const struct sl__tracking *out, const struct touch *touch)
+is_across(const struct sl__tensor_lifetimes *out, const struct touch *touch)
 {
 	for (size_t i = 0; i < out->n_tensors; i++) {
 		if (!out->tensors[i].is_over &&
@@ -541,7 +541,7 @@ tell_what_is_known(struct tracker *t)
 {
 	for (size_t i = 0; i < t->touching.n; i++) {
 		struct touch *touch = &t->touching.list[i];
-		const struct sl__tracked *in = tensor_at(
+		const struct sl__tensor_lifetime *in = tensor_at(
 			t->out, (uintptr_t)touch->start, touch->n_bytes);
 
 		touch->is_known = in != NULL;
@@ -606,7 +606,7 @@ add_inputs(struct tracker *t, struct sl_error *err)
 
 	for (size_t i = 0; !rc && i < p->graph->blocks[0].n_inputs; i++) {
 		const struct sl__buffer *b = &p->buffers[p->inputs[i]];
-		struct sl__tracked input = {.start = (uintptr_t)b->data,
+		struct sl__tensor_lifetime input = {.start = (uintptr_t)b->data,
 					    .n_bytes = b->n_bytes,
 					    .buffer = p->inputs[i],
 					    .last = SIZE_MAX,
@@ -626,7 +626,7 @@ keep_outputs(struct tracker *t)
 
 	for (size_t k = 0; k < p->graph->blocks[0].n_outputs; k++) {
 		const struct sl__buffer *b = &p->buffers[p->outputs[k]];
-		struct sl__tracked *in =
+		struct sl__tensor_lifetime *in =
 			tensor_at(t->out, (uintptr_t)b->data, b->n_bytes);
 
 		if (!in || !b->n_bytes)
@@ -638,16 +638,16 @@ keep_outputs(struct tracker *t)
 
 /* Room that lies in what is alive anyway takes nothing. */
 static void
-drop_idle_room(struct sl__tracking *out)
+drop_idle_room(struct sl__tensor_lifetimes *out)
 {
 	for (size_t i = 0; i < out->n_tensors; i++) {
-		struct sl__tracked *room = &out->tensors[i];
+		struct sl__tensor_lifetime *room = &out->tensors[i];
 
 		for (size_t k = 0; room->is_idle && k < out->n_tensors; k++) {
-			const struct sl__tracked *other = &out->tensors[k];
+			const struct sl__tensor_lifetime *other = &out->tensors[k];
 
 			if (!other->is_idle &&
-			    sl__tracked_is_live(other, room->born) &&
+			    sl__tensor_lifetime_includes(other, room->born) &&
 			    crosses(other, room->start, room->n_bytes))
 				room->n_bytes = 0;
 		}
@@ -655,13 +655,13 @@ drop_idle_room(struct sl__tracking *out)
 }
 
 static void
-add_up(struct sl__tracking *out)
+add_up(struct sl__tensor_lifetimes *out)
 {
 	for (size_t m = 0; m < out->n; m++) {
 		for (size_t i = 0; i < out->n_tensors; i++) {
-			if (sl__tracked_is_live(&out->tensors[i], m))
+			if (sl__tensor_lifetime_includes(&out->tensors[i], m))
 				out->live_bytes[m] +=
-					sl__tracked_bytes(&out->tensors[i]);
+					sl__tensor_lifetime_bytes(&out->tensors[i]);
 		}
 		if (out->live_bytes[m] > out->peak_bytes) {
 			out->peak_bytes = out->live_bytes[m];
@@ -674,7 +674,7 @@ static enum sl_status
 monitor(struct tracker *t, struct sl_plan *plan, struct sl_error *err)
 {
 	struct sl__interceptor interceptor = {around, t};
-	struct sl__tracking *out = t->out;
+	struct sl__tensor_lifetimes *out = t->out;
 	size_t n = t->program->n_steps;
 	enum sl_status rc;
 
@@ -700,7 +700,7 @@ monitor(struct tracker *t, struct sl_plan *plan, struct sl_error *err)
 }
 
 enum sl_status
-sl__track(struct sl__tracking *out, struct sl_plan *plan,
+sl__track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
 	  const struct sl__track_options *how, struct sl__arena *arena,
 	  struct sl_error *err)
 {
@@ -726,7 +726,7 @@ sl__track(struct sl__tracking *out, struct sl_plan *plan,
 }
 
 enum sl_status
-sl__track_or_say(struct sl__tracking *out, struct sl_plan *plan,
+sl__track_or_say(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
 		 const struct sl__track_options *how, struct sl__arena *arena,
 		 struct sl_error *err)
 {

@@ -4,7 +4,7 @@
 #define SL_TRACKER_H
 
 #include "engine/observer.h"
-#include "result/tracking.h"
+#include "result/tensor_lifetime.h"
 
 struct sl__track_options {
 	const volatile sig_atomic_t *interrupt; /* NULL: none */
@@ -19,14 +19,14 @@ struct sl__track_options {
  * step.  Storage is from 'arena', of which copies of the largest step's
  * operands are part.
  */
-enum sl_status sl__track(struct sl__tracking *out, struct sl_plan *plan,
+enum sl_status sl__track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
 			 const struct sl__track_options *how,
 			 struct sl__arena *arena,
 			 struct sl_error *err) SL_CHECKED;
 
 /* Likewise, but what was interrupted, or has no memory for copies, is absent
  * and no failure. */
-enum sl_status sl__track_or_say(struct sl__tracking *out, struct sl_plan *plan,
+enum sl_status sl__track_or_say(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
 				const struct sl__track_options *how,
 				struct sl__arena *arena,
 				struct sl_error *err) SL_CHECKED;

@@ -8,7 +8,7 @@
 
 /* What sl_inspection_render() was given. */
 struct sl__inspect_result {
-	struct sl__inspections inspections; /* first: what the table is of */
+	struct sl__inspection_list inspections; /* first: what the table is of */
 	struct sl_inspect_view view;
 };
 

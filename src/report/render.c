@@ -12,7 +12,7 @@
 #include "report/fact_text.h"
 #include "report/result_csv.h"
 #include "report/speech.h"
-#include "result/saved.h"
+#include "result/saved_result.h"
 
 #include "base/banned.h"
 
@@ -51,7 +51,7 @@ write_json(const struct sl__renderer *renderer, const void *result,
 {
 	struct sl__json json;
 
-	sl__saved_begin(&json, out,
+	sl__result_document_begin(&json, out,
 			how->command ? how->command : renderer->command,
 			how->version, renderer->table);
 	json.say = sl__fact_write;

@@ -285,7 +285,7 @@ static void
 page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
-	const struct sl__microbenches *r = result;
+	const struct sl__microbench_list *r = result;
 
 	for (size_t i = 0; i < r->n; i++) {
 		const struct sl_microbench *m = r->list[i];
@@ -322,7 +322,7 @@ sl_microbench_render(const struct sl_microbench *const *found, size_t n,
 			"bound_ms,roof_share,class?unknown,verdict=shown?-,"
 			"sure?false",
 	};
-	struct sl__microbenches result = {found, n};
+	struct sl__microbench_list result = {found, n};
 
 	if (!n)
 		return sl__fail(err, SL_E_USAGE, "nothing to report on");

@@ -2,7 +2,7 @@
 /* report_saved.c - a saved result, rendered by what renders its kind. */
 #include "report/render.h"
 #include "result/function_profile.h"
-#include "result/saved.h"
+#include "result/saved_result.h"
 #include "result/tables.h"
 
 #include "base/banned.h"
@@ -38,7 +38,7 @@ static enum sl_status
 inspections(const void *record, const struct sl_render_options *how,
 	    struct sl_buf *out, struct sl_error *err)
 {
-	const struct sl__inspections *i = record;
+	const struct sl__inspection_list *i = record;
 
 	return sl_inspection_render(i->list, i->n, NULL, how, out, err);
 }
@@ -47,7 +47,7 @@ static enum sl_status
 profiles(const void *record, const struct sl_render_options *how,
 	 struct sl_buf *out, struct sl_error *err)
 {
-	const struct sl__profiles *p = record;
+	const struct sl__profile_list *p = record;
 	const struct sl_profile_view view = {.struct_size = sizeof(view),
 					     .layer = p->layer};
 
@@ -58,7 +58,7 @@ static enum sl_status
 microbenches(const void *record, const struct sl_render_options *how,
 	     struct sl_buf *out, struct sl_error *err)
 {
-	const struct sl__microbenches *m = record;
+	const struct sl__microbench_list *m = record;
 
 	return sl_microbench_render(m->list, m->n, how, out, err);
 }

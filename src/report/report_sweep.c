@@ -233,7 +233,7 @@ add_law(struct sl__doc *doc, const struct sl_sweep_exponent *e)
 {
 	sl__doc_cell(doc, SL__STYLE_STRONG, "%s%s",
 		     e->figure == SL_SWEEP_KIND ? "  " : "",
-		     sl__sweep_law_text(e));
+		     sl__sweep_law_quantity(e));
 	add_exponent(doc, &e->exponent);
 	if (isnan(e->formula))
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");

@@ -199,7 +199,7 @@ tell_kind(struct narrator *t, const struct sl_sweep_exponent *e)
 	sl__narrate(t->to,
 		    "%s: exponent %s%s, %.1f %% of the operations' time at %s "
 		    "%lld, %.1f %% at %lld.",
-		    sl__sweep_law_text(e), exponent_words(&w, &e->exponent),
+		    sl__sweep_law_quantity(e), exponent_words(&w, &e->exponent),
 		    formula.s, 100 * e->share_first, t->axis,
 		    (long long)t->first->value, 100 * e->share_last,
 		    (long long)t->last->value);
@@ -405,7 +405,7 @@ tell_disturbed(struct narrator *t, const struct visits *v)
 	size_t n_spoilt = 0;
 
 	for (size_t i = 0; i < t->series->n_points; i++)
-		n_spoilt += (size_t)sl__sweep_is_spoilt(&t->series->points[i]);
+		n_spoilt += (size_t)sl__sweep_point_is_disturbed(&t->series->points[i]);
 	if (v->n_disturbed)
 		sl__narrate(t->to,
 			    "Background load disturbed %zu of %zu visits: the "

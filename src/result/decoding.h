@@ -28,7 +28,7 @@ struct sl__loop_point {
  * Invariants: points ascend by n_past + n_new.  Of the passes that yield the
  * second token and on, n_further are among them out of n_tokens - 1.
  */
-struct sl__decode_figures {
+struct sl__decode_timings {
 	struct sl__loop_point *points; /* [POINTS_MOST + PROMPT_MOST] */
 	size_t n_points, n_further;
 	double all_plans_ns;

@@ -35,11 +35,11 @@ write_members(struct sl__json *json, const char *key,
 	sl__json_object(json, key);
 	sl__json_text(json, "kind", sl_fact_kind_text(fact->kind));
 	sl__json_array(json, "values");
-	for (size_t i = 0; i < sl__fact_n_values(fact->kind); i++)
+	for (size_t i = 0; i < sl__fact_kind_n_values(fact->kind); i++)
 		sl__json_number(json, NULL, fact->values[i]);
 	sl__json_end_array(json);
 	sl__json_array(json, "names");
-	for (size_t i = 0; i < sl__fact_n_names(fact->kind); i++)
+	for (size_t i = 0; i < sl__fact_kind_n_names(fact->kind); i++)
 		sl__json_text(json, NULL, fact->names[i] ? fact->names[i] : "");
 	sl__json_end_array(json);
 	sl__json_end_object(json);
@@ -107,8 +107,8 @@ sl__fact_read(struct sl_fact *out, const struct sl__json_value *value,
 
 	*out = (struct sl_fact){.kind = SL_FACT_NONE};
 	if (kind == SL_N_FACT_KINDS || !values || !names ||
-	    values->n != sl__fact_n_values((enum sl_fact_kind)kind) ||
-	    names->n != sl__fact_n_names((enum sl_fact_kind)kind))
+	    values->n != sl__fact_kind_n_values((enum sl_fact_kind)kind) ||
+	    names->n != sl__fact_kind_n_names((enum sl_fact_kind)kind))
 		return sl__fail(err, SL_E_DATA, "no fact that is known");
 	out->kind = (enum sl_fact_kind)kind;
 	for (e = values->first; e; e = e->next)

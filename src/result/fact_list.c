@@ -94,13 +94,13 @@ sl_fact_kind_text(enum sl_fact_kind kind)
 }
 
 size_t
-sl__fact_n_values(enum sl_fact_kind kind)
+sl__fact_kind_n_values(enum sl_fact_kind kind)
 {
 	return kinds[known(kind)].n_values;
 }
 
 size_t
-sl__fact_n_names(enum sl_fact_kind kind)
+sl__fact_kind_n_names(enum sl_fact_kind kind)
 {
 	return kinds[known(kind)].n_names;
 }

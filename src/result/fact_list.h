@@ -26,7 +26,7 @@ struct sl_fact *sl__fact_copy(const struct sl_fact *fact,
 			      struct sl__arena *arena);
 
 /* How many values and names a fact of this kind has. */
-size_t sl__fact_n_values(enum sl_fact_kind kind);
-size_t sl__fact_n_names(enum sl_fact_kind kind);
+size_t sl__fact_kind_n_values(enum sl_fact_kind kind);
+size_t sl__fact_kind_n_names(enum sl_fact_kind kind);
 
 #endif

@@ -66,19 +66,19 @@ enum { SL__N_FIELD_KINDS = SL__FIELD_MADE + 1 };
 
 /* Why a field is absent in this record, which is part of 'parent' (NULL at the
  * top); NULL: it is there. */
-typedef const char *sl__field_why(const void *record, const void *parent);
+typedef const char *sl__field_absence_reason(const void *record, const void *parent);
 
 /* The fact that is why a value is absent; NULL: another reason. */
-typedef const struct sl_fact *sl__field_fact(const void *record);
+typedef const struct sl_fact *sl__field_absence_fact(const void *record);
 
 /* A figure that follows from others. */
-struct sl__made {
+struct sl__computed_value {
 	const char *text;
 	uint64_t whole;
 	double number;
 };
 struct sl__field;
-typedef void sl__field_make(struct sl__made *out, const void *record,
+typedef void sl__field_compute(struct sl__computed_value *out, const void *record,
 			    const void *parent);
 
 /* The words of an enum, whose values are 0 to n - 1. */
@@ -111,13 +111,13 @@ struct sl__field {
 	const struct sl__vocabulary *words;
 	/* Reasons, where the value itself is absent. */
 	const char *absent;
-	sl__field_why *because;
-	sl__field_fact *fact;
+	sl__field_absence_reason *because;
+	sl__field_absence_fact *fact;
 	/* Reasons, where other fields rule it out. */
-	sl__field_why *why;
+	sl__field_absence_reason *why;
 	size_t reason; /* 1 + offset of a const char *; NULL: it is there */
 	enum sl__sentence_kind speech;   /* of SPOKEN */
-	sl__field_make *make;     /* of MADE */
+	sl__field_compute *make;     /* of MADE */
 	enum sl__field_kind made; /* and what that is: TEXT, WHOLE, NUMBER,
 				     BOOLEAN; of OWN, OBJECT or one of these */
 	sl__field_write *write;   /* of OWN */

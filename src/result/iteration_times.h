@@ -7,9 +7,9 @@
 #include "stats/calm_pairs.h"
 
 enum {
-	SL__PASSES_KEPT = 1 << 16, /* samples of a column; a power of two */
-	SL__PASSES_ROWS = 256,     /* recorded passes whose steps are kept */
-	SL__PASSES_SLOW = SL__KEPT_SLOW
+	SL__ITERATIONS_KEPT = 1 << 16, /* samples of a column; a power of two */
+	SL__ITERATIONS_ROWS = 256,     /* recorded passes whose steps are kept */
+	SL__ITERATIONS_SLOW = SL__KEPT_SLOW
 };
 
 /*
@@ -47,7 +47,7 @@ struct sl__timed_iterations {
 	double *step_ns;   /* [n_steps] sums */
 	uint64_t *n_calls; /* [n_steps] */
 	double *step_min_ns, *step_max_ns;
-	float *rows; /* [SL__PASSES_ROWS * n_steps] */
+	float *rows; /* [SL__ITERATIONS_ROWS * n_steps] */
 	size_t n_rows, row_stride;
 
 	struct sl__kept_iterations kept;

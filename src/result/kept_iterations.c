@@ -19,7 +19,7 @@ sl__event_buffer_reserve(struct sl__event_buffer *events, size_t n_steps,
 }
 
 int
-sl__kept_init(struct sl__kept_iterations *k, size_t n_steps, size_t n_slowest,
+sl__kept_iterations_init(struct sl__kept_iterations *k, size_t n_steps, size_t n_slowest,
 	      struct sl__arena *arena)
 {
 	int failed;
@@ -123,7 +123,7 @@ look(struct sl__kept_iterations *k)
 }
 
 void
-sl__kept_add(struct sl__kept_iterations *k,
+sl__kept_iterations_add(struct sl__kept_iterations *k,
 	     const struct sl__event_buffer *events, uint64_t begin,
 	     uint64_t end)
 {
@@ -142,7 +142,7 @@ sl__kept_add(struct sl__kept_iterations *k,
 }
 
 void
-sl__kept_settle(struct sl__kept_iterations *k)
+sl__kept_iterations_set_median(struct sl__kept_iterations *k)
 {
 	const struct sl__kept_iteration *best = &k->near;
 

@@ -68,7 +68,7 @@ SL__WHY(no_peak, sl_memory_use, m,
 enum { make_peak_kind = SL__FIELD_TEXT };
 
 static void
-make_peak(struct sl__made *out, const void *record, const void *parent)
+make_peak(struct sl__computed_value *out, const void *record, const void *parent)
 {
 	const struct sl_operation *o = peak_operation(record, parent);
 
@@ -139,7 +139,7 @@ static const struct sl__field memory_fields[] = {
 		   .because = no_peak),
 	BYTES(peak_operation, "peak_operation_index", "its index"),
 	SL__F_LIST(LIST, sl_memory_use, alive, n_alive, "alive_at_peak",
-		   "largest first", .of = &sl__table_alive),
+		   "largest first", .of = &sl__table_alive_at_peak),
 	SL__F_MADE(make_basis, "timeline_basis", "tracked, or planned",
 		   .why = no_basis),
 	SL__F_LIST(LIST, sl_memory_use, timeline, n_timeline, "timeline",

@@ -11,7 +11,7 @@ const char *sl__micro_verdict_text(const struct sl_micro_point *point);
 
 /* What the crossover is from or to, at one of its two points: a verdict,
  * "compute" or "memory", a level. */
-const char *sl__micro_crossover_text(const struct sl_micro_series *series,
+const char *sl__micro_crossover_regime(const struct sl_micro_series *series,
 				     const struct sl_micro_crossover *crossover,
 				     size_t point);
 
@@ -20,20 +20,20 @@ const char *sl__micro_focus_text(enum sl_micro_focus focus);
 
 /* The point whose verdict stands for that of a measured one as crossovers see
  * it: itself, or the one before where it is an exception. */
-size_t sl__micro_settled(const struct sl_micro_series *series, size_t point);
+size_t sl__micro_verdict_point(const struct sl_micro_series *series, size_t point);
 
 /* Whether two measured points have the same verdict, as crossovers see it. */
-int sl__micro_is_alike(const struct sl_micro_series *series, size_t a,
+int sl__micro_has_same_verdict(const struct sl_micro_series *series, size_t a,
 		       size_t b);
 
 /* The next measured point from i on; n_points where there is none. */
-size_t sl__micro_next(const struct sl_micro_series *series, size_t i);
+size_t sl__micro_next_measured(const struct sl_micro_series *series, size_t i);
 
 /*
  * The bytes a second at the largest size, over those at the next smaller one
  * whose data lie nearer and which is no overhead; NaN: there is none.  Where
  * it is about 1, where data lie does not matter.  A size must be measured.
  */
-double sl__micro_far_ratio(const struct sl_micro_series *series);
+double sl__micro_bandwidth_ratio(const struct sl_micro_series *series);
 
 #endif

@@ -104,7 +104,7 @@ static const char *
 turn_text(const struct sl_micro_crossover *crossover,
 	  const struct sl_micro_series *of, size_t at)
 {
-	return sl__micro_crossover_text(of, crossover, at);
+	return sl__micro_crossover_regime(of, crossover, at);
 }
 
 static uint64_t
@@ -301,15 +301,15 @@ static const struct sl__field microbench_fields[] = {
 static SL__RECORD(microbench, "microbench", sl_microbench, microbench_fields,
 		  0);
 
-SL__WHY(are_several, sl__microbenches, m, m->n > 1 ? "several operators" : NULL)
-SL__WHY(is_one, sl__microbenches, m, m->n > 1 ? NULL : "one operator")
+SL__WHY(are_several, sl__microbench_list, m, m->n > 1 ? "several operators" : NULL)
+SL__WHY(is_one, sl__microbench_list, m, m->n > 1 ? NULL : "one operator")
 
 static const struct sl__field document_fields[] = {
-	SL__F_LIST(FIRST, sl__microbenches, list, n, NULL, "the only operator",
+	SL__F_LIST(FIRST, sl__microbench_list, list, n, NULL, "the only operator",
 		   .of = &microbench, .is_of_pointers = 1, .why = are_several),
-	SL__F_LIST(LIST, sl__microbenches, list, n, "results",
+	SL__F_LIST(LIST, sl__microbench_list, list, n, "results",
 		   "several operators", .of = &microbench, .is_of_pointers = 1,
 		   .why = is_one, .is_left_out = 1),
 };
-SL__RECORD(sl__table_microbench, "microbench", sl__microbenches,
+SL__RECORD(sl__table_microbench, "microbench", sl__microbench_list,
 	   document_fields, 0);

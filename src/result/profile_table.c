@@ -22,7 +22,7 @@
 enum { make_reference_steps_kind = SL__FIELD_WHOLE };
 
 static void
-make_reference_steps(struct sl__made *out, const void *record,
+make_reference_steps(struct sl__computed_value *out, const void *record,
 		     const void *parent)
 {
 	const struct sl_profile *p = record;
@@ -209,7 +209,7 @@ SL__WHY(no_step, sl_ceilings, c,
 enum { make_bandwidth_kind = SL__FIELD_NUMBER };
 
 static void
-make_bandwidth(struct sl__made *out, const void *record, const void *parent)
+make_bandwidth(struct sl__computed_value *out, const void *record, const void *parent)
 {
 	const struct sl_estimate *e = bandwidth_of(record);
 
@@ -284,7 +284,7 @@ SL__WHY(not_counted, sl_counter_use, use,
 enum { make_event_kind = SL__FIELD_TEXT };
 
 static void
-make_event(struct sl__made *out, const void *record, const void *parent)
+make_event(struct sl__computed_value *out, const void *record, const void *parent)
 {
 	const struct sl_profile *p = parent;
 	const struct sl_counter_use *use = record;
@@ -542,7 +542,7 @@ static const struct sl__field layer_fields[] = {
 };
 static SL__RECORD(layer, "layer", sl_layer_profile, layer_fields, 0);
 
-SL__WHY(are_several, sl__profiles, r, r->n > 1 ? "several models" : NULL)
+SL__WHY(are_several, sl__profile_list, r, r->n > 1 ? "several models" : NULL)
 
 static const char *
 is_one(const void *record, const void *parent)
@@ -551,15 +551,15 @@ is_one(const void *record, const void *parent)
 }
 
 static const struct sl__field document_fields[] = {
-	SL__F(POINTER, sl__profiles, machine, "machine", "that it ran on",
+	SL__F(POINTER, sl__profile_list, machine, "machine", "that it ran on",
 	      .of = &sl__table_machine, .absent = "run `sleuth machine` first"),
-	SL__F(POINTER, sl__profiles, layer, "layer",
+	SL__F(POINTER, sl__profile_list, layer, "layer",
 	      "whose profile this is, alone and within its model",
 	      .of = &layer),
-	SL__F_LIST(FIRST, sl__profiles, list, n, NULL, "the only model",
+	SL__F_LIST(FIRST, sl__profile_list, list, n, NULL, "the only model",
 		   .of = &sl__table_profile, .is_of_pointers = 1,
 		   .why = are_several),
-	SL__F_LIST(LIST, sl__profiles, list, n, "results", "several models",
+	SL__F_LIST(LIST, sl__profile_list, list, n, "results", "several models",
 		   .of = &sl__table_profile, .is_of_pointers = 1, .why = is_one,
 		   .is_left_out = 1),
 };
@@ -568,7 +568,7 @@ static const struct sl__field document_fields[] = {
 static void
 settle_document(void *record)
 {
-	struct sl__profiles *r = record;
+	struct sl__profile_list *r = record;
 
 	for (size_t i = 0; i < r->n; i++)
 		((struct sl_profile *)(uintptr_t)r->list[i])->machine =
@@ -578,5 +578,5 @@ settle_document(void *record)
 			r->list[0];
 }
 
-SL__RECORD(sl__table_profiles, "profile", sl__profiles, document_fields,
+SL__RECORD(sl__table_profiles, "profile", sl__profile_list, document_fields,
 	   .settle = settle_document);

@@ -22,7 +22,7 @@ void sl__record_write(struct sl__json *json, const struct sl__record *table,
 		      const void *record, const void *parent);
 
 /* The same as an object of its own under 'key' (NULL in an array). */
-void sl__record_object(struct sl__json *json, const char *key,
+void sl__record_write_object(struct sl__json *json, const char *key,
 		       const struct sl__record *table, const void *record,
 		       const void *parent);
 

@@ -7,7 +7,7 @@
  */
 #include "base/buf.h"
 #include "result/record.h"
-#include "result/saved.h"
+#include "result/saved_result.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -238,22 +238,22 @@ write_section(struct sl_buf *out, const struct library *l,
 static int
 is_kind(const struct sl__record *r)
 {
-	for (size_t i = 0; sl__saved_kinds[i]; i++) {
-		if (!strcmp(sl__saved_kinds[i]->name, r->name))
+	for (size_t i = 0; sl__saved_result_kinds[i]; i++) {
+		if (!strcmp(sl__saved_result_kinds[i]->name, r->name))
 			return 1;
 	}
 	return 0;
 }
 
 void
-sl__saved_document(struct sl_buf *out)
+sl__schema_document_write(struct sl_buf *out)
 {
 	struct library l = {.n = 0};
 
-	for (size_t i = 0; sl__saved_kinds[i]; i++)
-		collect(&l, sl__saved_kinds[i]);
-	for (size_t i = 0; sl__saved_kinds[i]; i++)
-		write_section(out, &l, sl__saved_kinds[i],
+	for (size_t i = 0; sl__saved_result_kinds[i]; i++)
+		collect(&l, sl__saved_result_kinds[i]);
+	for (size_t i = 0; sl__saved_result_kinds[i]; i++)
+		write_section(out, &l, sl__saved_result_kinds[i],
 			      "A document of this kind.");
 	for (size_t i = 0; i < l.n; i++) {
 		if (l.n_uses[i] > 1 && !is_kind(l.records[i]))

@@ -337,7 +337,7 @@ write_object(const struct writer *w)
 	const void *outer = w->f->n_bytes ? w->record : w->parent;
 
 	if (w->f->key)
-		sl__record_object(w->json, w->f->key, w->f->of, at(w), outer);
+		sl__record_write_object(w->json, w->f->key, w->f->of, at(w), outer);
 	else
 		sl__record_write(w->json, w->f->of, at(w), outer);
 }
@@ -347,7 +347,7 @@ static void
 put_record(const struct writer *w, const void *record)
 {
 	if (w->f->key)
-		sl__record_object(w->json, w->f->key, w->f->of, record,
+		sl__record_write_object(w->json, w->f->key, w->f->of, record,
 				  w->record);
 	else
 		sl__record_write(w->json, w->f->of, record, w->record);
@@ -522,7 +522,7 @@ write_never(const struct writer *w)
 static void
 write_made(const struct writer *w)
 {
-	struct sl__made made = {.text = NULL};
+	struct sl__computed_value made = {.text = NULL};
 
 	w->f->make(&made, w->record, w->parent);
 	if (w->f->made == SL__FIELD_TEXT)
@@ -610,7 +610,7 @@ sl__record_write(struct sl__json *json, const struct sl__record *table,
 }
 
 void
-sl__record_object(struct sl__json *json, const char *key,
+sl__record_write_object(struct sl__json *json, const char *key,
 		  const struct sl__record *table, const void *record,
 		  const void *parent)
 {

@@ -58,7 +58,7 @@ copy_sizes(struct sl_sizes *out, const struct sl_sizes *from,
 }
 
 enum sl_status
-sl__request_of(struct sl_request *out, const char *model, const char *layer,
+sl__request_from_options(struct sl_request *out, const char *model, const char *layer,
 	       const struct sl_plan_options *plan, struct sl__arena *arena,
 	       struct sl_error *err)
 {

@@ -40,17 +40,17 @@ part_of(struct sl_estimate e, size_t n_threads)
 }
 
 double
-sl__roof_upper(const struct sl_estimate *e)
+sl__ceiling_upper_bound(const struct sl_estimate *e)
 {
 	return e->needs_n ? 2 * e->value : e->hi;
 }
 
-static enum sl__roof_place
+static enum sl__roof_relation
 place_of(double rate, double lowest, const struct ceilings *c)
 {
-	if (lowest > sl__roof_upper(&c->fastest))
+	if (lowest > sl__ceiling_upper_bound(&c->fastest))
 		return SL__ROOF_IMPOSSIBLE;
-	if (lowest > sl__roof_upper(&c->one))
+	if (lowest > sl__ceiling_upper_bound(&c->one))
 		return SL__ROOF_ABOVE;
 	return rate > c->one.value ? SL__ROOF_UNCLEAR : SL__ROOF_WITHIN;
 }
@@ -67,7 +67,7 @@ share_of(double rate, double stretch, const struct ceilings *c,
 	if (!(c->one.value > 0))
 		return s;
 	s.place = place_of(rate, lowest, c);
-	s.or_threads = !(lowest > sl__roof_upper(&c->all));
+	s.or_threads = !(lowest > sl__ceiling_upper_bound(&c->all));
 	s.or_wrong = !(rate <= c->fastest.value);
 	if (s.place == SL__ROOF_IMPOSSIBLE) {
 		s.share = sl__absent("impossible: above all ceilings");
@@ -185,7 +185,7 @@ sl__rates_of_scope(const struct sl_scopes *s, const struct sl_scope_row *row)
 		   row->resident_change_bytes.absent;
 	double taken_off_ns = bare ? s->pair_ns : s->resources_pair_ns;
 	struct sl__rates rates = {row->flops_per_s, row->bytes_per_s,
-				  (sl__roof_upper(&row->mean) + taken_off_ns) /
+				  (sl__ceiling_upper_bound(&row->mean) + taken_off_ns) /
 					  row->mean.value,
 				  row->n_threads};
 
@@ -197,7 +197,7 @@ sl__rates_of_function(const struct sl__function_profile *p)
 {
 	const struct sl_estimate *median = &p->time->wall.median;
 	struct sl__rates rates = {p->flops_per_s, p->bytes_per_s,
-				  sl__roof_upper(median) / median->value, 1};
+				  sl__ceiling_upper_bound(median) / median->value, 1};
 
 	return rates;
 }

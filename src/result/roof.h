@@ -20,10 +20,10 @@ struct sl__rates {
  * more than a lowered clock frequency or a neighbour on the memory bus take
  * from a ceiling, and than a clock errs.
  */
-double sl__roof_upper(const struct sl_estimate *e);
+double sl__ceiling_upper_bound(const struct sl_estimate *e);
 
 /* Where a rate lies, its errors and those of the ceilings considered. */
-enum sl__roof_place {
+enum sl__roof_relation {
 	SL__ROOF_WITHIN = 0, /* not above its ceiling */
 	SL__ROOF_UNCLEAR,    /* above, but the errors may explain it */
 	SL__ROOF_ABOVE,      /* above, and 'because' says how that can be */
@@ -41,7 +41,7 @@ struct sl__roof_share {
 	struct sl_reading share; /* of the ceiling */
 	double ceiling;          /* per second */
 	const char *of;          /* "one core's f32 peak" */
-	enum sl__roof_place place;
+	enum sl__roof_relation place;
 	const char *because; /* "its data comes from caches" */
 	int or_threads;      /* or more threads work: all of them reach it */
 	int or_wrong; /* or it is wrong: no ceiling is known to be as high */

@@ -96,7 +96,7 @@
  * BOOLEAN with 'whole', NUMBER with 'number'. */
 #define SL__MAKE(id, s, r, type, member, value)                  \
 	enum { id##_kind = SL__FIELD_##type };                   \
-	static void id(struct sl__made *out, const void *record, \
+	static void id(struct sl__computed_value *out, const void *record, \
 		       const void *parent)                       \
 	{                                                        \
 		const struct s *r = record;                      \

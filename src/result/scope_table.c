@@ -147,7 +147,7 @@ write_sizes(struct sl__json *json, const struct sl__field *f,
 					 m->n_by_size[i]};
 
 		if (row.n)
-			sl__record_object(json, NULL, &size, &row, m);
+			sl__record_write_object(json, NULL, &size, &row, m);
 	}
 	sl__json_end_array(json);
 }

@@ -5,7 +5,7 @@
 
 #include "sleuth.h"
 
-struct sl__counted {
+struct sl__step_counts {
 	const struct sl_operation_counts *counts; /* as steps[] were given */
 	size_t n;            /* 0 where nothing could be counted */
 	size_t n_iterations; /* with counters */

@@ -7,13 +7,13 @@
 
 /* What a law is of: "time", "memory", "flops", "attention matmuls",
  * "others", or a type of operation. */
-const char *sl__sweep_law_text(const struct sl_sweep_exponent *law);
+const char *sl__sweep_law_quantity(const struct sl_sweep_exponent *law);
 
 /* From where on a visit or a size counts as disturbed by others. */
 #define SL__SWEEP_DISTURBED 0.15
 
 /* Whether others disturbed every visit to the point: its time is then theirs
  * as well, and shows no law. */
-int sl__sweep_is_spoilt(const struct sl_sweep_point *point);
+int sl__sweep_point_is_disturbed(const struct sl_sweep_point *point);
 
 #endif

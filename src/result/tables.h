@@ -7,7 +7,7 @@
 
 /* Parts that several results have. */
 extern const struct sl__record sl__table_latency, sl__table_noise,
-	sl__table_alive, sl__table_comparison, sl__table_cost,
+	sl__table_alive_at_peak, sl__table_comparison, sl__table_cost,
 	sl__table_inspection, sl__table_machine, sl__table_model,
 	sl__table_plan_memory, sl__table_profile;
 
@@ -21,14 +21,14 @@ extern const struct sl__record sl__table_bench, sl__table_comparisons,
 
 /* Models that were inspected, as a document has them: the first inline where it
  * is the only one, else a list. */
-struct sl__inspections {
+struct sl__inspection_list {
 	const struct sl_inspection *const *list;
 	size_t n;
 };
 extern const struct sl__record sl__table_inspections;
 
 /* Models that were profiled, likewise. */
-struct sl__profiles {
+struct sl__profile_list {
 	const struct sl_profile *const *list;
 	size_t n;                             /* at least 1 */
 	const struct sl_machine *machine;     /* of the first; NULL: none */
@@ -37,7 +37,7 @@ struct sl__profiles {
 extern const struct sl__record sl__table_profiles;
 
 /* Operators over sizes, likewise. */
-struct sl__microbenches {
+struct sl__microbench_list {
 	const struct sl_microbench *const *list;
 	size_t n; /* at least 1 */
 };

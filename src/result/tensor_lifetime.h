@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tracking.h - which tensors were in memory while a plan ran. */
-#ifndef SL_TRACKING_H
-#define SL_TRACKING_H
+/* tensor_lifetime.h - which tensors were in memory while a plan ran. */
+#ifndef SL_TENSOR_LIFETIME_H
+#define SL_TENSOR_LIFETIME_H
 
 #include "sleuth.h"
 
 /* A stretch of memory from the step that writes it anew to the last step that
  * reads it; in moments, see below. */
-struct sl__tracked {
+struct sl__tensor_lifetime {
 	uintptr_t start;
 	uint64_t n_bytes;
 	uint32_t buffer; /* by which the step named it */
@@ -23,19 +23,19 @@ struct sl__tracked {
  * unit in which memory is placed: a tensor of 65 bytes takes two.  One that is
  * written in the place of another, which the step reads, is there once.
  */
-struct sl__tracking {
+struct sl__tensor_lifetimes {
 	const char *absent; /* why nothing was seen; NULL */
 	size_t *steps;      /* [n] of each moment */
 	uint64_t *live_bytes;
 	size_t n;
 	size_t peak; /* the first moment with most */
 	uint64_t peak_bytes;
-	struct sl__tracked *tensors; /* inputs first, then as they were born */
+	struct sl__tensor_lifetime *tensors; /* inputs first, then as they were born */
 	size_t n_tensors, cap_tensors;
 };
 
 /* Bytes in whole lines. */
-uint64_t sl__tracked_bytes(const struct sl__tracked *tensor);
-int sl__tracked_is_live(const struct sl__tracked *tensor, size_t moment);
+uint64_t sl__tensor_lifetime_bytes(const struct sl__tensor_lifetime *tensor);
+int sl__tensor_lifetime_includes(const struct sl__tensor_lifetime *tensor, size_t moment);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saved.c - a result of any kind, read back from JSON.
+ * saved_result.c - a result of any kind, read back from JSON.
  *
  * A document says what kind of result it holds; the table of that kind does
  * the rest.
  */
-#include "result/saved.h"
+#include "result/saved_result.h"
 #include "base/status.h"
 #include "result/record.h"
 #include "result/tables.h"
@@ -16,7 +16,7 @@
 
 enum { SCHEMA = 1 };
 
-const struct sl__record *const sl__saved_kinds[] = {
+const struct sl__record *const sl__saved_result_kinds[] = {
 	&sl__table_bench,
 	&sl__table_comparisons,
 	&sl__table_fit,
@@ -39,7 +39,7 @@ const struct sl__record *const sl__saved_kinds[] = {
 };
 
 void
-sl__saved_begin(struct sl__json *json, struct sl_buf *out, const char *command,
+sl__result_document_begin(struct sl__json *json, struct sl_buf *out, const char *command,
 		const char *version, const struct sl__record *table)
 {
 	sl__json_init(json, out);
@@ -89,8 +89,8 @@ find_kind(const struct sl__record **out, const struct sl__json_value *root,
 		return sl__fail(err, SL_E_DATA,
 				"\"kind\" is not there: this "
 				"result cannot be read back");
-	for (size_t i = 0; sl__saved_kinds[i]; i++) {
-		*out = sl__saved_kinds[i];
+	for (size_t i = 0; sl__saved_result_kinds[i]; i++) {
+		*out = sl__saved_result_kinds[i];
 		if (strcmp((*out)->name, kind) == 0)
 			return SL_OK;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* saved.h - a result of any kind, read back from JSON. */
-#ifndef SL_SAVED_H
-#define SL_SAVED_H
+/* saved_result.h - a result of any kind, read back from JSON. */
+#ifndef SL_SAVED_RESULT_H
+#define SL_SAVED_RESULT_H
 
 #include "base/json.h"
 #include "result/field.h"
@@ -19,14 +19,14 @@ struct sl_result {
  * Opens the document of a result: schema, tool, command and kind.  The caller
  * writes its members and ends the object.  'version' NULL: this library's.
  */
-void sl__saved_begin(struct sl__json *json, struct sl_buf *out,
+void sl__result_document_begin(struct sl__json *json, struct sl_buf *out,
 		     const char *command, const char *version,
 		     const struct sl__record *table);
 
 /* The tables of docs/schema.md, which follow from the rows of all kinds. */
-void sl__saved_document(struct sl_buf *out);
+void sl__schema_document_write(struct sl_buf *out);
 
 /* All kinds of result that can be read back; ends with NULL. */
-extern const struct sl__record *const sl__saved_kinds[];
+extern const struct sl__record *const sl__saved_result_kinds[];
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tracking.c - which tensors were in memory while a plan ran. */
-#include "result/tracking.h"
+/* tensor_lifetime.c - which tensors were in memory while a plan ran. */
+#include "result/tensor_lifetime.h"
 
 #include "base/banned.h"
 
 enum { LINE_BYTES = 64 };
 
 uint64_t
-sl__tracked_bytes(const struct sl__tracked *t)
+sl__tensor_lifetime_bytes(const struct sl__tensor_lifetime *t)
 {
 	uintptr_t first = t->start / LINE_BYTES;
 	uintptr_t end = (t->start + t->n_bytes + LINE_BYTES - 1) / LINE_BYTES;
@@ -16,7 +16,7 @@ sl__tracked_bytes(const struct sl__tracked *t)
 }
 
 int
-sl__tracked_is_live(const struct sl__tracked *t, size_t moment)
+sl__tensor_lifetime_includes(const struct sl__tensor_lifetime *t, size_t moment)
 {
 	return t->born <= moment && moment <= t->last;
 }
