@@ -7,12 +7,12 @@
 #include "experiment/output_check.h"
 #include "graph_text.h"
 
-static struct sl__output_check
+static struct sl__output_tolerance
 rule_of(const char *text, double tolerance)
 {
 	struct graph_text *g = graph_text_with(text, NULL);
-	struct sl__checked_model model = sl__checked_model(g->graph);
-	struct sl__output_check how = sl__output_check_of(
+	struct sl__model_precision model = sl__model_precision(g->graph);
+	struct sl__output_tolerance how = sl__output_tolerance_choose(
 		&model, g->graph->blocks[0].outputs[0], tolerance);
 
 	graph_text_free(g);
@@ -38,7 +38,7 @@ models_choose_the_rule(void **state)
 				    "d = DequantizeLinear q s\n"
 				    "y = Relu d\n"
 				    "out y\n";
-	struct sl__output_check how = rule_of(plain, 0);
+	struct sl__output_tolerance how = rule_of(plain, 0);
 
 	(void)state;
 	assert_int_equal(how.rule, SL_CHECK_LARGEST);
@@ -64,12 +64,12 @@ halves_have_a_wider_limit(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		struct sl__checked_model model;
+		struct sl__model_precision model;
 
 		g->graph->values[x].declared.dtype = i ? SL_DTYPE_BF16
 						       : SL_DTYPE_F16;
-		model = sl__checked_model(g->graph);
-		assert_near(sl__output_check_of(&model, y, 0).limit, 5e-3, 0);
+		model = sl__model_precision(g->graph);
+		assert_near(sl__output_tolerance_choose(&model, y, 0).limit, 5e-3, 0);
 	}
 	graph_text_free(g);
 }
@@ -82,15 +82,15 @@ names_loosen_nothing(void **state)
 					       "y = Relu x\n"
 					       "out y\n",
 					       NULL);
-	struct sl__checked_model model;
+	struct sl__model_precision model;
 
 	(void)state;
 	g->graph->nodes[0].type = "ToIntegerQuantizeLinear";
 	g->graph->nodes[0].domain = "elsewhere";
 	g->graph->nodes[0].op = NULL;
-	model = sl__checked_model(g->graph);
+	model = sl__model_precision(g->graph);
 	assert_false(model.is_quantized);
-	assert_int_equal(sl__output_check_of(&model, 0, 0).rule,
+	assert_int_equal(sl__output_tolerance_choose(&model, 0, 0).rule,
 			 SL_CHECK_LARGEST);
 	graph_text_free(g);
 }
@@ -101,7 +101,7 @@ views_may_be_many(void **state)
 {
 	enum { N = 1000000 };
 	struct sl_graph graph = {.n_nodes = N + 1, .n_values = N + 3};
-	struct sl__checked_model model = {&graph, 1, 0};
+	struct sl__model_precision model = {&graph, 1, 0};
 	const int64_t none[1] = {0};
 	const float scale = 0.25F;
 	struct sl__tensor step = {.dtype = SL_DTYPE_F32,
@@ -130,7 +130,7 @@ views_may_be_many(void **state)
 				      : SL__OP_ONNX_DequantizeLinear];
 		graph.values[i + 2].producer = i;
 	}
-	assert_near(sl__output_check_of(&model, N + 2, 0).step, 0.25, 0);
+	assert_near(sl__output_tolerance_choose(&model, N + 2, 0).step, 0.25, 0);
 	free(graph.nodes);
 	free(graph.values);
 	free(inputs);

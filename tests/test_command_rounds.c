@@ -10,7 +10,7 @@
 #include "scripted.h"
 #include "experiment/command_rounds.h"
 
-enum { COMMANDS = 2, N_PROGRAMS = COMMANDS * SL__N_PARTS + 1, SHELL_RUNS = 51 };
+enum { COMMANDS = 2, N_PROGRAMS = COMMANDS * SL__N_COMMAND_STAGES + 1, SHELL_RUNS = 51 };
 
 /* By program: parts of the first, parts of the second, the idle shell. */
 static const char letters[N_PROGRAMS + 1] = "aSpcZbTqdYs";
@@ -39,7 +39,7 @@ static enum sl_status
 launch(size_t program, struct sl__run_result *run, void *ctx, struct sl_error *err)
 {
 	struct scene *s = ctx;
-	size_t command = program / SL__N_PARTS;
+	size_t command = program / SL__N_COMMAND_STAGES;
 
 	(void)err;
 	memset(run, 0, sizeof(*run));
@@ -54,7 +54,7 @@ launch(size_t program, struct sl__run_result *run, void *ctx, struct sl_error *e
 	}
 	run->wall_ns = 1e6;
 	run->user_ns = run->system_ns = 0.5e6;
-	if (command < COMMANDS && program % SL__N_PARTS == SL__PART_MAIN) {
+	if (command < COMMANDS && program % SL__N_COMMAND_STAGES == SL__COMMAND_STAGE_MAIN) {
 		run->wall_ns = s->wall_ns[command];
 		run->user_ns = 3e6;
 		run->system_ns = 0.25e6;
@@ -90,7 +90,7 @@ set_scene(struct scene *s)
 	for (size_t i = 0; i < COMMANDS; i++) {
 		s->commands[i].name = i ? "second" : "first";
 		s->wall_ns[i] = 10e6;
-		s->programs[i * SL__N_PARTS].file = "/bin/true";
+		s->programs[i * SL__N_COMMAND_STAGES].file = "/bin/true";
 	}
 	s->table = (struct sl__command_table){.commands = s->commands,
 					      .n = COMMANDS,
@@ -128,7 +128,7 @@ try_rounds(struct scene *s, struct sl_error *err)
 						  .clock = &s->script.clock};
 
 	sl__monitor_open(&s->monitor, &s->script.with);
-	return sl__command_rounds_take(&s->rounds, &with, &s->arena, err);
+	return sl__command_rounds_run(&s->rounds, &with, &s->arena, err);
 }
 
 static void

@@ -36,7 +36,7 @@ list_of(struct sl__runtime_value *items, const float *x, size_t n)
 static void
 lists_are_judged_by_their_worst_item(void **state)
 {
-	const struct sl__output_check how = {SL_CHECK_LARGEST, 0.3, 0, 1};
+	const struct sl__output_tolerance how = {SL_CHECK_LARGEST, 0.3, 0, 1};
 	const int64_t two[] = {2};
 	const float want[] = {4, 4, 4}, near[] = {4, 5, 4.5F},
 		    far[] = {6, 5, 4};
@@ -51,36 +51,36 @@ lists_are_judged_by_their_worst_item(void **state)
 	reference = list_of(items[0], want, 3);
 	got = list_of(items[1], near, 3);
 	assert_int_equal(
-		sl__check_output(&out, &how, &got, &reference, &arena, &err),
+		sl__output_compare(&out, &how, &got, &reference, &arena, &err),
 		SL_OK);
 	assert_true(out.is_ok && !out.why);
 	assert_near(out.error, 0.25, 0);
 	got = list_of(items[1], far, 3);
 	assert_int_equal(
-		sl__check_output(&out, &how, &got, &reference, &arena, &err),
+		sl__output_compare(&out, &how, &got, &reference, &arena, &err),
 		SL_OK);
 	assert_false(out.is_ok);
 	assert_near(out.error, 0.5, 0);
 	sl__runtime_value_borrow(&items[1][2], &wide);
 	assert_int_equal(
-		sl__check_output(&out, &how, &got, &reference, &arena, &err),
+		sl__output_compare(&out, &how, &got, &reference, &arena, &err),
 		SL_OK);
 	assert_string_equal(out.why,
 			    "item 2: dimension 0 is 2, in the reference 1");
 	got.n_items = 2;
 	assert_int_equal(
-		sl__check_output(&out, &how, &got, &reference, &arena, &err),
+		sl__output_compare(&out, &how, &got, &reference, &arena, &err),
 		SL_OK);
 	assert_false(out.is_ok);
 	assert_string_equal(out.why, "has 2 items, the reference 3");
 	assert_int_equal(
-		sl__check_output(&out, &how, &got, &items[0][0], &arena, &err),
+		sl__output_compare(&out, &how, &got, &items[0][0], &arena, &err),
 		SL_OK);
 	assert_false(out.is_ok);
 	assert_int_equal(out.rule, SL_CHECK_NONE);
 	got.n_items = reference.n_items = 0;
 	assert_int_equal(
-		sl__check_output(&out, &how, &got, &reference, &arena, &err),
+		sl__output_compare(&out, &how, &got, &reference, &arena, &err),
 		SL_OK);
 	assert_true(out.is_ok);
 	assert_near(out.error, 0, 0);

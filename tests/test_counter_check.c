@@ -4,7 +4,7 @@
  * is evidence, contradiction lowers confidence by the rule or withdraws the
  * verdict, and a counter that cannot know is not heard.
  */
-#include "experiment/counted.h"
+#include "experiment/step_counters.h"
 #include "fact_says.h"
 #include "harness.h"
 #include "analysis/counter_check.h"
@@ -315,7 +315,7 @@ counts_reach_their_operations(void **state)
 			       .n_hot = 2};
 
 	(void)state;
-	sl__counted_none(&counted, NULL);
+	sl__step_counters_set_absent(&counted, NULL);
 	counted.counts = counts;
 	counted.n = 2;
 	sl__counts_take(&p, &counted);
@@ -323,7 +323,7 @@ counts_reach_their_operations(void **state)
 	assert_null(ops[0].counts); /* it never ran */
 	assert_null(ops[1].counts);
 	assert_int_equal(p.n_counted, 1);
-	sl__counted_none(&counted, "no CPU");
+	sl__step_counters_set_absent(&counted, "no CPU");
 	sl__counts_take(&p, &counted);
 	assert_string_equal(p.no_counter, "no CPU");
 	assert_string_equal(p.counters[SL_EVENT_STALLS].absent, "no CPU");

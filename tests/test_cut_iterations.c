@@ -7,7 +7,7 @@
 #include "graph_text.h"
 #include "experiment/ablate.h"
 #include "experiment/diagnose.h"
-#include "experiment/isolate.h"
+#include "experiment/layer_isolation.h"
 #include "experiment/subject.h"
 #include "experiment/timed_iterations.h"
 
@@ -29,7 +29,7 @@ static size_t n_run, stop_at; /* steps */
 struct fixture {
 	struct graph_text *g;
 	struct sl_plan_options plan;
-	struct sl__subject subject;
+	struct sl__subject_model subject;
 	struct sl__arena arena;
 	struct sl_error err;
 };
@@ -46,7 +46,7 @@ count_step(struct sl__step *step, struct sl_error *err)
 static void
 start(struct fixture *f, size_t at)
 {
-	struct sl__subject_options how = {
+	struct sl__subject_model_options how = {
 		.plan = &f->plan, .seed = 1, .interrupt = &flag};
 	struct sl__program *p;
 
@@ -61,7 +61,7 @@ start(struct fixture *f, size_t at)
 	stop_at = at;
 	f->g = graph_text_with(chain, NULL);
 	sl__arena_init(&f->arena, NULL);
-	if (sl__subject_open(&f->subject, f->g->graph, &how, &f->err))
+	if (sl__subject_model_open(&f->subject, f->g->graph, &how, &f->err))
 		fail_msg("%s", f->err.text);
 	p = f->subject.plan->current;
 	assert_int_equal(p->n_steps, N_STEPS);
@@ -75,7 +75,7 @@ start(struct fixture *f, size_t at)
 static void
 finish(struct fixture *f)
 {
-	sl__subject_close(&f->subject);
+	sl__subject_model_close(&f->subject);
 	sl__arena_release(&f->arena);
 	graph_text_free(f->g);
 }
@@ -95,7 +95,7 @@ timed_passes(void **state)
 	(void)state;
 	for (size_t at = 1; at < 2 * N_STEPS; at++) {
 		start(&f, at);
-		assert_int_equal(sl__timed_iterations_take(&iterations,
+		assert_int_equal(sl__timed_iterations_run(&iterations,
 							   f.subject.plan, &how,
 							   &f.arena, &f.err),
 				 SL_E_INTERRUPTED);
@@ -104,7 +104,7 @@ timed_passes(void **state)
 	}
 	for (size_t at = 100001; at < 100001 + 2 * N_STEPS; at++) {
 		start(&f, at);
-		if (sl__timed_iterations_take(&iterations, f.subject.plan, &how,
+		if (sl__timed_iterations_run(&iterations, f.subject.plan, &how,
 					      &f.arena, &f.err))
 			fail_msg("%s", f.err.text);
 		/* But for the step that is the last of its pass. */
@@ -198,17 +198,17 @@ isolation(void **state)
 
 	(void)state;
 	for (size_t at = 1; at < 5 * PER_ROUND; at += 5) {
-		struct sl__isolation what = {.is_layer = is_layer,
+		struct sl__layer_isolation_options what = {.is_layer = is_layer,
 					     .time_s = 600,
 					     .n_rounds = 9,
 					     .seed = 1,
 					     .control.interrupt = &flag};
-		struct sl__isolated out;
+		struct sl__layer_isolation_times out;
 		enum sl_status rc;
 
 		start(&f, at);
 		what.whole = what.alone = f.subject.plan;
-		rc = sl__isolate(&out, &what, &f.arena, &f.err);
+		rc = sl__layer_isolation_measure(&out, &what, &f.arena, &f.err);
 		if (at < 3 * PER_ROUND)
 			assert_int_equal(rc, SL_E_INTERRUPTED);
 		else

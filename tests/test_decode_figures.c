@@ -47,7 +47,7 @@ enum { PROMPT = 10, TOKENS = 101 };
 
 /* Every visit of a pass at a context takes fixed + slope x context. */
 static void
-plant(struct sl__loop *loop, double fixed, double slope)
+plant(struct sl__decode_loop *loop, double fixed, double slope)
 {
 	for (size_t i = 0; i < loop->raw.n_points; i++) {
 		struct sl__loop_point *p = &loop->raw.points[i];
@@ -61,11 +61,11 @@ plant(struct sl__loop *loop, double fixed, double slope)
 }
 
 static struct sl_decoding
-settled(struct sl__loop *loop, int64_t n_tokens, struct sl__arena *arena)
+settled(struct sl__decode_loop *loop, int64_t n_tokens, struct sl__arena *arena)
 {
 	struct sl_decoding d = {0};
 
-	assert_int_equal(sl__loop_settle(&d, sl__loop_figures(loop), PROMPT,
+	assert_int_equal(sl__loop_settle(&d, sl__decode_loop_measurements(loop), PROMPT,
 					 n_tokens, arena, NULL),
 			 SL_OK);
 	return d;
@@ -76,7 +76,7 @@ static void
 test_fitted(void **state)
 {
 	struct sl_graph *graph = tiny_decoder(TINY_STEP);
-	struct sl__loop loop = {0};
+	struct sl__decode_loop loop = {0};
 	struct sl__arena arena;
 	struct sl_decoding d;
 
@@ -86,7 +86,7 @@ test_fitted(void **state)
 		sl__decoder_open(&loop.decoder, graph, 0, 1, &arena, NULL),
 		SL_OK);
 	loop.raw.points = sl__arena_array(&arena, 67, sizeof(*loop.raw.points));
-	sl__loop_lay_out(&loop, PROMPT, TOKENS, 6);
+	sl__decode_loop_choose_points(&loop, PROMPT, TOKENS, 6);
 	assert_int_equal(loop.raw.n_points, 3 + 5);
 	assert_int_equal(loop.raw.n_further, 5);
 	plant(&loop, 1000, 3);
@@ -114,7 +114,7 @@ static void
 test_no_line(void **state)
 {
 	struct sl_graph *graph = tiny_decoder(TINY_STEP);
-	struct sl__loop loop = {0};
+	struct sl__decode_loop loop = {0};
 	struct sl__arena arena;
 	struct sl_decoding d;
 
@@ -124,7 +124,7 @@ test_no_line(void **state)
 		sl__decoder_open(&loop.decoder, graph, 0, 1, &arena, NULL),
 		SL_OK);
 	loop.raw.points = sl__arena_array(&arena, 67, sizeof(*loop.raw.points));
-	sl__loop_lay_out(&loop, PROMPT, TOKENS, 6);
+	sl__decode_loop_choose_points(&loop, PROMPT, TOKENS, 6);
 	plant(&loop, -1000, 100);
 	for (size_t i = 0; i < 3; i++)
 		loop.raw.points[i].n_visits = 0;
@@ -143,7 +143,7 @@ static void
 test_single(void **state)
 {
 	struct sl_graph *graph = tiny_decoder(TINY_PLAIN);
-	struct sl__loop loop = {0};
+	struct sl__decode_loop loop = {0};
 	struct sl__arena arena;
 	struct sl_decoding d;
 
@@ -153,7 +153,7 @@ test_single(void **state)
 		sl__decoder_open(&loop.decoder, graph, 0, 1, &arena, NULL),
 		SL_OK);
 	loop.raw.points = sl__arena_array(&arena, 67, sizeof(*loop.raw.points));
-	sl__loop_lay_out(&loop, PROMPT, 1, 4);
+	sl__decode_loop_choose_points(&loop, PROMPT, 1, 4);
 	assert_int_equal(loop.raw.n_points, 1);
 	plant(&loop, 1000, 0);
 	d = settled(&loop, 1, &arena);

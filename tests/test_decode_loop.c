@@ -14,12 +14,12 @@ enum { READING_NS = 2000000, PROMPT = 5, TOKENS = 4, LOOPS = 2 };
 
 struct scene {
 	struct sl_graph *graphs[LOOPS];
-	struct sl__loop loops[LOOPS];
+	struct sl__decode_loop loops[LOOPS];
 	size_t n_loops;
 	struct scripted_instruments script;
 	struct sl__arena arena;
-	struct sl__loop_options how;
-	struct sl__loop_outcome out;
+	struct sl__decode_loop_options how;
+	struct sl__decode_loop_outcome out;
 	size_t n_told, n_visits; /* as they were told */
 	size_t interrupt_at;     /* when so many visits are told; 0: never */
 	double share;
@@ -56,7 +56,7 @@ open_scene(struct scene *s, size_t n_rounds)
 						  NULL),
 				 SL_OK);
 	}
-	s->how = (struct sl__loop_options){
+	s->how = (struct sl__decode_loop_options){
 		.plan = {.struct_size = sizeof(s->how.plan),
 			 .n_threads = 1,
 			 .algorithms = SL_ALGORITHMS_FIXED,
@@ -85,7 +85,7 @@ measure(struct scene *s)
 {
 	struct sl_error err;
 
-	if (sl__space_measure(s->loops, s->n_loops, &s->how, &s->arena, &s->out,
+	if (sl__decode_loops_measure(s->loops, s->n_loops, &s->how, &s->arena, &s->out,
 			      &err))
 		fail_msg("%s", err.text);
 }
@@ -306,7 +306,7 @@ an_interrupt_in_each_phase(void **state)
 	open_scene(&s, 0);
 	s.n_loops = LOOPS;
 	s.interrupt_at = 1;
-	assert_int_equal(sl__space_measure(s.loops, s.n_loops, &s.how, &s.arena,
+	assert_int_equal(sl__decode_loops_measure(s.loops, s.n_loops, &s.how, &s.arena,
 					   &s.out, &err),
 			 SL_E_INTERRUPTED);
 	assert_string_equal(err.text,

@@ -22,13 +22,13 @@ run_iteration(struct sl__decoder *d, int64_t n_past, int64_t n_new,
 	if (!rc)
 		rc = sl_plan_new(&plan, d->graph, &how, &err);
 	if (!rc)
-		rc = sl__decoder_fill(d, plan, n_past, &err);
+		rc = sl__decoder_set_inputs(d, plan, n_past, &err);
 	if (!rc)
 		rc = sl_plan_run(plan, &err);
 	if (!rc)
 		rc = sl_plan_output(plan, "logits", &out, &err);
 	if (!rc && d->has_cache)
-		rc = sl__decoder_keep(d, plan, n_past + n_new, &err);
+		rc = sl__decoder_keep_state(d, plan, n_past + n_new, &err);
 	if (rc)
 		fail_msg("%s", err.text);
 	assert_int_equal(out.dims[1], n_new);
@@ -148,7 +148,7 @@ test_sizes(void **state)
 	assert_int_equal(sl__decoder_open(&d, cached, 2, 1, &arena, NULL),
 			 SL_OK);
 	assert_true(d.has_cache);
-	assert_true(sl__decoder_takes_many(&d));
+	assert_true(sl__decoder_takes_whole_prompt(&d));
 	assert_int_equal(d.vocabulary, TINY_WORDS);
 	assert_int_equal(sl__decoder_sizes(&d, 5, 3, &sizes, NULL), SL_OK);
 	assert_dims(&sizes, "input_ids", 2, (int64_t[]){2, 3});
@@ -198,7 +198,7 @@ test_numbers(void **state)
 			sl__decoder_sizes(&d, n_past, (int64_t)n, &sizes, NULL),
 			SL_OK);
 		assert_int_equal(sl_plan_new(&plan, cached, &how, NULL), SL_OK);
-		assert_int_equal(sl__decoder_fill(&d, plan, n_past, NULL),
+		assert_int_equal(sl__decoder_set_inputs(&d, plan, n_past, NULL),
 				 SL_OK);
 		x = integers_of(plan, "input_ids", n);
 		for (uint64_t i = 0; i < n; i++) {

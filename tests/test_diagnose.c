@@ -28,7 +28,7 @@ static const char open_chain[] = "opset 13\n"
 
 struct fixture {
 	struct graph_text *g;
-	struct sl__subject subject;
+	struct sl__subject_model subject;
 	struct sl__arena arena;
 	struct sl__diagnosis diagnosis;
 };
@@ -42,21 +42,21 @@ start(struct fixture *f, const char *text, int n_threads)
 				       .flags = SL_PLAN_NO_FUSION |
 						SL_PLAN_NO_CACHE};
 	static struct sl_plan_options kept; /* borrowed by the subject */
-	struct sl__subject_options how = {.plan = &kept, .seed = 1};
+	struct sl__subject_model_options how = {.plan = &kept, .seed = 1};
 	struct sl_error err;
 
 	kept = plan;
 	memset(f, 0, sizeof(*f));
 	f->g = graph_text_with(text, NULL);
 	sl__arena_init(&f->arena, NULL);
-	if (sl__subject_open(&f->subject, f->g->graph, &how, &err))
+	if (sl__subject_model_open(&f->subject, f->g->graph, &how, &err))
 		fail_msg("%s", err.text);
 }
 
 static void
 finish(struct fixture *f)
 {
-	sl__subject_close(&f->subject);
+	sl__subject_model_close(&f->subject);
 	sl__arena_release(&f->arena);
 	graph_text_free(f->g);
 }
@@ -258,10 +258,10 @@ leaves_reference_steps_alone(void **state)
 	start(&f, chain, 1);
 	kept = *f.subject.options.plan;
 	kept.flags |= SL_PLAN_REFERENCE;
-	sl__subject_close(&f.subject);
+	sl__subject_model_close(&f.subject);
 	assert_int_equal(
-		sl__subject_open(&f.subject, f.g->graph,
-				 &(struct sl__subject_options){.plan = &kept},
+		sl__subject_model_open(&f.subject, f.g->graph,
+				 &(struct sl__subject_model_options){.plan = &kept},
 				 NULL),
 		SL_OK);
 	diagnose(&f, &how);

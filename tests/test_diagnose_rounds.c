@@ -20,7 +20,7 @@ static const size_t hot[] = {2, 0}; /* may be run again just so */
 struct scene {
 	struct graph_text *g;
 	struct sl_plan_options plan;
-	struct sl__subject subject;
+	struct sl__subject_model subject;
 	struct scripted_instruments script;
 	struct scripted_plan steps;
 	struct sl__arena arena;
@@ -48,7 +48,7 @@ tell(const struct sl_progress *now, void *ctx)
 static void
 start(struct scene *s, double time_s)
 {
-	struct sl__subject_options how = {.plan = &s->plan, .seed = 1};
+	struct sl__subject_model_options how = {.plan = &s->plan, .seed = 1};
 	struct sl_error err;
 
 	memset(s, 0, sizeof(*s));
@@ -59,7 +59,7 @@ start(struct scene *s, double time_s)
 						    SL_PLAN_NO_CACHE};
 	s->g = graph_text_with(chain, NULL);
 	sl__arena_init(&s->arena, NULL);
-	if (sl__subject_open(&s->subject, s->g->graph, &how, &err))
+	if (sl__subject_model_open(&s->subject, s->g->graph, &how, &err))
 		fail_msg("%s", err.text);
 	script_instruments(&s->script, READING_NS);
 	script_plan(&s->steps, s->subject.plan, &s->script.time, 1e6);
@@ -77,7 +77,7 @@ static void
 finish(struct scene *s)
 {
 	drop_script(&s->steps);
-	sl__subject_close(&s->subject);
+	sl__subject_model_close(&s->subject);
 	sl__arena_release(&s->arena);
 	graph_text_free(s->g);
 }

@@ -49,10 +49,10 @@ plan_in_earnest(const struct sl_graph *graph, int64_t batch,
 				       .algorithms = SL_ALGORITHMS_FIXED};
 	struct sl__confined_options how = {
 		.graph = graph, .plan = &plan, .memory_bytes = memory_bytes};
-	struct sl__confined result;
+	struct sl__confined_outcome result;
 	struct sl_error err;
 
-	if (sl__confined_try(&result, &how, &err))
+	if (sl__confined_run(&result, &how, &err))
 		fail_msg("%s", err.text);
 	return result.status;
 }

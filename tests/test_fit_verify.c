@@ -32,7 +32,7 @@ fitted(struct sl_graph **graph, const char *name, struct sl_fit_options *how)
 
 static enum sl_status
 try_batch(const struct sl_graph *graph, int64_t batch, double memory_bytes,
-	  struct sl__confined *out)
+	  struct sl__confined_outcome *out)
 {
 	struct sl_sizes sizes = {.struct_size = sizeof(sizes), .batch = batch};
 	struct sl_plan_options plan = {.struct_size = sizeof(plan),
@@ -44,7 +44,7 @@ try_batch(const struct sl_graph *graph, int64_t batch, double memory_bytes,
 					   .is_run = 1};
 	struct sl_error err;
 
-	if (sl__confined_try(out, &how, &err))
+	if (sl__confined_run(out, &how, &err))
 		fail_msg("%s", err.text);
 	return out->status;
 }
@@ -92,7 +92,7 @@ verify(const char *name, double memory_bytes)
 				     .memory_bytes = memory_bytes};
 	struct sl_graph *graph;
 	struct sl_fit *fit = fitted(&graph, name, &how);
-	struct sl__confined again;
+	struct sl__confined_outcome again;
 	struct sl_error err;
 
 	if (sl_fit_verify(fit, graph, &how, &err))
@@ -178,7 +178,7 @@ what_cannot_be_tried_is_said(void **state)
 static void
 other_failures_are_told_apart(void **state)
 {
-	struct sl__confined result;
+	struct sl__confined_outcome result;
 	struct sl_graph *graph;
 
 	(void)state;
@@ -235,7 +235,7 @@ release(void *block, void *ctx)
 }
 
 static enum sl_status
-die(struct sl__confined *out, struct fate *fate)
+die(struct sl__confined_outcome *out, struct fate *fate)
 {
 	struct sl_allocator allocator = {alloc, release, fate};
 	struct sl_plan_options plan = {.struct_size = sizeof(plan),
@@ -247,7 +247,7 @@ die(struct sl__confined *out, struct fate *fate)
 	fate->parent = getpid();
 	assert_int_equal(sl_graph_open(&graph, "mlp:4-2", NULL, NULL), SL_OK);
 	how.graph = graph;
-	rc = sl__confined_try(out, &how, NULL);
+	rc = sl__confined_run(out, &how, NULL);
 	sl_graph_free(graph);
 	return rc;
 }
@@ -267,7 +267,7 @@ deaths_are_told_apart(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fate fate = {.by = cases[i].by};
-		struct sl__confined result;
+		struct sl__confined_outcome result;
 		char word[32];
 
 		assert_int_equal(die(&result, &fate), SL_OK);
@@ -285,7 +285,7 @@ static void
 faults_for_want_of_memory_are_known(void **state)
 {
 	struct fate fate = {.by = SIGSEGV, .enough = 190000000};
-	struct sl__confined result;
+	struct sl__confined_outcome result;
 
 	(void)state;
 	assert_int_equal(die(&result, &fate), SL_OK);
@@ -308,7 +308,7 @@ static void
 interrupts_are_heard(void **state)
 {
 	struct fate child = {.by = SIGINT}, parent = {.to_parent = SIGINT};
-	struct sl__confined result;
+	struct sl__confined_outcome result;
 
 	(void)state;
 	assert_true(signal(SIGINT, catch) != SIG_ERR);

@@ -6,7 +6,7 @@
  * stand; and that what a model takes is the same whatever ran before it.
  */
 #include "fact_says.h"
-#include "experiment/tracker.h"
+#include "experiment/live_tensors.h"
 #include "graph_text.h"
 #include "analysis/memory_use.h"
 #include "base/reading.h"
@@ -23,7 +23,7 @@ static const struct sl_plan_options plain = {.struct_size = sizeof(plain),
 
 struct told {
 	struct sl_graph *graph;
-	struct sl__subject subject;
+	struct sl__subject_model subject;
 	struct sl__arena arena;
 	struct sl__tensor_lifetimes tracking;
 	struct sl__residence residence;
@@ -33,12 +33,12 @@ struct told {
 static void
 begin(struct told *t, const char *name)
 {
-	struct sl__subject_options how = {.plan = &plain};
+	struct sl__subject_model_options how = {.plan = &plain};
 
 	memset(t, 0, sizeof(*t));
 	t->tracking.absent = "not asked for";
 	assert_int_equal(sl_graph_open(&t->graph, name, NULL, NULL), SL_OK);
-	assert_int_equal(sl__subject_open(&t->subject, t->graph, &how, NULL),
+	assert_int_equal(sl__subject_model_open(&t->subject, t->graph, &how, NULL),
 			 SL_OK);
 	sl__arena_init(&t->arena, NULL);
 }
@@ -58,7 +58,7 @@ static void
 end(struct told *t)
 {
 	sl__arena_release(&t->arena);
-	sl__subject_close(&t->subject);
+	sl__subject_model_close(&t->subject);
 	sl_graph_free(t->graph);
 }
 
@@ -151,7 +151,7 @@ the_peak_has_its_moment(void **state)
 static void
 the_plan_stands_in_for_the_tracker(void **state)
 {
-	const struct sl__track_options unhurried = {0};
+	const struct sl__live_tensors_options unhurried = {0};
 	struct sl_memory_use planned;
 	struct told t;
 
@@ -161,7 +161,7 @@ the_plan_stands_in_for_the_tracker(void **state)
 	planned = t.use;
 	assert_non_null(planned.tracked_bytes.absent);
 	assert_int_equal(planned.n_alive, 0);
-	assert_int_equal(sl__track(&t.tracking, t.subject.plan, &unhurried,
+	assert_int_equal(sl__live_tensors_track(&t.tracking, t.subject.plan, &unhurried,
 				   &t.arena, NULL),
 			 SL_OK);
 	take(&t);

@@ -293,12 +293,12 @@ what_is_not_counted_is_not_predicted(void **state)
 	struct sl_plan_options plan = {.struct_size = sizeof(plan),
 				       .n_threads = 1,
 				       .flags = SL_PLAN_NO_CACHE};
-	struct sl__subject_options how = {.plan = &plan};
+	struct sl__subject_model_options how = {.plan = &plan};
 	struct sl__tensor_lifetimes tracking = {.absent = "not asked for"};
 	struct sl__residence counted = {0}, no_books = {0}, no_maps = {0};
 	const struct sl__residence *const all[] = {&counted, &no_books,
 						   &no_maps};
-	struct sl__subject subject;
+	struct sl__subject_model subject;
 	struct sl__arena arena;
 	struct sl_graph *graph;
 
@@ -306,7 +306,7 @@ what_is_not_counted_is_not_predicted(void **state)
 	no_books.now.heap_bytes = (double)NAN;
 	no_maps.now.code_bytes = (double)NAN;
 	assert_int_equal(sl_graph_open(&graph, "mlp:4-2", NULL, NULL), SL_OK);
-	assert_int_equal(sl__subject_open(&subject, graph, &how, NULL), SL_OK);
+	assert_int_equal(sl__subject_model_open(&subject, graph, &how, NULL), SL_OK);
 	sl__arena_init(&arena, NULL);
 	for (int i = 0; i < 3; i++) {
 		struct sl__memory_sources from = {.plan = subject.plan,
@@ -320,7 +320,7 @@ what_is_not_counted_is_not_predicted(void **state)
 		assert_int_equal(isnan(use.predicted_bytes) != 0, i > 0);
 	}
 	sl__arena_release(&arena);
-	sl__subject_close(&subject);
+	sl__subject_model_close(&subject);
 	sl_graph_free(graph);
 }
 

@@ -115,7 +115,7 @@ a_model_against_itself_has_all_layers_in_common(void **state)
 static void
 check_shape(double fastest, double slowest, size_t n_calls, size_t n_sub_slots)
 {
-	struct sl__slot_shape s = sl__slot_shape_for(fastest, slowest, 20);
+	struct sl__slot_repeats s = sl__slot_repeats_choose(fastest, slowest, 20);
 
 	assert_int_equal(s.n_calls, n_calls);
 	assert_int_equal(s.n_sub_slots, n_sub_slots);
@@ -201,7 +201,7 @@ struct renewer {
 };
 
 static enum sl_status
-pretend(struct sl__arm_run *arms, size_t n, size_t *n_renewed, void *ctx,
+pretend(struct sl__model_arm *arms, size_t n, size_t *n_renewed, void *ctx,
 	struct sl_error *err)
 {
 	struct renewer *r = ctx;
@@ -228,7 +228,7 @@ static void
 test_with(struct renewer *r, double renew_ns, struct sl__model_rounds *out)
 {
 	struct graph_text *text = graph_text_with(three, NULL);
-	struct sl__arm_run sides[2] = {{.n_samples = 1}, {.n_samples = 1}};
+	struct sl__model_arm sides[2] = {{.n_samples = 1}, {.n_samples = 1}};
 	struct sl__model_rounds_options how = {
 		.time_s = 1e5,
 		.margin = .01,

@@ -21,7 +21,7 @@ struct scene {
 	struct graph_text *g;
 	struct scripted_instruments script;
 	struct scripted_plan steps[2];
-	struct sl__arm_run sides[2];
+	struct sl__model_arm sides[2];
 	struct sl__arena arena;
 	struct sl__model_rounds_options how;
 	struct sl__model_rounds out;
@@ -56,7 +56,7 @@ start(struct scene *s)
 	sl__arena_init(&s->arena, NULL);
 	script_instruments(&s->script, READING_NS);
 	for (int i = 0; i < 2; i++) {
-		struct sl__arm_run *side = &s->sides[i];
+		struct sl__model_arm *side = &s->sides[i];
 
 		if (sl_plan_new(&side->plan, s->g->graph, &how, &err) ||
 		    sl_plan_fill_inputs(side->plan, 1, &err))
@@ -270,7 +270,7 @@ a_failing_step_ends_it(void **state)
 }
 
 static enum sl_status
-renew(struct sl__arm_run *sides, size_t n, size_t *n_renewed, void *ctx,
+renew(struct sl__model_arm *sides, size_t n, size_t *n_renewed, void *ctx,
       struct sl_error *err)
 {
 	struct scene *s = ctx;

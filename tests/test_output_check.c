@@ -19,7 +19,7 @@ tensor(enum sl_dtype dtype, const void *bytes, const int64_t *dims, size_t rank)
 }
 
 static struct sl_run_output
-compare(const struct sl__output_check *how, const struct sl__tensor *got,
+compare(const struct sl__output_tolerance *how, const struct sl__tensor *got,
 	const struct sl__tensor *want)
 {
 	struct sl_run_output out = {.dtype = got->dtype};
@@ -31,14 +31,14 @@ compare(const struct sl__output_check *how, const struct sl__tensor *got,
 	sl__arena_init(&arena, NULL);
 	sl__runtime_value_borrow(&a, got);
 	sl__runtime_value_borrow(&b, want);
-	assert_int_equal(sl__check_output(&out, how, &a, &b, &arena, &err),
+	assert_int_equal(sl__output_compare(&out, how, &a, &b, &arena, &err),
 			 SL_OK);
 	return out;
 }
 
 /* Rows of floats. */
 static struct sl_run_output
-compare_floats(const struct sl__output_check *how, const float *got,
+compare_floats(const struct sl__output_tolerance *how, const float *got,
 	       const float *want, int64_t width)
 {
 	const int64_t dims[] = {1, width};
@@ -51,7 +51,7 @@ compare_floats(const struct sl__output_check *how, const float *got,
 static void
 largest_difference(void **state)
 {
-	const struct sl__output_check how = {SL_CHECK_LARGEST, 0.125, 0, 1};
+	const struct sl__output_tolerance how = {SL_CHECK_LARGEST, 0.125, 0, 1};
 	const float want[] = {-8, 1, 0};
 	float got[] = {-8, 2, 0}; /* 1 of 8: at the limit */
 	struct sl_run_output out = compare_floats(&how, got, want, 3);
@@ -74,7 +74,7 @@ largest_difference(void **state)
 static void
 root_mean_square(void **state)
 {
-	const struct sl__output_check how = {SL_CHECK_RMS, 0.25, 0, 1};
+	const struct sl__output_tolerance how = {SL_CHECK_RMS, 0.25, 0, 1};
 	const float want[] = {0, -16, 0, 0}; /* root of 256 */
 	float got[] = {2, -14, 2, 2};        /* root of 16: a quarter */
 	struct sl_run_output out = compare_floats(&how, got, want, 4);
@@ -92,7 +92,7 @@ root_mean_square(void **state)
 static void
 steps_of_quantization(void **state)
 {
-	const struct sl__output_check how = {SL_CHECK_STEPS, 3, (double)0.1F,
+	const struct sl__output_tolerance how = {SL_CHECK_STEPS, 3, (double)0.1F,
 					     1};
 	const float want[] = {10, 0};
 	float got[] = {10, 0};
@@ -118,7 +118,7 @@ steps_of_quantization(void **state)
 static void
 whole_numbers_exactly(void **state)
 {
-	const struct sl__output_check how = {SL_CHECK_LARGEST, 0.5, 0, 1};
+	const struct sl__output_tolerance how = {SL_CHECK_LARGEST, 0.5, 0, 1};
 	const int64_t dims[] = {3};
 	const int64_t large = INT64_C(1) << 60;
 	const int64_t want[] = {large, 2, 3};
@@ -147,7 +147,7 @@ whole_numbers_exactly(void **state)
 static void
 booleans_and_strings_exactly(void **state)
 {
-	const struct sl__output_check how = {SL_CHECK_RMS, 0.5, 0, 1};
+	const struct sl__output_tolerance how = {SL_CHECK_RMS, 0.5, 0, 1};
 	const int64_t dims[] = {2};
 	const unsigned char yes[] = {1, 0}, no[] = {1, 1};
 	const char *const one[] = {"a", "b"}, *const two[] = {"a", "c"};
@@ -171,7 +171,7 @@ booleans_and_strings_exactly(void **state)
 static void
 nan_and_infinity_must_be_there_too(void **state)
 {
-	const struct sl__output_check rules[] = {{SL_CHECK_LARGEST, 10, 0, 1},
+	const struct sl__output_tolerance rules[] = {{SL_CHECK_LARGEST, 10, 0, 1},
 						 {SL_CHECK_RMS, 10, 0, 1},
 						 {SL_CHECK_STEPS, 10, 1, 1}};
 	const float ends[] = {NAN, INFINITY, -INFINITY, 1};
@@ -199,8 +199,8 @@ nan_and_infinity_must_be_there_too(void **state)
 static void
 zeros_are_zeros(void **state)
 {
-	const struct sl__output_check how = {SL_CHECK_LARGEST, 1e-4, 0, 1};
-	const struct sl__output_check rms = {SL_CHECK_RMS, .02, 0, 1};
+	const struct sl__output_tolerance how = {SL_CHECK_LARGEST, 1e-4, 0, 1};
+	const struct sl__output_tolerance rms = {SL_CHECK_RMS, .02, 0, 1};
 	const float want[] = {0, 0};
 	float got[] = {0, -0.0F};
 
@@ -222,8 +222,8 @@ zeros_are_zeros(void **state)
 static void
 references_are_repeated(void **state)
 {
-	struct sl__output_check how = {SL_CHECK_LARGEST, 1e-6, 0, 2};
-	const struct sl__output_check steps = {SL_CHECK_STEPS, 1, 1, 2};
+	struct sl__output_tolerance how = {SL_CHECK_LARGEST, 1e-6, 0, 2};
+	const struct sl__output_tolerance steps = {SL_CHECK_STEPS, 1, 1, 2};
 	const int64_t two[] = {2, 2, 2}, four[] = {2, 4, 2};
 	const float want[] = {1, 2, 5, 3, 4, 6, 8, 7};
 	/* Each pair of rows twice. */
@@ -255,7 +255,7 @@ references_are_repeated(void **state)
 static void
 what_does_not_fit_is_told(void **state)
 {
-	const struct sl__output_check how = {SL_CHECK_LARGEST, 1, 0, 1};
+	const struct sl__output_tolerance how = {SL_CHECK_LARGEST, 1, 0, 1};
 	const int64_t dims[] = {2, 3}, none[] = {2, 0};
 	const float x[6] = {0};
 	struct sl__tensor a = tensor(SL_DTYPE_F32, x, dims, 2), b;
@@ -282,7 +282,7 @@ what_does_not_fit_is_told(void **state)
 static void
 top_of_each_row_must_be_the_same(void **state)
 {
-	const struct sl__output_check how = {SL_CHECK_STEPS, 3, 1, 1};
+	const struct sl__output_tolerance how = {SL_CHECK_STEPS, 3, 1, 1};
 	const float want[] = {5, 4, 3};
 	const float tied[] = {5, 5, 3};
 	const float second[] = {4, 5, 3};
@@ -306,7 +306,7 @@ top_of_each_row_must_be_the_same(void **state)
 static void
 a_mismatch_without_memory_is_a_failure(void **state)
 {
-	const struct sl__output_check how = {SL_CHECK_LARGEST, 1, 0, 1};
+	const struct sl__output_tolerance how = {SL_CHECK_LARGEST, 1, 0, 1};
 	const int64_t dims[] = {2}, more[] = {3};
 	const float x[3] = {0};
 	struct sl__tensor a = tensor(SL_DTYPE_F32, x, dims, 1);
@@ -323,7 +323,7 @@ a_mismatch_without_memory_is_a_failure(void **state)
 	sl__runtime_value_borrow(&want, &b);
 	sl__arena_init(&arena, &allocator);
 	assert_int_equal(
-		sl__check_output(&out, &how, &got, &want, &arena, &err),
+		sl__output_compare(&out, &how, &got, &want, &arena, &err),
 		SL_E_NOMEM);
 	sl__arena_release(&arena);
 }
@@ -332,7 +332,7 @@ a_mismatch_without_memory_is_a_failure(void **state)
 static void
 an_item_without_memory_is_a_failure(void **state)
 {
-	const struct sl__output_check how = {SL_CHECK_LARGEST, 1, 0, 1};
+	const struct sl__output_tolerance how = {SL_CHECK_LARGEST, 1, 0, 1};
 	const int64_t dims[] = {2}, more[] = {3};
 	const float x[3] = {0};
 	struct sl__tensor a = tensor(SL_DTYPE_F32, x, dims, 1);
@@ -356,7 +356,7 @@ an_item_without_memory_is_a_failure(void **state)
 
 		sl__arena_init(&arena, &allocator);
 		assert_non_null(sl__arena_alloc(&arena, taken));
-		rc = sl__check_output(&out, &how, &got, &want, &arena, NULL);
+		rc = sl__output_compare(&out, &how, &got, &want, &arena, NULL);
 		assert_int_equal(rc, c.n_requests < 2 ? SL_OK : SL_E_NOMEM);
 		n_failed += rc != SL_OK;
 		sl__arena_release(&arena);

@@ -11,7 +11,7 @@ assert_lines(const char *tail, const char *expected)
 	assert_true(strlen(tail) < sizeof(room));
 	strcpy(room, tail);
 	memset(out, 'x', sizeof(out));
-	sl__stderr_lines(out, room);
+	sl__stderr_last_lines(out, room);
 	assert_string_equal(out, expected);
 }
 

@@ -108,7 +108,7 @@ static enum sl_status
 take_interrupted(struct taken *t)
 {
 	struct sl_error err;
-	enum sl_status rc = sl__timed_iterations_take(&t->iterations, t->plan,
+	enum sl_status rc = sl__timed_iterations_run(&t->iterations, t->plan,
 						      &t->how, &t->arena, &err);
 
 	if (rc)
@@ -172,7 +172,7 @@ a_failing_step_ends_it(void **state)
 	for (size_t iteration = 0; iteration < 6; iteration++) {
 		open_model(&t, 1000);
 		t.steps.fail_at = iteration * t.steps.n + 1;
-		assert_int_equal(sl__timed_iterations_take(&t.iterations,
+		assert_int_equal(sl__timed_iterations_run(&t.iterations,
 							   t.plan, &t.how,
 							   &t.arena, &err),
 				 SL_E_DATA);

@@ -96,7 +96,7 @@ take(struct sl__timed_iterations *out, struct storm *s, struct sl__arena *arena)
 	struct sl_error err;
 
 	sl__arena_init(arena, NULL);
-	if (sl__timed_iterations_take(out, s->plan, &how, arena, &err))
+	if (sl__timed_iterations_run(out, s->plan, &how, arena, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(out->n_rounds, 43);
 	assert_int_equal(out->n_recorded + out->n_left_out,

@@ -33,7 +33,7 @@ struct fixture {
 	struct graph_text *g;
 	struct sl_sizes sizes;
 	struct sl_plan_options plan;
-	struct sl__subject subject;
+	struct sl__subject_model subject;
 	struct sl__arena arena;
 	struct sl__variant_plan variant;
 	size_t steps[8];
@@ -42,7 +42,7 @@ struct fixture {
 static void
 start(struct fixture *f, const char *text, int64_t batch, int n_threads)
 {
-	struct sl__subject_options how = {.plan = &f->plan, .seed = 1};
+	struct sl__subject_model_options how = {.plan = &f->plan, .seed = 1};
 	struct sl_error err;
 
 	memset(f, 0, sizeof(*f));
@@ -56,7 +56,7 @@ start(struct fixture *f, const char *text, int64_t batch, int n_threads)
 						    SL_PLAN_NO_CACHE};
 	f->g = graph_text_with(text, NULL);
 	sl__arena_init(&f->arena, NULL);
-	if (sl__subject_open(&f->subject, f->g->graph, &how, &err))
+	if (sl__subject_model_open(&f->subject, f->g->graph, &how, &err))
 		fail_msg("%s", err.text);
 	for (size_t i = 0; i < 8; i++)
 		f->steps[i] = i;
@@ -76,7 +76,7 @@ static void
 finish(struct fixture *f)
 {
 	sl__variant_close(&f->variant);
-	sl__subject_close(&f->subject);
+	sl__subject_model_close(&f->subject);
 	sl__arena_release(&f->arena);
 	graph_text_free(f->g);
 }
@@ -110,7 +110,7 @@ one_thread_does_the_same(void **state)
 	(void)state;
 	start(&f, open_batch, 4, 2);
 	how = options(&f);
-	assert_int_equal(sl__variant_single(&f.variant, &how, &f.arena, NULL),
+	assert_int_equal(sl__variant_open_one_thread(&f.variant, &how, &f.arena, NULL),
 			 SL_OK);
 	assert_null(f.variant.absent);
 	assert_ptr_not_equal(f.variant.plan, f.subject.plan);
@@ -121,7 +121,7 @@ one_thread_does_the_same(void **state)
 	/* A plan of one thread is its own. */
 	start(&f, open_batch, 4, 1);
 	how = options(&f);
-	assert_int_equal(sl__variant_single(&f.variant, &how, &f.arena, NULL),
+	assert_int_equal(sl__variant_open_one_thread(&f.variant, &how, &f.arena, NULL),
 			 SL_OK);
 	assert_ptr_equal(f.variant.plan, f.subject.plan);
 	assert_null(f.variant.subject.plan);
@@ -141,7 +141,7 @@ twice_the_batch_is_twice_the_work(void **state)
 	start(&f, open_batch, 3, 1);
 	how = options(&f);
 	assert_int_equal(
-		sl__variant_doubled(&f.variant, &how, 0, &f.arena, NULL),
+		sl__variant_open_double_batch(&f.variant, &how, 0, &f.arena, NULL),
 		SL_OK);
 	assert_null(f.variant.absent);
 	assert_paired(&f, 2);
@@ -178,13 +178,13 @@ algorithms_are_taken_over(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	start(&f, conv, 1, 1);
-	sl__subject_close(&f.subject);
+	sl__subject_model_close(&f.subject);
 	f.plan.algorithms = SL_ALGORITHMS_MEASURED;
 	f.plan.flags = 0;
 	f.plan.cache_folder = folder;
 	assert_int_equal(
-		sl__subject_open(&f.subject, f.g->graph,
-				 &(struct sl__subject_options){.plan = &f.plan},
+		sl__subject_model_open(&f.subject, f.g->graph,
+				 &(struct sl__subject_model_options){.plan = &f.plan},
 				 NULL),
 		SL_OK);
 	assert_int_equal(
@@ -192,7 +192,7 @@ algorithms_are_taken_over(void **state)
 	assert_true(known->n > 0);
 	how = options(&f);
 	assert_int_equal(
-		sl__variant_doubled(&f.variant, &how, 0, &f.arena, NULL),
+		sl__variant_open_double_batch(&f.variant, &how, 0, &f.arena, NULL),
 		SL_OK);
 	assert_null(f.variant.absent);
 	for (size_t i = 0; i < how.n; i++)
@@ -212,7 +212,7 @@ why_none(struct fixture *f, double plan_ns)
 {
 	struct sl__variant_options how = options(f);
 
-	assert_int_equal(sl__variant_doubled(&f->variant, &how, plan_ns,
+	assert_int_equal(sl__variant_open_double_batch(&f->variant, &how, plan_ns,
 					     &f->arena, NULL),
 			 SL_OK);
 	assert_null(f->variant.plan);

@@ -55,7 +55,7 @@ check_options(const struct sl_bench_options *how, size_t n,
  * so that two equal ones may differ by 256 KiB on two CPUs.
  */
 static struct sl_reading
-peak_memory(const struct bench *b, const struct sl__command_column *c)
+peak_memory(const struct bench *b, const struct sl__command_samples *c)
 {
 	double peak_bytes = 0, floor_bytes = (double)c->latest.floor_bytes;
 	const char *reason;
@@ -85,7 +85,7 @@ static enum sl_status
 conclude_command(struct bench *b, size_t command, struct sl_bench_result *out,
 		 struct sl_error *err)
 {
-	struct sl__command_column *c = &b->rounds.columns[command];
+	struct sl__command_samples *c = &b->rounds.columns[command];
 	struct sl__distribution_options how = {
 		.alpha = 0.05,
 		.samples_per_slot = 1,
@@ -205,7 +205,7 @@ run_bench(struct bench *b, struct sl_bench *out, struct sl_error *err)
 	if (rc)
 		return rc;
 	sl__monitor_open(&b->monitor, NULL);
-	rc = sl__command_rounds_take(&b->rounds, &with, b->arena, err);
+	rc = sl__command_rounds_run(&b->rounds, &with, b->arena, err);
 	/* The launcher's children count as ours only when it is gone. */
 	sl__launcher_close(&b->launcher);
 	sl__monitor_close(&b->monitor, &out->noise);

@@ -10,7 +10,7 @@
 #include "base/option_struct.h"
 #include "base/status.h"
 #include "experiment/model_rounds.h"
-#include "experiment/pairing.h"
+#include "experiment/step_pairing.h"
 #include "stats/arm_set.h"
 #include "stats/quantile.h"
 #include "stats/sign_test.h"
@@ -42,12 +42,12 @@ struct comparing {
 	struct sl__rng rng;       /* decides where plans come to lie */
 	struct sl__pages *spacer; /* memory between them; NULL: none */
 	int is_unfinished; /* a plan had no time to measure all algorithms */
-	struct sl__subject slots[SL_MODEL_ARMS_MAX][2];  /* one is made anew
+	struct sl__subject_model slots[SL_MODEL_ARMS_MAX][2];  /* one is made anew
 							    beside the other */
-	struct sl__subject *subjects[SL_MODEL_ARMS_MAX]; /* NULL: not open */
+	struct sl__subject_model *subjects[SL_MODEL_ARMS_MAX]; /* NULL: not open */
 	struct sl__plan_options_storage plans[SL_MODEL_ARMS_MAX];
-	struct sl__arm_run runs[SL_MODEL_ARMS_MAX];
-	struct sl__same_choices choices;
+	struct sl__model_arm runs[SL_MODEL_ARMS_MAX];
+	struct sl__shared_tuning_cache choices;
 	struct sl__model_rounds model_rounds;
 };
 
@@ -103,18 +103,18 @@ close_subjects(struct comparing *a)
 {
 	for (size_t i = 0; i < a->n; i++) {
 		if (a->subjects[i])
-			sl__subject_close(a->subjects[i]);
+			sl__subject_model_close(a->subjects[i]);
 		a->subjects[i] = NULL;
 	}
 }
 
 static enum sl_status
-open_subject(struct comparing *a, size_t i, struct sl__subject *out,
+open_subject(struct comparing *a, size_t i, struct sl__subject_model *out,
 	     struct sl_error *err)
 {
 	const struct sl_model_arm *c = &a->arms[i];
 	const struct sl_plan_options *plan = c->plan;
-	struct sl__subject_options how = {
+	struct sl__subject_model_options how = {
 		.plan = &a->plans[i].plan,
 		.inputs = c->inputs,
 		.n_inputs = c->n_inputs,
@@ -127,15 +127,15 @@ open_subject(struct comparing *a, size_t i, struct sl__subject *out,
 	if (rc)
 		return rc;
 	a->plans[i].plan.flags |= SL__PLAN_OWN_WEIGHTS;
-	sl__same_choices_set(&a->choices, &a->plans[i].plan);
-	rc = sl__subject_open(out, c->graph, &how, err);
+	sl__shared_tuning_cache_use(&a->choices, &a->plans[i].plan);
+	rc = sl__subject_model_open(out, c->graph, &how, err);
 	return sl__error_prefix(err, rc, c->name ? c->name : sl_graph_name(c->graph));
 }
 
-static struct sl__paired_side
+static struct sl__step_pairing_side
 side_of(const struct comparing *a, size_t i)
 {
-	struct sl__paired_side side = {a->subjects[i]->plan, a->arms[i].graph};
+	struct sl__step_pairing_side side = {a->subjects[i]->plan, a->arms[i].graph};
 
 	return side;
 }
@@ -145,13 +145,13 @@ static enum sl_status
 count_other_kernels(struct comparing *a, size_t i, size_t k, size_t *n,
 		    struct sl_error *err)
 {
-	struct sl__paired_side x = side_of(a, i), y = side_of(a, k);
-	struct sl__pairing pairing;
+	struct sl__step_pairing_side x = side_of(a, i), y = side_of(a, k);
+	struct sl__step_pairing pairing;
 	enum sl_status rc;
 
-	if (!sl__same_settings(x.plan, y.plan))
+	if (!sl__plans_have_same_settings(x.plan, y.plan))
 		return SL_OK;
-	rc = sl__pairing_of(&pairing, &x, &y, &a->scratch, err);
+	rc = sl__step_pairing_match(&pairing, &x, &y, &a->scratch, err);
 	for (size_t p = 0; !rc && p < pairing.n; p++)
 		*n += pairing.pairs[p].has_other_kernel != 0;
 	return rc;
@@ -188,7 +188,7 @@ open_subjects(struct comparing *a, struct sl_error *err)
 	enum sl_status rc = SL_OK;
 	size_t n_other = 1;
 
-	sl__same_choices_open(&a->choices);
+	sl__shared_tuning_cache_open(&a->choices);
 	for (int k = 0; !rc && k < MAX_PLANNINGS; k++) {
 		rc = open_all(a, &n_other, err);
 		if (!n_other && !a->is_unfinished)
@@ -201,7 +201,7 @@ open_subjects(struct comparing *a, struct sl_error *err)
 static enum sl_status
 renew_one(struct comparing *a, size_t i, struct sl_error *err)
 {
-	struct sl__subject *fresh = &a->slots[i][0];
+	struct sl__subject_model *fresh = &a->slots[i][0];
 	enum sl_status rc;
 
 	if (a->subjects[i] == fresh)
@@ -209,14 +209,14 @@ renew_one(struct comparing *a, size_t i, struct sl_error *err)
 	rc = open_subject(a, i, fresh, err);
 	if (rc)
 		return rc;
-	if (!sl__same_steps(a->subjects[i]->plan, fresh->plan)) {
-		sl__subject_close(fresh);
+	if (!sl__plans_have_same_steps(a->subjects[i]->plan, fresh->plan)) {
+		sl__subject_model_close(fresh);
 		return sl__fail(err, SL_E_MEASURE,
 				"%.200s: other steps or kernels when planned "
 				"again",
 				a->sides[i].name);
 	}
-	sl__subject_close(a->subjects[i]);
+	sl__subject_model_close(a->subjects[i]);
 	a->subjects[i] = fresh;
 	return SL_OK;
 }
@@ -247,7 +247,7 @@ move_on(struct comparing *a, struct sl_error *err)
 /* The same plans elsewhere in memory, one by one; a coin decides who comes
  * first, so that neither has the better place by rule. */
 static enum sl_status
-renew(struct sl__arm_run *runs, size_t n, size_t *n_renewed, void *ctx,
+renew(struct sl__model_arm *runs, size_t n, size_t *n_renewed, void *ctx,
       struct sl_error *err)
 {
 	struct comparing *a = ctx;
@@ -286,7 +286,7 @@ expected_renewal_ns(const struct comparing *a)
 
 		for (size_t k = 0; k < a->n; k++) {
 			if (a->arms[k].graph == a->arms[i].graph &&
-			    sl__same_settings(a->subjects[k]->plan,
+			    sl__plans_have_same_settings(a->subjects[k]->plan,
 					      a->subjects[i]->plan))
 				least = fmin(least, a->sides[k].plan_ns);
 		}
@@ -357,7 +357,7 @@ static void
 take_column(const struct comparing *a, size_t which, const size_t *pair_of,
 	    size_t pair, double *x)
 {
-	const struct sl__arm_run *who = &a->runs[which];
+	const struct sl__model_arm *who = &a->runs[which];
 
 	memset(x, 0, a->model_rounds.n_rows * sizeof(*x));
 	for (size_t s = 0; s < who->n_steps; s++) {
@@ -420,7 +420,7 @@ time_layer(const struct comparing *a, const struct sl__arm_test *c,
 }
 
 static enum sl_status
-describe_layer(struct comparing *a, const struct sl__pair *p, size_t which,
+describe_layer(struct comparing *a, const struct sl__step_pair *p, size_t which,
 	       struct sl_compared_layer *layer, struct sl_error *err)
 {
 	struct sl_step x, y;
@@ -475,7 +475,7 @@ name_layers(struct comparing *a, const struct sl__arm_test *c,
 		struct sl_compared_layer *l = &layers[of[i]];
 
 		l->is_named = is_named[i] &&
-			      sl__arm_test_is_steady(c, of[i], n_placements) &&
+			      sl__arm_test_pair_is_consistent(c, of[i], n_placements) &&
 			      (n_placements >= SL__PLACEMENTS_ENOUGH ||
 			       is_far(&l->ratio));
 	}
@@ -542,14 +542,14 @@ list_layers(struct comparing *a, size_t which, struct sl_error *err)
 	size_t n = c->pairing.n;
 	struct sl_compared_layer *layers =
 		sl__arena_array(a->arena, n, sizeof(*layers));
-	int is_same = sl__same_settings(a->subjects[0]->plan,
+	int is_same = sl__plans_have_same_settings(a->subjects[0]->plan,
 					a->subjects[which]->plan);
 	enum sl_status rc = SL_OK;
 
 	if (!layers)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; !rc && i < n; i++) {
-		const struct sl__pair *p = &c->pairing.pairs[i];
+		const struct sl__step_pair *p = &c->pairing.pairs[i];
 
 		rc = describe_layer(a, p, which, &layers[i], err);
 		time_layer(a, c, which, i, &layers[i]);
@@ -735,7 +735,7 @@ sl_compare_models(struct sl_model_comparison **out,
 	sl__pages_free(a->spacer);
 	a->spacer = NULL;
 	close_subjects(a);
-	sl__same_choices_close(&a->choices);
+	sl__shared_tuning_cache_close(&a->choices);
 	sl__arena_release(&a->scratch);
 	*out = sl__arena_object_free_on_error(comparison, rc);
 	return rc;

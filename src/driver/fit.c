@@ -53,9 +53,9 @@ struct predictor {
 	int is_sure;       /* 'good' was planned under the limit */
 	int is_bent;       /* the line does not tell where it ends */
 	int is_refused;    /* the model takes no such size as 'bad' */
-	struct sl__confined smallest; /* at the first size, without a limit */
-	struct sl__confined found;    /* at 'good' */
-	struct sl__confined beyond; /* at 'bad'; NaN where that is not known */
+	struct sl__confined_outcome smallest; /* at the first size, without a limit */
+	struct sl__confined_outcome found;    /* at 'good' */
+	struct sl__confined_outcome beyond; /* at 'bad'; NaN where that is not known */
 	struct point points[2];     /* the last two */
 	size_t n_points, n_plans;
 	const char *unplanned; /* why the graph's answer stays; NULL */
@@ -70,7 +70,7 @@ give_up(struct predictor *p, const char *why, struct sl_error *err)
 /* A plan of that size; the status is not about the model. */
 static enum sl_status
 plan(struct predictor *p, int64_t size, double memory_bytes,
-     struct sl__confined *out, struct sl_error *err)
+     struct sl__confined_outcome *out, struct sl_error *err)
 {
 	struct sl_sizes sizes = {.struct_size = sizeof(sizes)};
 	struct sl_plan_options plan = {.struct_size = sizeof(plan),
@@ -87,7 +87,7 @@ plan(struct predictor *p, int64_t size, double memory_bytes,
 		*(p->fit->axis == SL_GROWTH_SEQ ? &sizes.seq : &sizes.batch) =
 			size;
 	p->n_plans++;
-	return sl__confined_try(out, &how, err);
+	return sl__confined_run(out, &how, err);
 }
 
 static void
@@ -100,7 +100,7 @@ add_point(struct predictor *p, int64_t size, double n_bytes)
 }
 
 static void
-take_good(struct predictor *p, int64_t size, const struct sl__confined *found,
+take_good(struct predictor *p, int64_t size, const struct sl__confined_outcome *found,
 	  int is_strict)
 {
 	p->good = size;
@@ -109,7 +109,7 @@ take_good(struct predictor *p, int64_t size, const struct sl__confined *found,
 }
 
 static void
-take_bad(struct predictor *p, int64_t size, const struct sl__confined *found,
+take_bad(struct predictor *p, int64_t size, const struct sl__confined_outcome *found,
 	 int is_strict)
 {
 	p->bad = size;
@@ -124,7 +124,7 @@ take_bad(struct predictor *p, int64_t size, const struct sl__confined *found,
 static enum sl_status
 try_plan(struct predictor *p, int64_t size, int is_strict, struct sl_error *err)
 {
-	struct sl__confined result;
+	struct sl__confined_outcome result;
 	struct sl_error why = {0};
 	enum sl_status rc = plan(
 		p, size, is_strict ? p->how->memory_bytes : (double)INFINITY,
@@ -230,7 +230,7 @@ confirm(struct predictor *p, int64_t first, struct sl_error *err)
 }
 
 static void
-take_parts(struct sl_fit *fit, const struct sl__confined *at)
+take_parts(struct sl_fit *fit, const struct sl__confined_outcome *at)
 {
 	fit->parameters_bytes = at->weights_bytes;
 	fit->activations_bytes = at->block_bytes;
@@ -283,7 +283,7 @@ static enum sl_status
 conclude(struct predictor *p, int64_t first, struct sl_error *err)
 {
 	struct sl_fit *fit = p->fit;
-	const struct sl__confined *at = p->good ? &p->found : &p->smallest;
+	const struct sl__confined_outcome *at = p->good ? &p->found : &p->smallest;
 	enum sl_status rc;
 
 	if (isnan(at->used_bytes))
@@ -623,7 +623,7 @@ struct verifier {
 	int64_t good, bad; /* 0: none yet; bad may be refused */
 	int is_refused;    /* the model takes no such size as 'bad' */
 	int64_t planned;   /* the largest that could be planned; 0: none */
-	struct sl__confined found; /* at 'good' */
+	struct sl__confined_outcome found; /* at 'good' */
 	char why[512];             /* at 'bad' */
 };
 
@@ -639,7 +639,7 @@ try_run(struct verifier *v, int64_t size, struct sl_error *err)
 					   .plan = &plan,
 					   .memory_bytes = v->how->memory_bytes,
 					   .is_run = v->is_run};
-	struct sl__confined result;
+	struct sl__confined_outcome result;
 	enum sl_status rc;
 
 	if (v->how->sizes)
@@ -648,7 +648,7 @@ try_run(struct verifier *v, int64_t size, struct sl_error *err)
 	if (!v->fit->fixed_at)
 		*(v->fit->axis == SL_GROWTH_SEQ ? &sizes.seq : &sizes.batch) =
 			size;
-	rc = sl__confined_try(&result, &how, err);
+	rc = sl__confined_run(&result, &how, err);
 	if (rc)
 		return rc;
 	v->fit->verified.n_trials++;

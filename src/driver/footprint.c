@@ -4,7 +4,7 @@
 #include "base/option_struct.h"
 #include "base/status.h"
 #include "experiment/subject.h"
-#include "experiment/tracker.h"
+#include "experiment/live_tensors.h"
 
 #include "base/banned.h"
 
@@ -16,7 +16,7 @@ struct footprint {
 	struct sl__arena *arena; /* of the result */
 	struct sl__arena scratch;
 	struct sl__residence residence;
-	struct sl__subject subject;
+	struct sl__subject_model subject;
 	uint64_t parameters_bytes;
 };
 
@@ -44,13 +44,13 @@ static enum sl_status
 run(struct footprint *f, const struct sl_plan_options *plan,
     struct sl_error *err)
 {
-	struct sl__subject_options how = {.plan = plan};
+	struct sl__subject_model_options how = {.plan = plan};
 	enum sl_status rc;
 
 	if (plan && plan->sizes)
 		how.folder = plan->sizes->inputs_folder;
 	sl__residence_begin(&f->residence);
-	rc = sl__subject_open(&f->subject, f->graph, &how, err);
+	rc = sl__subject_model_open(&f->subject, f->graph, &how, err);
 	if (!rc) {
 		sl__residence_pause(&f->residence);
 		sl__residence_resume(&f->residence);
@@ -66,7 +66,7 @@ static enum sl_status
 measure(struct footprint *f, const struct sl_plan_options *plan,
 	struct sl_error *err)
 {
-	const struct sl__track_options unhurried = {0};
+	const struct sl__live_tensors_options unhurried = {0};
 	struct sl__tensor_lifetimes tracking;
 	struct sl__memory_sources sources = {.tracking = &tracking,
 					     .residence = &f->residence};
@@ -75,7 +75,7 @@ measure(struct footprint *f, const struct sl_plan_options *plan,
 	if (!rc)
 		rc = run(f, plan, err);
 	if (!rc)
-		rc = sl__track_or_say(&tracking, f->subject.plan, &unhurried,
+		rc = sl__live_tensors_track_or_absent(&tracking, f->subject.plan, &unhurried,
 				      &f->scratch, err);
 	if (rc)
 		return rc;
@@ -100,7 +100,7 @@ sl_measure_memory(struct sl_memory_use **out, const struct sl_graph *graph,
 		return sl__fail_nomem(err);
 	sl__arena_init(&f.scratch, copy.plan.allocator);
 	rc = measure(&f, plan, err);
-	sl__subject_close(&f.subject);
+	sl__subject_model_close(&f.subject);
 	sl__arena_release(&f.scratch);
 	*out = sl__arena_object_free_on_error(f.out, rc);
 	return rc;

@@ -34,7 +34,7 @@ struct generator {
 	struct sl__arena scratch;
 	struct sl_generation *out;
 	struct sl_decoding *decodings;
-	struct sl__loop loops[LOOPS_MOST]; /* without cache first */
+	struct sl__decode_loop loops[LOOPS_MOST]; /* without cache first */
 	struct sl__loop_work work[LOOPS_MOST];
 	size_t n_loops;
 	struct sl_reading once_bytes, bytes_per_token;
@@ -91,7 +91,7 @@ open_loop(struct generator *g, const struct sl_graph *graph,
 	  struct sl_error *err)
 {
 	const struct sl_sizes *sizes = g->plan.sizes;
-	struct sl__loop *loop = &g->loops[g->n_loops++];
+	struct sl__decode_loop *loop = &g->loops[g->n_loops++];
 
 	return sl__decoder_open(&loop->decoder, graph, sizes ? sizes->batch : 0,
 				g->how.seed, &g->scratch, err);
@@ -114,7 +114,7 @@ open_loops(struct generator *g, const struct sl_graph *graph,
 				"and one has none; these both have %s",
 				g->loops[0].decoder.has_cache ? "one" : "none");
 	if (g->loops[0].decoder.has_cache) {
-		struct sl__loop swap = g->loops[0];
+		struct sl__decode_loop swap = g->loops[0];
 
 		g->loops[0] = g->loops[1];
 		g->loops[1] = swap;
@@ -124,7 +124,7 @@ open_loops(struct generator *g, const struct sl_graph *graph,
 
 /* The pass of a loop at a context, as sizes. */
 static enum sl_status
-sizes_at(struct sl__loop *loop, int64_t context, struct sl_sizes *sizes,
+sizes_at(struct sl__decode_loop *loop, int64_t context, struct sl_sizes *sizes,
 	 struct sl_error *err)
 {
 	int64_t n_past = loop->decoder.has_cache ? context - 1 : 0;
@@ -135,7 +135,7 @@ sizes_at(struct sl__loop *loop, int64_t context, struct sl_sizes *sizes,
 
 /* Costs that are not known leave FLOPs out; nothing else fails for it. */
 static enum sl_status
-count_at(struct generator *g, struct sl__loop *loop,
+count_at(struct generator *g, struct sl__decode_loop *loop,
 	 const struct sl_sizes *sizes, double *flops, const char **absent)
 {
 	struct sl_counts counts;
@@ -153,7 +153,7 @@ count_at(struct generator *g, struct sl__loop *loop,
 static enum sl_status
 count_loop(struct generator *g, size_t i, struct sl_error *err)
 {
-	struct sl__loop *loop = &g->loops[i];
+	struct sl__decode_loop *loop = &g->loops[i];
 	struct sl__loop_work *work = &g->work[i];
 	int64_t first = g->how.prompt + 1;
 	double flops[4];
@@ -170,7 +170,7 @@ count_loop(struct generator *g, size_t i, struct sl_error *err)
 		return rc;
 	if (!sl__work_law_of(&work->law, flops, first))
 		work->absent = "FLOPs are no polynomial in the context";
-	if (!loop->decoder.has_cache || !sl__decoder_takes_many(&loop->decoder))
+	if (!loop->decoder.has_cache || !sl__decoder_takes_whole_prompt(&loop->decoder))
 		return SL_OK;
 	rc = sl__decoder_sizes(&loop->decoder, 0, g->how.prompt, &sizes, err);
 	if (!rc && count_at(g, loop, &sizes, &work->prompt, &work->absent))
@@ -179,7 +179,7 @@ count_loop(struct generator *g, size_t i, struct sl_error *err)
 }
 
 static enum sl_status
-inspect_at(struct generator *g, struct sl__loop *loop, int64_t context,
+inspect_at(struct generator *g, struct sl__decode_loop *loop, int64_t context,
 	   struct sl_inspection **out, struct sl_error *err)
 {
 	struct sl_sizes sizes;
@@ -202,7 +202,7 @@ inspect_at(struct generator *g, struct sl__loop *loop, int64_t context,
 
 /* A token that sees those after it cannot be made before them. */
 static enum sl_status
-check_decoder(struct generator *g, struct sl__loop *loop, struct sl_error *err)
+check_decoder(struct generator *g, struct sl__decode_loop *loop, struct sl_error *err)
 {
 	struct sl_inspection *found;
 	struct sl_reading kv;
@@ -292,7 +292,7 @@ probe_background(struct generator *g)
 static enum sl_status
 measure(struct generator *g, struct sl_error *err)
 {
-	struct sl__loop_options how = {
+	struct sl__decode_loop_options how = {
 		.plan = g->plan,
 		.prompt = g->how.prompt,
 		.n_tokens = g->how.n_tokens,
@@ -304,11 +304,11 @@ measure(struct generator *g, struct sl_error *err)
 			    .progress = g->how.progress,
 			    .progress_ctx = g->how.progress_ctx},
 	};
-	struct sl__loop_outcome outcome;
+	struct sl__decode_loop_outcome outcome;
 	enum sl_status rc;
 
 	probe_background(g);
-	rc = sl__space_measure(g->loops, g->n_loops, &how, &g->scratch,
+	rc = sl__decode_loops_measure(g->loops, g->n_loops, &how, &g->scratch,
 			       &outcome, err);
 	if (rc)
 		return rc;
@@ -338,7 +338,7 @@ settle_loops(struct generator *g, struct sl_error *err)
 		d->source = sl__arena_string(g->arena, graph->source);
 		if (!d->name || !d->source)
 			return sl__fail_nomem(err);
-		rc = sl__loop_settle(d, sl__loop_figures(&g->loops[i]),
+		rc = sl__loop_settle(d, sl__decode_loop_measurements(&g->loops[i]),
 				     g->how.prompt, g->how.n_tokens, g->arena,
 				     err);
 		if (!rc)

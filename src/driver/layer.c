@@ -8,7 +8,7 @@
 #include "base/option_struct.h"
 #include "base/status.h"
 #include "driver/profile_part.h"
-#include "experiment/isolate.h"
+#include "experiment/layer_isolation.h"
 #include "stats/quantile.h"
 #include "transform/extract.h"
 
@@ -24,7 +24,7 @@ struct isolating {
 	struct sl__arena *arena; /* of the result */
 	struct sl__arena scratch;
 	struct sl_layer_profile *out;
-	struct sl__subject whole, alone;
+	struct sl__subject_model whole, alone;
 	struct sl_graph *part;
 	unsigned char *is_wanted; /* by node */
 	unsigned char *is_layer;  /* by step */
@@ -88,7 +88,7 @@ take_out(struct isolating *x, struct sl_error *err)
 static enum sl_status
 compare(struct isolating *x, struct sl_error *err)
 {
-	struct sl__isolation what = {
+	struct sl__layer_isolation_options what = {
 		.whole = x->whole.plan,
 		.alone = x->alone.plan,
 		.is_layer = x->is_layer,
@@ -97,9 +97,9 @@ compare(struct isolating *x, struct sl_error *err)
 		.n_rounds = x->how->n_runs,
 		.control.interrupt = x->how->interrupt,
 	};
-	struct sl__isolated times;
+	struct sl__layer_isolation_times times;
 	double *ratios;
-	enum sl_status rc = sl__isolate(&times, &what, &x->scratch, err);
+	enum sl_status rc = sl__layer_isolation_measure(&times, &what, &x->scratch, err);
 
 	if (rc)
 		return rc;
@@ -174,8 +174,8 @@ profile_alone(struct isolating *x, const struct sl_plan_options *plan,
 static enum sl_status
 profile_layer(struct isolating *x, struct sl_error *err)
 {
-	struct sl__subject_options how = sl__profile_subject(x->how);
-	struct sl__subject_options bare = {.seed = x->how->seed,
+	struct sl__subject_model_options how = sl__profile_subject(x->how);
+	struct sl__subject_model_options bare = {.seed = x->how->seed,
 					   .interrupt = x->how->interrupt};
 	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
 	enum sl_status rc;
@@ -187,7 +187,7 @@ profile_layer(struct isolating *x, struct sl_error *err)
 			      err);
 
 	if (!rc)
-		rc = sl__subject_open(&x->whole, x->graph, &how, err);
+		rc = sl__subject_model_open(&x->whole, x->graph, &how, err);
 	if (!rc)
 		rc = find_steps(x, err);
 	if (!rc)
@@ -198,7 +198,7 @@ profile_layer(struct isolating *x, struct sl_error *err)
 		plan = *x->how->plan;
 	plan.sizes = NULL;
 	bare.plan = &plan;
-	rc = sl__subject_open(&x->alone, x->part, &bare, err);
+	rc = sl__subject_model_open(&x->alone, x->part, &bare, err);
 	if (!rc && !sl_plan_n_steps(x->alone.plan))
 		rc = sl__fail(err, SL_E_DATA,
 			      "'%.200s' alone has nothing to run: its inputs "
@@ -210,8 +210,8 @@ profile_layer(struct isolating *x, struct sl_error *err)
 		x->out->finding = explain(&x->out->ratio);
 	if (rc)
 		return rc;
-	sl__subject_close(&x->alone);
-	sl__subject_close(&x->whole);
+	sl__subject_model_close(&x->alone);
+	sl__subject_model_close(&x->whole);
 	return profile_alone(x, &plan, err);
 }
 
@@ -239,8 +239,8 @@ sl_profile_layer(struct sl_layer_profile **out, const struct sl_graph *graph,
 	x.out->model = sl__arena_string(x.arena, graph->name);
 	rc = x.out->layer && x.out->model ? profile_layer(&x, err)
 					  : sl__fail_nomem(err);
-	sl__subject_close(&x.alone);
-	sl__subject_close(&x.whole);
+	sl__subject_model_close(&x.alone);
+	sl__subject_model_close(&x.whole);
 	sl_graph_free(x.part);
 	sl__arena_release(&x.scratch);
 	if (rc) {

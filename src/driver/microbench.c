@@ -157,7 +157,7 @@ take_ceilings(struct session *k)
 	if (k->n_probes < PROBES_LEAST)
 		probe(k, PROBES_LEAST - k->n_probes);
 	sl__ceiling_probes_ceilings(k->background, out);
-	out->step_ns = sl__empty_step_ns(k->plan.n_threads);
+	out->step_ns = sl__thread_wake_ns(k->plan.n_threads);
 }
 
 /* All of the last cache; 0: not known. */

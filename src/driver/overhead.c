@@ -28,7 +28,7 @@ enum {
 };
 
 struct student {
-	struct sl__subject subject;
+	struct sl__subject_model subject;
 	struct sl__arena scratch;
 	struct sl_profile_options how;
 	struct sl__runner runner;
@@ -267,9 +267,9 @@ static enum sl_status
 study(struct student *s, const struct sl_graph *graph,
       struct sl_overhead_study *out, struct sl_error *err)
 {
-	struct sl__subject_options how = sl__profile_subject(&s->how);
+	struct sl__subject_model_options how = sl__profile_subject(&s->how);
 	uint64_t start_ns = sl__clock_now_ns(s->runner.control.with.clock);
-	enum sl_status rc = sl__subject_open(&s->subject, graph, &how, err);
+	enum sl_status rc = sl__subject_model_open(&s->subject, graph, &how, err);
 
 	if (!rc)
 		rc = reserve(s, err);
@@ -281,7 +281,7 @@ study(struct student *s, const struct sl_graph *graph,
 		(double)(sl__clock_now_ns(s->runner.control.with.clock) -
 			 start_ns) /
 		1e9;
-	sl__subject_close(&s->subject);
+	sl__subject_model_close(&s->subject);
 	return rc;
 }
 

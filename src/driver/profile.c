@@ -23,10 +23,10 @@
 #include "cost/traffic.h"
 #include "driver/profile_part.h"
 #include "experiment/ablate.h"
-#include "experiment/counted.h"
+#include "experiment/step_counters.h"
 #include "experiment/diagnose.h"
 #include "experiment/timed_iterations.h"
-#include "experiment/tracker.h"
+#include "experiment/live_tensors.h"
 #include "machine/ceiling_probes.h"
 #include "result/groups.h"
 #include "result/request.h"
@@ -45,7 +45,7 @@ struct profiler {
 	struct sl__arena *arena;       /* of the result */
 	struct sl__arena scratch;
 	struct sl_profile *out;
-	struct sl__subject subject;
+	struct sl__subject_model subject;
 	struct sl__timed_iterations iterations;
 	struct sl__residence residence;
 	struct sl__ceiling_probes *background; /* NULL: no ceilings */
@@ -193,10 +193,10 @@ keep_request(struct profiler *p, struct sl_error *err)
 			      from->plan, p->arena, err);
 }
 
-struct sl__subject_options
+struct sl__subject_model_options
 sl__profile_subject(const struct sl_profile_options *how)
 {
-	return (struct sl__subject_options){
+	return (struct sl__subject_model_options){
 		.plan = how->plan,
 		.inputs = how->inputs,
 		.n_inputs = how->n_inputs,
@@ -209,7 +209,7 @@ sl__profile_subject(const struct sl_profile_options *how)
 static enum sl_status
 prepare(struct profiler *p, struct sl_error *err)
 {
-	struct sl__subject_options how = sl__profile_subject(&p->how);
+	struct sl__subject_model_options how = sl__profile_subject(&p->how);
 	struct sl_profile *out = p->out;
 	enum sl_status rc;
 
@@ -221,7 +221,7 @@ prepare(struct profiler *p, struct sl_error *err)
 	if (rc)
 		return rc;
 	sl__residence_begin(&p->residence);
-	rc = sl__subject_open(&p->subject, p->graph, &how, err);
+	rc = sl__subject_model_open(&p->subject, p->graph, &how, err);
 	if (rc)
 		return rc;
 	sl__residence_pause(&p->residence);
@@ -250,7 +250,7 @@ take_passes(struct profiler *p, struct sl_error *err)
 	enum sl_status rc;
 
 	sl__residence_resume(&p->residence);
-	rc = sl__timed_iterations_take(&p->iterations, p->subject.plan, &how,
+	rc = sl__timed_iterations_run(&p->iterations, p->subject.plan, &how,
 				       &p->scratch, err);
 	sl__residence_end(&p->residence);
 	/* Their columns are no part of the model. */
@@ -282,9 +282,9 @@ take_memory(struct profiler *p, struct sl_error *err)
 		.residence = &p->residence,
 		.parameters_bytes = p->out->model->memory.parameter_bytes,
 	};
-	struct sl__track_options how = {.interrupt = p->how.interrupt,
+	struct sl__live_tensors_options how = {.interrupt = p->how.interrupt,
 					.deadline_ns = tracking_deadline(p)};
-	enum sl_status rc = sl__track_or_say(&tracking, p->subject.plan, &how,
+	enum sl_status rc = sl__live_tensors_track_or_absent(&tracking, p->subject.plan, &how,
 					     &p->scratch, err);
 
 	if (!rc)
@@ -337,7 +337,7 @@ take_ceilings(struct profiler *p)
 		return;
 	probe_background(p);
 	sl__ceiling_probes_ceilings(p->background, out);
-	out->step_ns = sl__empty_step_ns(p->out->n_threads);
+	out->step_ns = sl__thread_wake_ns(p->out->n_threads);
 }
 
 /* The series behind the latency, with what is known of each time. */
@@ -445,7 +445,7 @@ count(struct profiler *p, const size_t *steps, const char *why,
       struct sl_error *err)
 {
 	struct sl_profile *out = p->out;
-	struct sl__counted_options how = {
+	struct sl__step_counters_options how = {
 		.steps = steps,
 		.n_steps = out->n_hot,
 		.iteration_ns = out->latency.median.value,
@@ -455,9 +455,9 @@ count(struct profiler *p, const size_t *steps, const char *why,
 	enum sl_status rc = SL_OK;
 
 	if (why)
-		sl__counted_none(&counted, why);
+		sl__step_counters_set_absent(&counted, why);
 	else
-		rc = sl__count_steps(&counted, &p->subject, &how, p->arena,
+		rc = sl__step_counters_measure(&counted, &p->subject, &how, p->arena,
 				     err);
 	if (rc)
 		return rc;
@@ -596,7 +596,7 @@ sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
 	sl__arena_init(&p.scratch, p.how.allocator);
 	rc = profile(&p, err);
 	sl__ceiling_probes_close(p.background);
-	sl__subject_close(&p.subject);
+	sl__subject_model_close(&p.subject);
 	sl__arena_release(&p.scratch);
 	if (rc) {
 		sl_profile_free(p.out);

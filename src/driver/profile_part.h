@@ -20,7 +20,7 @@ enum sl_status sl__profile_part(struct sl_profile **out,
 				struct sl_error *err) SL_CHECKED;
 
 /* The model that is asked about, as a subject. */
-struct sl__subject_options
+struct sl__subject_model_options
 sl__profile_subject(const struct sl_profile_options *how);
 
 #endif

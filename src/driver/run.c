@@ -29,9 +29,9 @@ struct runner {
 	struct sl__arena scratch;
 	struct sl_run *out;
 	const struct sl_allocator *allocator;
-	struct sl__subject subject;
+	struct sl__subject_model subject;
 	struct sl_plan *plan; /* the subject's */
-	struct sl__checked_model model;
+	struct sl__model_precision model;
 	struct sl__map written; /* files, with the values they are of */
 };
 
@@ -66,8 +66,8 @@ check_output(struct runner *r, size_t k, const struct sl__runtime_value *got,
 {
 	struct sl_run_output *out = &r->out->outputs[k];
 	uint32_t id = r->graph->blocks[0].outputs[k];
-	struct sl__output_check how =
-		sl__output_check_of(&r->model, id, r->options->tolerance);
+	struct sl__output_tolerance how =
+		sl__output_tolerance_choose(&r->model, id, r->options->tolerance);
 	const char *path = sl__arena_format(&r->scratch, "%s/output_%zu.pb",
 					    r->options->check_folder, k);
 	struct sl__file_mapping file = {0};
@@ -85,7 +85,7 @@ check_output(struct runner *r, size_t k, const struct sl__runtime_value *got,
 					 err);
 	rc = sl__error_prefix(err, rc, path);
 	if (!rc)
-		rc = sl__check_output(out, &how, got, &want, r->arena, err);
+		rc = sl__output_compare(out, &how, got, &want, r->arena, err);
 	sl__file_mapping_close(&file);
 	r->out->is_ok &= out->is_ok;
 	return rc;
@@ -227,7 +227,7 @@ run_once(struct runner *r, struct sl_error *err)
 static enum sl_status
 perform(struct runner *r, struct sl_error *err)
 {
-	struct sl__subject_options how = {
+	struct sl__subject_model_options how = {
 		.plan = r->options->plan,
 		.inputs = r->options->inputs,
 		.n_inputs = r->options->n_inputs,
@@ -242,7 +242,7 @@ perform(struct runner *r, struct sl_error *err)
 	r->out->tolerance = r->options->tolerance;
 	if (!r->out->name || !r->out->source)
 		return sl__fail_nomem(err);
-	rc = sl__subject_open(&r->subject, r->graph, &how, err);
+	rc = sl__subject_model_open(&r->subject, r->graph, &how, err);
 	if (rc)
 		return rc;
 	r->plan = r->subject.plan;
@@ -273,9 +273,9 @@ sl_run(struct sl_run **out, const struct sl_graph *graph,
 		return sl__fail_nomem(err);
 	sl__arena_init(&r.scratch, r.allocator);
 	sl__map_init(&r.written, &r.scratch);
-	r.model = sl__checked_model(graph);
+	r.model = sl__model_precision(graph);
 	rc = perform(&r, err);
-	sl__subject_close(&r.subject);
+	sl__subject_model_close(&r.subject);
 	sl__arena_release(&r.scratch);
 	*out = sl__arena_object_free_on_error(r.out, rc);
 	return rc;

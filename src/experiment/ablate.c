@@ -71,7 +71,7 @@ is_candidate(const struct sl__program *p, size_t i, uint32_t buffer)
 }
 
 static int
-is_listed(const struct sl__stored_step *s, const unsigned char *at,
+is_listed(const struct sl__stored_step_outputs *s, const unsigned char *at,
 	  uint64_t n_bytes)
 {
 	for (size_t k = 0; k < s->n_parts; k++) {
@@ -84,7 +84,7 @@ is_listed(const struct sl__stored_step *s, const unsigned char *at,
 /* Lists every operand that may be written; find() leaves those that are. */
 static void
 list_candidates(const struct sl__program *p, size_t i,
-		struct sl__stored_step *s)
+		struct sl__stored_step_outputs *s)
 {
 	const struct sl__step *step = &p->steps[i];
 
@@ -98,13 +98,13 @@ list_candidates(const struct sl__program *p, size_t i,
 		    is_listed(s, step->at[k], n_bytes))
 			continue;
 		s->parts[s->n_parts++] =
-			(struct sl__stored_part){step->at[k], NULL, n_bytes};
+			(struct sl__stored_range){step->at[k], NULL, n_bytes};
 		s->n_bytes += n_bytes;
 	}
 }
 
 enum sl_status
-sl__stored_open(struct sl__stored *out, struct sl_plan *plan,
+sl__stored_outputs_open(struct sl__stored_outputs *out, struct sl_plan *plan,
 		struct sl__arena *arena, struct sl_error *err)
 {
 	enum sl_status rc;
@@ -135,14 +135,14 @@ is_new(const struct sl__program *p, size_t i, const unsigned char *at)
 }
 
 static void
-leave_written(struct sl__program *p, size_t i, struct sl__stored_step *s,
+leave_written(struct sl__program *p, size_t i, struct sl__stored_step_outputs *s,
 	      const unsigned char *before)
 {
 	size_t n = 0;
 
 	s->n_bytes = 0;
 	for (size_t k = 0; k < s->n_parts; k++) {
-		const struct sl__stored_part part = s->parts[k];
+		const struct sl__stored_range part = s->parts[k];
 		int is_same = !memcmp(before, part.at, (size_t)part.n_bytes);
 
 		before += part.n_bytes;
@@ -172,8 +172,8 @@ clear_new(struct sl__program *p, size_t i)
 static enum sl_status
 find_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 {
-	struct sl__stored *stored = ctx;
-	struct sl__stored_step *s = &stored->steps[i];
+	struct sl__stored_outputs *stored = ctx;
+	struct sl__stored_step_outputs *s = &stored->steps[i];
 	unsigned char *to = stored->before;
 	enum sl_status rc;
 
@@ -193,12 +193,12 @@ find_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 
 /* The most that one step may write; 0: there is no step to look at. */
 static uint64_t
-most_bytes(const struct sl__stored *stored)
+most_bytes(const struct sl__stored_outputs *stored)
 {
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < stored->n_steps; i++) {
-		const struct sl__stored_step *s = &stored->steps[i];
+		const struct sl__stored_step_outputs *s = &stored->steps[i];
 
 		if (s->is_wanted && !s->absent && s->n_bytes > most)
 			most = s->n_bytes;
@@ -208,14 +208,14 @@ most_bytes(const struct sl__stored *stored)
 
 /* Room for the operands of the largest step for which there is memory. */
 static void
-reserve_before(struct sl__stored *stored)
+reserve_before(struct sl__stored_outputs *stored)
 {
 	uint64_t most = most_bytes(stored);
 
 	stored->before = sl__arena_alloc(stored->arena, (size_t)most);
 	while (!stored->before && most) {
 		for (size_t i = 0; i < stored->n_steps; i++) {
-			struct sl__stored_step *s = &stored->steps[i];
+			struct sl__stored_step_outputs *s = &stored->steps[i];
 
 			if (s->is_wanted && !s->absent && s->n_bytes == most)
 				s->absent = NO_MEMORY;
@@ -226,13 +226,13 @@ reserve_before(struct sl__stored *stored)
 }
 
 enum sl_status
-sl__stored_find(struct sl__stored *stored, struct sl_error *err)
+sl__stored_outputs_find(struct sl__stored_outputs *stored, struct sl_error *err)
 {
 	struct sl__program *p = stored->plan->current;
 	struct sl__interceptor interceptor = {find_around, stored};
 
 	for (size_t i = 0; i < stored->n_steps; i++) {
-		struct sl__stored_step *s = &stored->steps[i];
+		struct sl__stored_step_outputs *s = &stored->steps[i];
 
 		if (!s->is_wanted)
 			continue;
@@ -251,7 +251,7 @@ sl__stored_find(struct sl__stored *stored, struct sl_error *err)
 }
 
 static int
-is_kept(const struct sl__stored_step *s)
+is_kept(const struct sl__stored_step_outputs *s)
 {
 	return s->is_wanted && !s->absent && s->has_run;
 }
@@ -259,8 +259,8 @@ is_kept(const struct sl__stored_step *s)
 static enum sl_status
 fill_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 {
-	struct sl__stored *stored = ctx;
-	struct sl__stored_step *s = &stored->steps[i];
+	struct sl__stored_outputs *stored = ctx;
+	struct sl__stored_step_outputs *s = &stored->steps[i];
 	enum sl_status rc = sl__run_step(p, i, err);
 
 	if (rc || !is_kept(s))
@@ -273,7 +273,7 @@ fill_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 
 /* Images of all parts, or of none. */
 static void
-reserve_images(struct sl__stored *stored, struct sl__stored_step *s)
+reserve_images(struct sl__stored_outputs *stored, struct sl__stored_step_outputs *s)
 {
 	struct sl__arena_mark mark = sl__arena_mark(stored->arena);
 
@@ -291,7 +291,7 @@ reserve_images(struct sl__stored *stored, struct sl__stored_step *s)
 }
 
 enum sl_status
-sl__stored_fill(struct sl__stored *stored, struct sl_error *err)
+sl__stored_outputs_copy(struct sl__stored_outputs *stored, struct sl_error *err)
 {
 	struct sl__interceptor interceptor = {fill_around, stored};
 
@@ -305,7 +305,7 @@ sl__stored_fill(struct sl__stored *stored, struct sl_error *err)
 static void
 put_share(int rank, int n, void *ctx)
 {
-	const struct sl__stored_part *part = ctx;
+	const struct sl__stored_range *part = ctx;
 	int64_t first, end;
 
 	sl__parallel_range((int64_t)part->n_bytes, rank, n, &first, &end);
@@ -313,9 +313,9 @@ put_share(int rank, int n, void *ctx)
 }
 
 void
-sl__stored_put(const struct sl__stored *stored, size_t step)
+sl__stored_outputs_restore(const struct sl__stored_outputs *stored, size_t step)
 {
-	const struct sl__stored_step *s = &stored->steps[step];
+	const struct sl__stored_step_outputs *s = &stored->steps[step];
 	int n_threads = stored->plan->current->n_threads;
 
 	for (size_t k = 0; k < s->n_parts; k++)
@@ -340,7 +340,7 @@ struct ablater {
 	struct sl_plan *plan;
 	const struct sl__ablate_options *how;
 	struct sl__arena *arena; /* of reasons */
-	struct sl__stored stored;
+	struct sl__stored_outputs stored;
 	struct sl__runner runner;
 	struct sl__ticker ticker;
 	size_t calls; /* passes in a sample */
@@ -372,7 +372,7 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 	if (!a->is_out[i])
 		return sl__run_step(p, i, err);
 	begin = now(a);
-	sl__stored_put(&a->stored, i);
+	sl__stored_outputs_restore(&a->stored, i);
 	a->off_ticks += now(a) - begin;
 	a->n_copies++;
 	return SL_OK;
@@ -502,7 +502,7 @@ check_steps(struct ablater *a, struct sl__ablation *t)
 	int has_run = 0;
 
 	for (size_t i = 0; i < t->n_steps && !t->absent; i++) {
-		const struct sl__stored_step *s = &a->stored.steps[t->steps[i]];
+		const struct sl__stored_step_outputs *s = &a->stored.steps[t->steps[i]];
 
 		t->absent = s->absent;
 		has_run |= s->has_run;
@@ -517,11 +517,11 @@ static enum sl_status
 take_room(struct ablater *a, struct sl__ablation *t, uint64_t *left,
 	  struct sl_error *err)
 {
-	struct sl__stored_step *steps = a->stored.steps;
+	struct sl__stored_step_outputs *steps = a->stored.steps;
 	uint64_t more = 0;
 
 	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct sl__stored_step *s = &steps[t->steps[i]];
+		const struct sl__stored_step_outputs *s = &steps[t->steps[i]];
 
 		t->n_bytes += s->n_bytes;
 		more += s->is_wanted ? 0 : s->n_bytes;
@@ -543,7 +543,7 @@ static enum sl_status
 store(struct ablater *a, struct sl_error *err)
 {
 	uint64_t left = a->how->store_bytes ? a->how->store_bytes : STORE_BYTES;
-	struct sl__stored_step *steps = a->stored.steps;
+	struct sl__stored_step_outputs *steps = a->stored.steps;
 	enum sl_status rc;
 
 	for (size_t k = 0; k < a->n_targets; k++) {
@@ -552,7 +552,7 @@ store(struct ablater *a, struct sl_error *err)
 		for (size_t i = 0; !t->absent && i < t->n_steps; i++)
 			steps[t->steps[i]].is_wanted = 1;
 	}
-	rc = sl__stored_find(&a->stored, err);
+	rc = sl__stored_outputs_find(&a->stored, err);
 	for (size_t i = 0; i < a->stored.n_steps; i++)
 		steps[i].is_wanted = 0;
 	for (size_t k = 0; !rc && k < a->n_targets; k++) {
@@ -562,7 +562,7 @@ store(struct ablater *a, struct sl_error *err)
 	}
 	if (rc || sl__runner_is_interrupted(&a->runner))
 		return rc;
-	rc = sl__stored_fill(&a->stored, err);
+	rc = sl__stored_outputs_copy(&a->stored, err);
 	for (size_t k = 0; !rc && k < a->n_targets; k++)
 		check_steps(a, &a->targets[k]);
 	return rc;
@@ -620,7 +620,7 @@ reserve(struct ablater *a, struct sl__arena *arena, struct sl_error *err)
 static enum sl_status
 prepare(struct ablater *a, struct sl__arena *scratch, struct sl_error *err)
 {
-	enum sl_status rc = sl__stored_open(&a->stored, a->plan, scratch, err);
+	enum sl_status rc = sl__stored_outputs_open(&a->stored, a->plan, scratch, err);
 
 	if (!rc)
 		rc = reserve(a, scratch, err);

@@ -28,15 +28,15 @@
  */
 
 static size_t
-table_index(size_t command, enum sl__part part)
+table_index(size_t command, enum sl__command_stage part)
 {
-	return command * SL__N_PARTS + (size_t)part;
+	return command * SL__N_COMMAND_STAGES + (size_t)part;
 }
 
 static size_t
 idle_shell(const struct sl__command_table *table)
 {
-	return table->n * SL__N_PARTS;
+	return table->n * SL__N_COMMAND_STAGES;
 }
 
 static size_t
@@ -159,18 +159,18 @@ find_programs(struct sl__executable *out, const struct sl_command *command,
 	      const struct sl_bench_options *how, struct sl__arena *arena,
 	      struct sl_error *err)
 {
-	const char *lines[SL__N_PARTS] = {
-		[SL__PART_SETUP] = command->setup,
-		[SL__PART_PREPARE] = command->prepare,
-		[SL__PART_CONCLUDE] = command->conclude,
-		[SL__PART_CLEANUP] = command->cleanup,
+	const char *lines[SL__N_COMMAND_STAGES] = {
+		[SL__COMMAND_STAGE_SETUP] = command->setup,
+		[SL__COMMAND_STAGE_PREPARE] = command->prepare,
+		[SL__COMMAND_STAGE_CONCLUDE] = command->conclude,
+		[SL__COMMAND_STAGE_CLEANUP] = command->cleanup,
 	};
 	enum sl_status rc = sl__launcher_set_output(
 		out, command->output ? command->output : how->output, err);
 
 	if (rc)
 		return rc;
-	for (size_t part = SL__PART_SETUP; part < SL__N_PARTS; part++) {
+	for (size_t part = SL__COMMAND_STAGE_SETUP; part < SL__N_COMMAND_STAGES; part++) {
 		if (!lines[part])
 			continue;
 		rc = shell_program(&out[part], "/bin/sh", lines[part], arena,
@@ -201,7 +201,7 @@ sl__command_table_init(struct sl__command_table *table,
 	memset(table, 0, sizeof(*table));
 	table->n = n;
 	table->commands = sl__arena_array(arena, n, sizeof(*table->commands));
-	table->programs = sl__arena_array(arena, n * SL__N_PARTS + 1,
+	table->programs = sl__arena_array(arena, n * SL__N_COMMAND_STAGES + 1,
 					  sizeof(*table->programs));
 	if (!table->commands || !table->programs)
 		return sl__fail_nomem(err);
@@ -212,7 +212,7 @@ sl__command_table_init(struct sl__command_table *table,
 		if (!rc)
 			rc = copy_parameters(copy, &commands[i], arena, err);
 		if (!rc)
-			rc = find_programs(&table->programs[i * SL__N_PARTS],
+			rc = find_programs(&table->programs[i * SL__N_COMMAND_STAGES],
 					   copy, how, arena, err);
 		if (rc)
 			return rc;
@@ -257,7 +257,7 @@ is_interrupted(const struct bench *b)
 }
 
 static int
-grow_column(struct bench *b, struct sl__command_column *c, size_t cap)
+grow_column(struct bench *b, struct sl__command_samples *c, size_t cap)
 {
 	double **columns[] = {&c->wall_ns, &c->user_ns, &c->system_ns,
 			      &c->resident_bytes};
@@ -324,10 +324,10 @@ is_lone_word(const struct bench *b, size_t command, const struct sl__run_result 
 }
 
 static enum sl_status
-fail_run(const struct bench *b, size_t command, enum sl__part part,
+fail_run(const struct bench *b, size_t command, enum sl__command_stage part,
 	 const struct sl__run_result *run, struct sl_error *err)
 {
-	static const char *const prefixes[SL__N_PARTS] = {
+	static const char *const prefixes[SL__N_COMMAND_STAGES] = {
 		"", "the setup of ", "the preparation of ",
 		"the conclusion of ", "the cleanup of "};
 	const char *name = b->with->table->commands[command].name;
@@ -344,9 +344,9 @@ fail_run(const struct bench *b, size_t command, enum sl__part part,
 		sl__fail(err, SL_E_MEASURE, "%s'%s' failed with exit code %d",
 			 prefixes[part], name, run->exit_code);
 	if (err)
-		sl__stderr_lines(err->stderr_tail, run->stderr_tail);
+		sl__stderr_last_lines(err->stderr_tail, run->stderr_tail);
 	return sl__error_set_hint(err, SL_E_MEASURE,
-			part != SL__PART_MAIN           ? SL_HINT_NONE
+			part != SL__COMMAND_STAGE_MAIN           ? SL_HINT_NONE
 			: is_lone_word(b, command, run) ? SL_HINT_WORDS
 							: SL_HINT_FAILURE);
 }
@@ -370,7 +370,7 @@ launch(struct bench *b, size_t index, struct sl__run_result *run, struct sl_erro
 
 /* Runs a part that is not timed, where the command has it. */
 static enum sl_status
-run_part(struct bench *b, size_t command, enum sl__part part,
+run_part(struct bench *b, size_t command, enum sl__command_stage part,
 	 struct sl_error *err)
 {
 	size_t index = table_index(command, part);
@@ -390,7 +390,7 @@ run_part(struct bench *b, size_t command, enum sl__part part,
 static enum sl_status
 set_up(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	return run_part(ctx, slot->arm, SL__PART_SETUP, err);
+	return run_part(ctx, slot->arm, SL__COMMAND_STAGE_SETUP, err);
 }
 
 /* Every command's cleanup, whatever happened; the first failure is told. */
@@ -401,7 +401,7 @@ clean_up(struct bench *b, struct sl_error *err)
 
 	for (size_t i = 0; i < b->n; i++) {
 		enum sl_status cleaned =
-			run_part(b, i, SL__PART_CLEANUP, rc ? NULL : err);
+			run_part(b, i, SL__COMMAND_STAGE_CLEANUP, rc ? NULL : err);
 
 		if (!rc)
 			rc = cleaned;
@@ -443,23 +443,23 @@ run_once(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct bench *b = ctx;
 	size_t command = slot->arm;
-	struct sl__command_column *c = &b->out->columns[command];
+	struct sl__command_samples *c = &b->out->columns[command];
 	struct sl__run_result *run = &c->latest;
 	enum sl_status rc;
 
-	rc = run_part(b, command, SL__PART_PREPARE, err);
+	rc = run_part(b, command, SL__COMMAND_STAGE_PREPARE, err);
 	if (rc || is_interrupted(b))
 		return rc;
-	rc = launch(b, table_index(command, SL__PART_MAIN), run, err);
+	rc = launch(b, table_index(command, SL__COMMAND_STAGE_MAIN), run, err);
 	if (rc || is_interrupted(b))
 		return rc;
 	if (run->start_error ||
 	    (run->exit_code && !is_ignored(b->how, run->exit_code)))
-		return fail_run(b, command, SL__PART_MAIN, run, err);
+		return fail_run(b, command, SL__COMMAND_STAGE_MAIN, run, err);
 	if (isnan(c->first_ns))
 		c->first_ns = without_shell(b, command, run->wall_ns,
 					    b->out->shell_ns.value);
-	return run_part(b, command, SL__PART_CONCLUDE, err);
+	return run_part(b, command, SL__COMMAND_STAGE_CONCLUDE, err);
 }
 
 static void
@@ -478,7 +478,7 @@ note_disturbance(struct sl__slot *slot, void *ctx)
 static void
 store_run(struct bench *b, size_t command)
 {
-	struct sl__command_column *c = &b->out->columns[command];
+	struct sl__command_samples *c = &b->out->columns[command];
 	const struct sl__run_result *run = &c->latest;
 	const struct sl__command_rounds *out = b->out;
 	size_t at = out->n_rounds;
@@ -660,7 +660,7 @@ measure(struct bench *b, struct sl_error *err)
 }
 
 enum sl_status
-sl__command_rounds_take(struct sl__command_rounds *out,
+sl__command_rounds_run(struct sl__command_rounds *out,
 			const struct sl__command_rounds_options *with,
 			struct sl__arena *arena, struct sl_error *err)
 {

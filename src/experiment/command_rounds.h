@@ -9,24 +9,24 @@
 #include "timing/runner.h"
 
 /* What a command may bring along; each is a program of its own. */
-enum sl__part {
-	SL__PART_MAIN = 0,
-	SL__PART_SETUP,
-	SL__PART_PREPARE,
-	SL__PART_CONCLUDE,
-	SL__PART_CLEANUP,
-	SL__N_PARTS
+enum sl__command_stage {
+	SL__COMMAND_STAGE_MAIN = 0,
+	SL__COMMAND_STAGE_SETUP,
+	SL__COMMAND_STAGE_PREPARE,
+	SL__COMMAND_STAGE_CONCLUDE,
+	SL__COMMAND_STAGE_CLEANUP,
+	SL__N_COMMAND_STAGES
 };
 
 /*
- * Invariants: programs[i * SL__N_PARTS + part] runs that part of command i;
+ * Invariants: programs[i * SL__N_COMMAND_STAGES + part] runs that part of command i;
  * its file is NULL where the command has no such part.  The last program is
  * the shell with nothing to do.  Everything lives in the arena.
  */
 struct sl__command_table {
 	struct sl_command *commands; /* [n] deep copies, names filled in */
 	size_t n;
-	struct sl__executable *programs; /* [n * SL__N_PARTS + 1] */
+	struct sl__executable *programs; /* [n * SL__N_COMMAND_STAGES + 1] */
 	int uses_shell;
 };
 
@@ -43,7 +43,7 @@ enum sl_status sl__command_table_init(struct sl__command_table *table,
 				      struct sl_error *err) SL_CHECKED;
 
 /* The runs of one command, without what the shell took of them. */
-struct sl__command_column {
+struct sl__command_samples {
 	double *wall_ns, *user_ns, *system_ns, *resident_bytes;
 	int *exit_codes;
 	size_t n_failed;
@@ -53,7 +53,7 @@ struct sl__command_column {
 
 /* Invariants: a column and the arms are over the same rounds, whole ones. */
 struct sl__command_rounds {
-	struct sl__command_column *columns; /* [commands] */
+	struct sl__command_samples *columns; /* [commands] */
 	struct sl__arm_set arms;            /* ties by 'coin' */
 	struct sl__rng coin;
 	size_t n_rounds;
@@ -88,7 +88,7 @@ struct sl__command_rounds_options {
  * not move; columns grow between rounds.
  */
 enum sl_status
-sl__command_rounds_take(struct sl__command_rounds *out,
+sl__command_rounds_run(struct sl__command_rounds *out,
 			const struct sl__command_rounds_options *options,
 			struct sl__arena *arena,
 			struct sl_error *err) SL_CHECKED;

@@ -126,8 +126,8 @@ warm_up(const struct sl_plan_options *how, struct sl_error *err)
 	struct sl_plan_options plain = {.struct_size = sizeof(plain),
 					.flags = SL_PLAN_NO_CACHE,
 					.algorithms = SL_ALGORITHMS_FIXED};
-	struct sl__subject_options options = {.plan = &plain};
-	struct sl__subject subject;
+	struct sl__subject_model_options options = {.plan = &plain};
+	struct sl__subject_model subject;
 	struct sl_graph *graph;
 	enum sl_status rc;
 
@@ -139,10 +139,10 @@ warm_up(const struct sl_plan_options *how, struct sl_error *err)
 	rc = sl_graph_open(&graph, "mlp:64-64", NULL, err);
 	if (rc)
 		return rc;
-	rc = sl__subject_open(&subject, graph, &options, err);
+	rc = sl__subject_model_open(&subject, graph, &options, err);
 	if (!rc) {
 		rc = sl_plan_run(subject.plan, err);
-		sl__subject_close(&subject);
+		sl__subject_model_close(&subject);
 	}
 	sl_graph_free(graph);
 	return rc;
@@ -170,13 +170,13 @@ count_mapped(const struct sl_plan *plan, double limit_bytes,
 
 static enum sl_status
 plan_and_run(const struct sl__confined_options *options, double start,
-	     struct sl__confined *out, struct sl_error *err)
+	     struct sl__confined_outcome *out, struct sl_error *err)
 {
 	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
-	struct sl__subject_options how = {.plan = &plan,
+	struct sl__subject_model_options how = {.plan = &plan,
 					  .is_only_planned = options->is_dry};
 	struct sl_plan_memory memory;
-	struct sl__subject subject;
+	struct sl__subject_model subject;
 	enum sl_status rc;
 
 	if (options->plan)
@@ -185,7 +185,7 @@ plan_and_run(const struct sl__confined_options *options, double start,
 		plan.flags |= SL__PLAN_DRY;
 	if (plan.sizes)
 		how.folder = plan.sizes->inputs_folder;
-	rc = sl__subject_open(&subject, options->graph, &how, err);
+	rc = sl__subject_model_open(&subject, options->graph, &how, err);
 	if (rc)
 		return rc;
 	rc = count_mapped(subject.plan, start + options->memory_bytes, err);
@@ -223,7 +223,7 @@ confine(const struct sl__confined_options *options, double *start,
 static void
 serve(const struct sl__confined_options *options, int fd)
 {
-	struct sl__confined result = {.used_bytes = (double)NAN,
+	struct sl__confined_outcome result = {.used_bytes = (double)NAN,
 				      .weights_bytes = (double)NAN,
 				      .block_bytes = (double)NAN};
 	struct sl_error err = {0};
@@ -337,7 +337,7 @@ wait_for(pid_t pid)
  * for what is written: whoever is out of memory does not always get to say so.
  * Other ends are faults, of which nothing is known. */
 static void
-take_silence(struct sl__confined *out, int status)
+take_silence(struct sl__confined_outcome *out, int status)
 {
 	int by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	int is_memory = by == SIGKILL || by == SIGABRT || by == SIGBUS;
@@ -365,7 +365,7 @@ was_interrupted(int status)
 
 /* Hears the child out. */
 static enum sl_status
-listen_to(pid_t pid, int fd, struct sl__confined *out, struct sl_error *err)
+listen_to(pid_t pid, int fd, struct sl__confined_outcome *out, struct sl_error *err)
 {
 	char word = NOT_LIMITED;
 	int is_begun = receive(fd, &word, 1);
@@ -389,7 +389,7 @@ listen_to(pid_t pid, int fd, struct sl__confined *out, struct sl_error *err)
 }
 
 static enum sl_status
-try_apart(struct sl__confined *out, const struct sl__confined_options *options,
+try_apart(struct sl__confined_outcome *out, const struct sl__confined_options *options,
 	  const sigset_t *mask, struct sl_error *err)
 {
 	pid_t parent = getpid(), pid;
@@ -415,12 +415,12 @@ try_apart(struct sl__confined *out, const struct sl__confined_options *options,
 /* Kernels that do not look whether they got memory write to address 0: a fault
  * that is not there with twice as much was for want of it. */
 static enum sl_status
-explain_fault(struct sl__confined *out,
+explain_fault(struct sl__confined_outcome *out,
 	      const struct sl__confined_options *options, const sigset_t *mask,
 	      struct sl_error *err)
 {
 	struct sl__confined_options wide = *options;
-	struct sl__confined again = {.status = SL_OK};
+	struct sl__confined_outcome again = {.status = SL_OK};
 	enum sl_status rc;
 
 	wide.memory_bytes *= 2;
@@ -436,7 +436,7 @@ explain_fault(struct sl__confined *out,
 }
 
 enum sl_status
-sl__confined_try(struct sl__confined *out,
+sl__confined_run(struct sl__confined_outcome *out,
 		 const struct sl__confined_options *options,
 		 struct sl_error *err)
 {

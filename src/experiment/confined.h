@@ -15,7 +15,7 @@ struct sl__confined_options {
 };
 
 /* How it ended. */
-struct sl__confined {
+struct sl__confined_outcome {
 	enum sl_status status; /* SL_OK, or why it did not run; SL_E_NOMEM also
 				  where SIGKILL, SIGABRT or SIGBUS ended the
 				  process, or SIGSEGV and not so with twice
@@ -42,7 +42,7 @@ struct sl__confined {
  * calling process before: threads do not survive a fork.  SL_E_MEASURE where
  * the process cannot be made or dies before it is limited.
  */
-enum sl_status sl__confined_try(struct sl__confined *out,
+enum sl_status sl__confined_run(struct sl__confined_outcome *out,
 				const struct sl__confined_options *options,
 				struct sl_error *err) SL_CHECKED;
 

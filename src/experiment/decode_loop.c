@@ -30,10 +30,10 @@ enum {
 };
 
 struct measurer {
-	struct sl__loop *loops;
+	struct sl__decode_loop *loops;
 	size_t n_loops;
-	const struct sl__loop_options *how;
-	struct sl__loop_outcome *out;
+	const struct sl__decode_loop_options *how;
+	struct sl__decode_loop_outcome *out;
 	struct sl__monitor monitor;
 	struct sl__runner runner; /* of visits */
 	size_t n_points;          /* of all loops */
@@ -56,7 +56,7 @@ context_of(const struct sl__loop_point *p)
 }
 
 static struct sl__loop_point *
-add_point(struct sl__loop *loop, int64_t n_past, int64_t n_new, int64_t nth)
+add_point(struct sl__decode_loop *loop, int64_t n_past, int64_t n_new, int64_t nth)
 {
 	struct sl__loop_point *p = &loop->raw.points[loop->raw.n_points++];
 
@@ -70,12 +70,12 @@ add_point(struct sl__loop *loop, int64_t n_past, int64_t n_new, int64_t nth)
 /* What goes before the first token where there is a cache: one pass, or the
  * first, middle and last of many. */
 static void
-add_prompt(struct sl__loop *loop, int64_t prompt)
+add_prompt(struct sl__decode_loop *loop, int64_t prompt)
 {
 	const int64_t past[SL__LOOP_PROMPT_MOST] = {0, (prompt - 1) / 2,
 						    prompt - 1};
 
-	if (sl__decoder_takes_many(&loop->decoder)) {
+	if (sl__decoder_takes_whole_prompt(&loop->decoder)) {
 		add_point(loop, 0, prompt, 1);
 		return;
 	}
@@ -87,7 +87,7 @@ add_prompt(struct sl__loop *loop, int64_t prompt)
 
 /* Evenly from first to last, both included; one alone is the last. */
 static void
-add_tokens(struct sl__loop *loop, int64_t prompt, int64_t first, int64_t last,
+add_tokens(struct sl__decode_loop *loop, int64_t prompt, int64_t first, int64_t last,
 	   size_t n)
 {
 	size_t n_all = (size_t)(last - first + 1);
@@ -108,7 +108,7 @@ add_tokens(struct sl__loop *loop, int64_t prompt, int64_t first, int64_t last,
 }
 
 void
-sl__loop_lay_out(struct sl__loop *loop, int64_t prompt, int64_t n_tokens,
+sl__decode_loop_choose_points(struct sl__decode_loop *loop, int64_t prompt, int64_t n_tokens,
 		 size_t n_positions)
 {
 	loop->raw.n_points = loop->raw.n_further = 0;
@@ -190,7 +190,7 @@ time_iterations(struct measurer *m, struct sl_plan *plan,
 }
 
 static void
-note_plan(struct sl__loop *loop, const struct sl__loop_point *p,
+note_plan(struct sl__decode_loop *loop, const struct sl__loop_point *p,
 	  const struct sl_plan *plan)
 {
 	loop->raw.n_threads = sl_plan_n_threads(plan);
@@ -216,7 +216,7 @@ disturbance_of(struct sl__monitor *monitor)
 
 /* A plan for the sizes of a point. */
 static enum sl_status
-plan_point(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
+plan_point(struct measurer *m, struct sl__decode_loop *loop, struct sl__loop_point *p,
 	   struct sl_plan **plan, struct sl_error *err)
 {
 	struct sl_plan_options how = m->how->plan;
@@ -242,7 +242,7 @@ plan_point(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
 }
 
 static enum sl_status
-run_point(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
+run_point(struct measurer *m, struct sl__decode_loop *loop, struct sl__loop_point *p,
 	  struct sl_estimate *median, struct sl_error *err)
 {
 	struct sl_plan *plan;
@@ -250,11 +250,11 @@ run_point(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
 
 	if (rc)
 		return rc;
-	rc = sl__decoder_fill(&loop->decoder, plan, p->n_past, err);
+	rc = sl__decoder_set_inputs(&loop->decoder, plan, p->n_past, err);
 	if (!rc)
 		rc = time_iterations(m, plan, p, median, err);
 	if (!rc && loop->decoder.has_cache)
-		rc = sl__decoder_keep(&loop->decoder, plan, context_of(p), err);
+		rc = sl__decoder_keep_state(&loop->decoder, plan, context_of(p), err);
 	sl_plan_free(plan);
 	return rc;
 }
@@ -262,7 +262,7 @@ run_point(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
 /* Visit number 'nth' of a point: a new one, or one that is made again, of
  * which the quieter is kept. */
 static enum sl_status
-visit(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
+visit(struct measurer *m, struct sl__decode_loop *loop, struct sl__loop_point *p,
       size_t nth, struct sl_error *err)
 {
 	struct sl__monitor monitor;
@@ -309,7 +309,7 @@ describe(struct sl_progress *now, void *ctx)
 /* What a visit takes whose plan finds the weights that the first, of visit_s,
  * has made. */
 static enum sl_status
-cost_of_next(struct measurer *m, struct sl__loop *loop, double visit_s,
+cost_of_next(struct measurer *m, struct sl__decode_loop *loop, double visit_s,
 	     double *out, struct sl_error *err)
 {
 	struct sl__loop_point *p = &loop->raw.points[loop->raw.n_points - 1];
@@ -328,7 +328,7 @@ cost_of_next(struct measurer *m, struct sl__loop *loop, double visit_s,
 /* Weights stay between visits where there is memory for those of another
  * plan too. */
 static void
-check_room(struct sl__loop *loop)
+check_room(struct sl__decode_loop *loop)
 {
 	uint64_t room = sl__platform_free_bytes("");
 
@@ -349,16 +349,16 @@ positions_for(const struct measurer *m, double visit_s)
 /* The longest pass, to see what a visit takes, and then how many there are
  * to be. */
 static enum sl_status
-begin_loop(struct measurer *m, struct sl__loop *loop, struct sl_error *err)
+begin_loop(struct measurer *m, struct sl__decode_loop *loop, struct sl_error *err)
 {
-	const struct sl__loop_options *how = m->how;
+	const struct sl__decode_loop_options *how = m->how;
 	struct sl__loop_point first;
 	uint64_t begin = now_ns(m);
 	size_t n = how->n_positions;
 	enum sl_status rc;
 	double cost_s;
 
-	sl__loop_lay_out(loop, how->prompt, how->n_tokens, 1);
+	sl__decode_loop_choose_points(loop, how->prompt, how->n_tokens, 1);
 	rc = visit(m, loop, &loop->raw.points[loop->raw.n_points - 1], 0, err);
 	if (rc)
 		return rc;
@@ -373,7 +373,7 @@ begin_loop(struct measurer *m, struct sl__loop *loop, struct sl_error *err)
 		n = positions_for(m, cost_s);
 	}
 	first = loop->raw.points[loop->raw.n_points - 1];
-	sl__loop_lay_out(loop, how->prompt, how->n_tokens, n);
+	sl__decode_loop_choose_points(loop, how->prompt, how->n_tokens, n);
 	loop->raw.points[loop->raw.n_points - 1] = first;
 	m->n_points += loop->raw.n_points;
 	return SL_OK;
@@ -383,7 +383,7 @@ static int
 is_whole(const struct measurer *m)
 {
 	for (size_t i = 0; i < m->n_loops; i++) {
-		const struct sl__loop *loop = &m->loops[i];
+		const struct sl__decode_loop *loop = &m->loops[i];
 
 		if (loop->raw.n_further + 1 < (size_t)m->how->n_tokens)
 			return 0;
@@ -391,10 +391,10 @@ is_whole(const struct measurer *m)
 	return 1;
 }
 
-static struct sl__loop *
+static struct sl__decode_loop *
 loop_of(struct measurer *m, size_t *at)
 {
-	struct sl__loop *loop = m->loops;
+	struct sl__decode_loop *loop = m->loops;
 
 	while (*at >= loop->raw.n_points) {
 		*at -= loop->raw.n_points;
@@ -410,7 +410,7 @@ visit_new(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	int is_in_order = !slot->round && is_whole(ctx);
 	size_t at = is_in_order ? slot->nth : slot->arm;
-	struct sl__loop *loop = loop_of(ctx, &at);
+	struct sl__decode_loop *loop = loop_of(ctx, &at);
 	struct sl__loop_point *p = &loop->raw.points[at];
 
 	return p->n_visits > slot->round
@@ -424,7 +424,7 @@ visit_again(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	size_t at = slot->arm / SL__LOOP_ROUNDS_MOST;
 	size_t nth = slot->arm % SL__LOOP_ROUNDS_MOST;
-	struct sl__loop *loop = loop_of(ctx, &at);
+	struct sl__decode_loop *loop = loop_of(ctx, &at);
 	struct sl__loop_point *p = &loop->raw.points[at];
 
 	if (nth >= p->n_visits || p->disturbance[nth] <= SL__LOOP_DISTURBED)
@@ -479,7 +479,7 @@ static enum sl_status
 begin_one(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct measurer *m = ctx;
-	struct sl__loop *loop = &m->loops[slot->arm];
+	struct sl__decode_loop *loop = &m->loops[slot->arm];
 	enum sl_status rc = sl__weight_pin_new(&loop->pin, loop->decoder.graph,
 					       m->how->plan.allocator, err);
 
@@ -497,7 +497,7 @@ begin_loops(struct measurer *m, struct sl__arena *arena, struct sl_error *err)
 	enum sl_status rc;
 
 	for (size_t i = 0; i < m->n_loops; i++) {
-		struct sl__loop *loop = &m->loops[i];
+		struct sl__decode_loop *loop = &m->loops[i];
 
 		loop->pin = NULL;
 		loop->raw.points = sl__arena_array(
@@ -514,9 +514,9 @@ begin_loops(struct measurer *m, struct sl__arena *arena, struct sl_error *err)
 }
 
 enum sl_status
-sl__space_measure(struct sl__loop *loops, size_t n_loops,
-		  const struct sl__loop_options *how, struct sl__arena *arena,
-		  struct sl__loop_outcome *out, struct sl_error *err)
+sl__decode_loops_measure(struct sl__decode_loop *loops, size_t n_loops,
+		  const struct sl__decode_loop_options *how, struct sl__arena *arena,
+		  struct sl__decode_loop_outcome *out, struct sl_error *err)
 {
 	struct measurer m = {
 		.loops = loops, .n_loops = n_loops, .how = how, .out = out};
@@ -536,7 +536,7 @@ sl__space_measure(struct sl__loop *loops, size_t n_loops,
 }
 
 const struct sl__decode_timings *
-sl__loop_figures(struct sl__loop *loop)
+sl__decode_loop_measurements(struct sl__decode_loop *loop)
 {
 	struct sl__decode_timings *raw = &loop->raw;
 	int64_t longest = 0;
@@ -546,7 +546,7 @@ sl__loop_figures(struct sl__loop *loop)
 			longest = raw->points[i].n_past;
 	}
 	raw->has_cache = loop->decoder.has_cache;
-	raw->takes_many = sl__decoder_takes_many(&loop->decoder);
+	raw->takes_many = sl__decoder_takes_whole_prompt(&loop->decoder);
 	raw->batch = loop->decoder.batch;
 	raw->state_bytes = sl__decoder_state_bytes(&loop->decoder, longest);
 	return raw;

@@ -7,13 +7,13 @@
 #include "result/decoding.h"
 #include "timing/runner.h"
 
-struct sl__loop {
+struct sl__decode_loop {
 	struct sl__decoder decoder;
 	struct sl__decode_timings raw;
 	struct sl__weight_pin *pin; /* while it is measured; may be NULL */
 };
 
-struct sl__loop_options {
+struct sl__decode_loop_options {
 	struct sl_plan_options plan; /* sizes are not looked at */
 	int64_t prompt, n_tokens;    /* at least 1 each */
 	double time_s;               /* for all loops */
@@ -23,7 +23,7 @@ struct sl__loop_options {
 	struct sl__runner_hooks control;
 };
 
-struct sl__loop_outcome {
+struct sl__decode_loop_outcome {
 	size_t n_rounds; /* that were begun */
 	struct sl_noise noise;
 	enum sl_stop stopped_by;
@@ -31,7 +31,7 @@ struct sl__loop_outcome {
 
 /* The passes that are to be measured: of those that yield a token at most
  * n_positions, evenly spread, the last among them. */
-void sl__loop_lay_out(struct sl__loop *loop, int64_t prompt, int64_t n_tokens,
+void sl__decode_loop_choose_points(struct sl__decode_loop *loop, int64_t prompt, int64_t n_tokens,
 		      size_t n_positions);
 
 /*
@@ -46,13 +46,13 @@ void sl__loop_lay_out(struct sl__loop *loop, int64_t prompt, int64_t n_tokens,
  * decides is what others did, never the time that was measured.  Storage is
  * from 'arena'.
  */
-enum sl_status sl__space_measure(struct sl__loop *loops, size_t n_loops,
-				 const struct sl__loop_options *how,
+enum sl_status sl__decode_loops_measure(struct sl__decode_loop *loops, size_t n_loops,
+				 const struct sl__decode_loop_options *how,
 				 struct sl__arena *arena,
-				 struct sl__loop_outcome *out,
+				 struct sl__decode_loop_outcome *out,
 				 struct sl_error *err) SL_CHECKED;
 
 /* What was measured of a loop, with what follows from its decoder. */
-const struct sl__decode_timings *sl__loop_figures(struct sl__loop *loop);
+const struct sl__decode_timings *sl__decode_loop_measurements(struct sl__decode_loop *loop);
 
 #endif

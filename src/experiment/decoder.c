@@ -34,16 +34,16 @@ is_list(const struct sl__value *v)
 }
 
 /* What the name says; TOKENS where it says nothing. */
-static enum sl__decoder_role
+static enum sl__decoder_input_role
 role_by_name(const char *name)
 {
 	if (strstr(name, "mask"))
-		return SL__DECODER_MASK;
+		return SL__DECODER_INPUT_MASK;
 	if (strstr(name, "position") || strstr(name, "pos_ids"))
-		return SL__DECODER_POSITIONS;
+		return SL__DECODER_INPUT_POSITIONS;
 	if (strstr(name, "type_id") || strstr(name, "segment"))
-		return SL__DECODER_TYPES;
-	return SL__DECODER_TOKENS;
+		return SL__DECODER_INPUT_TYPES;
+	return SL__DECODER_INPUT_TOKENS;
 }
 
 /* The output that renews a state; SIZE_MAX: none. */
@@ -81,13 +81,13 @@ find_role(struct sl__decoder *d, size_t i, struct sl_error *err)
 	    v->declared.rank > SL__DECODER_RANK_MOST)
 		return fail_input(v, err);
 	if (v->kind == SL_VALUE_STATE && in->output != SIZE_MAX) {
-		in->role = SL__DECODER_STATE;
+		in->role = SL__DECODER_INPUT_STATE;
 		return SL_OK;
 	}
 	in->role = role_by_name(v->name);
-	if (in->role == SL__DECODER_MASK)
+	if (in->role == SL__DECODER_INPUT_MASK)
 		return v->declared.rank <= 2 ? SL_OK : fail_input(v, err);
-	if (!is_list(v) || (in->role == SL__DECODER_TOKENS && i != d->tokens))
+	if (!is_list(v) || (in->role == SL__DECODER_INPUT_TOKENS && i != d->tokens))
 		return fail_input(v, err);
 	return SL_OK;
 }
@@ -102,7 +102,7 @@ find_tokens(struct sl__decoder *d, struct sl_error *err)
 		const struct sl__value *v = value_of(d, i);
 
 		if (v->kind == SL_VALUE_INPUT && is_list(v) &&
-		    role_by_name(v->name) == SL__DECODER_TOKENS)
+		    role_by_name(v->name) == SL__DECODER_INPUT_TOKENS)
 			d->tokens = i;
 	}
 	if (d->tokens == SIZE_MAX)
@@ -150,7 +150,7 @@ find_growth(struct sl__decoder *d, struct sl_error *err)
 	for (size_t i = 0; i < d->n_inputs; i++) {
 		struct sl__decoder_input *in = &d->inputs[i];
 
-		if (in->role != SL__DECODER_STATE)
+		if (in->role != SL__DECODER_INPUT_STATE)
 			continue;
 		in->grows =
 			growing_dimension(&shapes->types[in->value],
@@ -248,7 +248,7 @@ sl__decoder_close(struct sl__decoder *d)
 }
 
 int
-sl__decoder_takes_many(const struct sl__decoder *d)
+sl__decoder_takes_whole_prompt(const struct sl__decoder *d)
 {
 	return d->seq_symbol != 0;
 }
@@ -269,8 +269,8 @@ size_of(const struct sl__decoder *d, size_t i, int k, const int64_t n[2])
 		return d->batch;
 	if (size == d->seq_symbol)
 		return n[1];
-	if (in->role != SL__DECODER_STATE && k == t->rank - 1)
-		return in->role == SL__DECODER_MASK ? n[0] + n[1] : n[1];
+	if (in->role != SL__DECODER_INPUT_STATE && k == t->rank - 1)
+		return in->role == SL__DECODER_INPUT_MASK ? n[0] + n[1] : n[1];
 	if (strstr(d->graph->symbols[size - SL__SYMBOL_BASE].name, "batch"))
 		return d->batch;
 	return -1;
@@ -348,11 +348,11 @@ fill_rows(const struct sl__decoder *d, size_t i, const struct sl_array *array,
 		int64_t x = 0;
 		double real;
 
-		if (d->inputs[i].role == SL__DECODER_TOKENS)
+		if (d->inputs[i].role == SL__DECODER_INPUT_TOKENS)
 			x = token_at(d, row, n_past + at);
-		else if (d->inputs[i].role == SL__DECODER_POSITIONS)
+		else if (d->inputs[i].role == SL__DECODER_INPUT_POSITIONS)
 			x = n_past + at;
-		else if (d->inputs[i].role == SL__DECODER_MASK)
+		else if (d->inputs[i].role == SL__DECODER_INPUT_MASK)
 			x = 1;
 		real = (double)x;
 		if (sl__dtype_family(array->dtype) == SL__DTYPE_FLOAT)
@@ -384,7 +384,7 @@ fill_state(const struct sl__decoder *d, size_t i, const struct sl_array *array,
 }
 
 enum sl_status
-sl__decoder_fill(struct sl__decoder *d, struct sl_plan *plan, int64_t n_past,
+sl__decoder_set_inputs(struct sl__decoder *d, struct sl_plan *plan, int64_t n_past,
 		 struct sl_error *err)
 {
 	for (size_t i = 0; i < d->n_inputs; i++) {
@@ -395,7 +395,7 @@ sl__decoder_fill(struct sl__decoder *d, struct sl_plan *plan, int64_t n_past,
 
 		if (rc)
 			return rc;
-		if (d->inputs[i].role == SL__DECODER_STATE)
+		if (d->inputs[i].role == SL__DECODER_INPUT_STATE)
 			fill_state(d, i, &array, data, n_past);
 		else
 			fill_rows(d, i, &array, data, n_past);
@@ -404,7 +404,7 @@ sl__decoder_fill(struct sl__decoder *d, struct sl_plan *plan, int64_t n_past,
 }
 
 enum sl_status
-sl__decoder_keep(struct sl__decoder *d, struct sl_plan *plan, int64_t context,
+sl__decoder_keep_state(struct sl__decoder *d, struct sl_plan *plan, int64_t context,
 		 struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
@@ -414,7 +414,7 @@ sl__decoder_keep(struct sl__decoder *d, struct sl_plan *plan, int64_t context,
 		struct sl__decoder_input *in = &d->inputs[i];
 		struct sl__runtime_value now;
 
-		if (in->role != SL__DECODER_STATE)
+		if (in->role != SL__DECODER_INPUT_STATE)
 			continue;
 		rc = sl__plan_output_value(plan, in->output, &now, err);
 		if (!rc)

@@ -6,19 +6,19 @@
 
 #include "engine/plan.h"
 
-enum sl__decoder_role {
-	SL__DECODER_TOKENS = 0,
-	SL__DECODER_POSITIONS, /* count from 0 over the whole text */
-	SL__DECODER_MASK,      /* all ones */
-	SL__DECODER_TYPES,     /* of tokens: all zero */
-	SL__DECODER_STATE      /* comes back from the pass before */
+enum sl__decoder_input_role {
+	SL__DECODER_INPUT_TOKENS = 0,
+	SL__DECODER_INPUT_POSITIONS, /* count from 0 over the whole text */
+	SL__DECODER_INPUT_MASK,      /* all ones */
+	SL__DECODER_INPUT_TYPES,     /* of tokens: all zero */
+	SL__DECODER_INPUT_STATE      /* comes back from the pass before */
 };
 
 enum { SL__DECODER_RANK_MOST = 8 };
 
 struct sl__decoder_input {
 	uint32_t value;
-	enum sl__decoder_role role;
+	enum sl__decoder_input_role role;
 	int grows;     /* dimension in which a state grows; -1 */
 	size_t output; /* that renews a state */
 	struct sl__runtime_value kept; /* what it was, in the last pass kept */
@@ -58,7 +58,7 @@ enum sl_status sl__decoder_open(struct sl__decoder *out,
 void sl__decoder_close(struct sl__decoder *decoder);
 
 /* Whether the tokens of a prompt can go in together. */
-int sl__decoder_takes_many(const struct sl__decoder *decoder);
+int sl__decoder_takes_whole_prompt(const struct sl__decoder *decoder);
 
 /* Sizes for n_new tokens after n_past that the states hold; valid until the
  * next call. */
@@ -71,12 +71,12 @@ enum sl_status sl__decoder_sizes(struct sl__decoder *decoder, int64_t n_past,
  * follows from the seed and the place.  States are those that were kept where
  * they hold n_past tokens, else made up: normal numbers.
  */
-enum sl_status sl__decoder_fill(struct sl__decoder *decoder,
+enum sl_status sl__decoder_set_inputs(struct sl__decoder *decoder,
 				struct sl_plan *plan, int64_t n_past,
 				struct sl_error *err) SL_CHECKED;
 
 /* Keeps the states that the last run handed back, of so many tokens. */
-enum sl_status sl__decoder_keep(struct sl__decoder *decoder,
+enum sl_status sl__decoder_keep_state(struct sl__decoder *decoder,
 				struct sl_plan *plan, int64_t context,
 				struct sl_error *err) SL_CHECKED;
 

@@ -111,11 +111,11 @@ weight_bytes(const struct sl_plan *plan)
 }
 
 enum sl_status
-sl__variant_single(struct sl__variant_plan *out,
+sl__variant_open_one_thread(struct sl__variant_plan *out,
 		   const struct sl__variant_options *how,
 		   struct sl__arena *arena, struct sl_error *err)
 {
-	struct sl__subject_options subject = how->of->options;
+	struct sl__subject_model_options subject = how->of->options;
 	struct sl_plan_options plan = how->of->how;
 	enum sl_status rc = SL_OK;
 
@@ -129,7 +129,7 @@ sl__variant_single(struct sl__variant_plan *out,
 		plan.sizes = subject.plan ? subject.plan->sizes : NULL;
 		plan.n_threads = 1;
 		subject.plan = &plan;
-		rc = sl__subject_open(&out->subject, how->of->graph, &subject,
+		rc = sl__subject_model_open(&out->subject, how->of->graph, &subject,
 				      err);
 		out->plan = out->subject.plan;
 	}
@@ -142,7 +142,7 @@ sl__variant_single(struct sl__variant_plan *out,
 
 /* As the first plan has it; 0: the model's sizes leave none open. */
 static int64_t
-batch_of(const struct sl__subject *s)
+batch_of(const struct sl__subject_model *s)
 {
 	uint32_t input;
 
@@ -154,7 +154,7 @@ batch_of(const struct sl__subject *s)
 
 /* Whether the user said the sizes of the first input otherwise. */
 static int
-says_shape(const struct sl__subject *s)
+says_shape(const struct sl__subject_model *s)
 {
 	const struct sl_sizes *sizes = s->options.plan ? s->options.plan->sizes
 						       : NULL;
@@ -196,7 +196,7 @@ open_doubled(struct sl__variant_plan *out,
 	     const struct sl__variant_options *how, int64_t batch,
 	     struct sl__arena *arena, struct sl_error *err)
 {
-	struct sl__subject_options subject = how->of->options;
+	struct sl__subject_model_options subject = how->of->options;
 	struct sl_plan_options plan = how->of->how;
 	struct sl_sizes sizes = {.struct_size = sizeof(sizes)};
 	struct sl_error why;
@@ -209,7 +209,7 @@ open_doubled(struct sl__variant_plan *out,
 	plan.flags |= SL__PLAN_HALF_BATCH_CHOICES;
 	plan.log = NULL;
 	subject.plan = &plan;
-	rc = sl__subject_open(&out->subject, how->of->graph, &subject, &why);
+	rc = sl__subject_model_open(&out->subject, how->of->graph, &subject, &why);
 	if (rc == SL_E_NOMEM)
 		return sl__fail_nomem(err);
 	out->plan = out->subject.plan;
@@ -221,7 +221,7 @@ open_doubled(struct sl__variant_plan *out,
 }
 
 enum sl_status
-sl__variant_doubled(struct sl__variant_plan *out,
+sl__variant_open_double_batch(struct sl__variant_plan *out,
 		    const struct sl__variant_options *how, double plan_ns,
 		    struct sl__arena *arena, struct sl_error *err)
 {
@@ -260,7 +260,7 @@ sl__variant_warm_up(struct sl__variant_plan *variant, int runs,
 void
 sl__variant_close(struct sl__variant_plan *variant)
 {
-	sl__subject_close(&variant->subject);
+	sl__subject_model_close(&variant->subject);
 	memset(variant, 0, sizeof(*variant));
 }
 
@@ -291,7 +291,7 @@ struct diagnoser {
 	struct sl__diagnosis *out;
 	struct sl__arena *arena; /* of the result */
 	struct sl__arena scratch;
-	struct sl__subject *subject;
+	struct sl__subject_model *subject;
 	struct sl__variant_plan single;  /* of one thread */
 	struct sl__variant_plan doubled; /* of twice the batch */
 	struct hot *hot;
@@ -637,14 +637,14 @@ open_variants(struct diagnoser *d, struct sl_error *err)
 					  .n = d->n_hot,
 					  .plan_s = d->how->time_s};
 	double plan_ns = d->subject->plan_ns;
-	enum sl_status rc = sl__variant_single(&d->single, &how, d->arena, err);
+	enum sl_status rc = sl__variant_open_one_thread(&d->single, &how, d->arena, err);
 
 	if (rc)
 		return rc;
 	d->out->no_alone = d->single.absent;
 	if (d->single.subject.plan)
 		plan_ns = fmin(plan_ns, d->single.subject.plan_ns);
-	rc = sl__variant_doubled(&d->doubled, &how, plan_ns, d->arena, err);
+	rc = sl__variant_open_double_batch(&d->doubled, &how, plan_ns, d->arena, err);
 	d->out->no_doubled = d->doubled.absent;
 	return rc;
 }
@@ -735,7 +735,7 @@ prepare(struct diagnoser *d, struct sl_error *err)
 }
 
 enum sl_status
-sl__diagnose(struct sl__diagnosis *out, struct sl__subject *subject,
+sl__diagnose(struct sl__diagnosis *out, struct sl__subject_model *subject,
 	     const struct sl__diagnose_options *how, struct sl__arena *arena,
 	     struct sl_error *err)
 {

@@ -17,7 +17,7 @@ enum { SL__VARIANT_NONE = 255 };
  * All lists are in the arena it was opened with.
  */
 struct sl__variant_plan {
-	struct sl__subject subject; /* plan NULL: none of its own */
+	struct sl__subject_model subject; /* plan NULL: none of its own */
 	struct sl_plan *plan;
 	const char *absent;     /* NULL: there is one */
 	size_t *steps;          /* [n] its step that does the same; SIZE_MAX */
@@ -28,14 +28,14 @@ struct sl__variant_plan {
 
 /* What it is a twin of, and the steps to pair, 254 at most. */
 struct sl__variant_options {
-	struct sl__subject *of;
+	struct sl__subject_model *of;
 	const size_t *steps;
 	size_t n;
 	double plan_s; /* longest time that planning may take */
 };
 
 /* On one thread: the plan itself where that has one. */
-enum sl_status sl__variant_single(struct sl__variant_plan *out,
+enum sl_status sl__variant_open_one_thread(struct sl__variant_plan *out,
 				  const struct sl__variant_options *how,
 				  struct sl__arena *arena,
 				  struct sl_error *err) SL_CHECKED;
@@ -43,7 +43,7 @@ enum sl_status sl__variant_single(struct sl__variant_plan *out,
 /* For twice the batch, on as many threads.  Algorithms that were measured for
  * the batch are taken over; none is measured for it.  'plan_ns' is what the
  * last plan of the model took. */
-enum sl_status sl__variant_doubled(struct sl__variant_plan *out,
+enum sl_status sl__variant_open_double_batch(struct sl__variant_plan *out,
 				   const struct sl__variant_options *how,
 				   double plan_ns, struct sl__arena *arena,
 				   struct sl_error *err) SL_CHECKED;
@@ -76,7 +76,7 @@ struct sl__diagnose_options {
  * SL_E_INTERRUPTED before there are plans.  The result is from 'arena'.
  */
 enum sl_status sl__diagnose(struct sl__diagnosis *out,
-			    struct sl__subject *subject,
+			    struct sl__subject_model *subject,
 			    const struct sl__diagnose_options *options,
 			    struct sl__arena *arena,
 			    struct sl_error *err) SL_CHECKED;

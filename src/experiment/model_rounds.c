@@ -50,7 +50,7 @@ struct director {
 	struct sl__monitor monitor;
 	struct sl__runner runner;
 	struct sl__ticker ticker;
-	struct sl__arm_run *warming_up; /* who is */
+	struct sl__model_arm *warming_up; /* who is */
 	uint64_t cpu_ns; /* of the process when the slot began, then in it */
 	int threads_differ;
 	int is_settled;
@@ -118,7 +118,7 @@ iterations_per_slot(const struct sl__model_rounds *out)
 
 /* All passes of a slot, one events each. */
 static enum sl_status
-run_slot(const struct director *d, struct sl__arm_run *who,
+run_slot(const struct director *d, struct sl__model_arm *who,
 	 struct sl_error *err)
 {
 	size_t n_calls = d->out->n_calls;
@@ -149,7 +149,7 @@ span_ns(const struct director *d, uint64_t from, uint64_t to, size_t n_readings)
 
 /* Times of steps in a sub-slot, and how many readings were made in it. */
 static size_t
-add_steps(const struct director *d, const struct sl__arm_run *who,
+add_steps(const struct director *d, const struct sl__model_arm *who,
 	  size_t sub_slot)
 {
 	double *sums = who->sums + sub_slot * who->n_steps;
@@ -172,7 +172,7 @@ add_steps(const struct director *d, const struct sl__arm_run *who,
 
 /* What the slot's events say: medians over sub-slots, of one pass. */
 static void
-read_events(const struct director *d, struct sl__arm_run *who)
+read_events(const struct director *d, struct sl__model_arm *who)
 {
 	size_t n = d->out->n_sub_slots;
 	double calls = (double)d->out->n_calls, x[MAX_SUB_SLOTS];
@@ -196,7 +196,7 @@ static enum sl_status
 take_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct director *d = ctx;
-	struct sl__arm_run *who = &d->out->arms[slot->arm];
+	struct sl__model_arm *who = &d->out->arms[slot->arm];
 	enum sl_status rc;
 
 	d->cpu_ns = process_cpu_ns();
@@ -214,7 +214,7 @@ static void
 finish_slot(struct sl__slot *slot, void *ctx)
 {
 	struct director *d = ctx;
-	struct sl__arm_run *who = &d->out->arms[slot->arm];
+	struct sl__model_arm *who = &d->out->arms[slot->arm];
 	uint64_t cpu_ns = who->n_threads == 1
 				  ? slot->after.cpu_ns - slot->before.cpu_ns
 				  : d->cpu_ns;
@@ -225,7 +225,7 @@ finish_slot(struct sl__slot *slot, void *ctx)
 }
 
 static void
-keep_row(struct sl__arm_run *who, size_t row)
+keep_row(struct sl__model_arm *who, size_t row)
 {
 	float *to = who->rows + row * who->n_steps;
 
@@ -243,7 +243,7 @@ keep_rows(struct sl__model_rounds *out)
 		out->n_rows /= 2;
 		out->row_stride *= 2;
 		for (size_t i = 0; i < out->n; i++) {
-			struct sl__arm_run *who = &out->arms[i];
+			struct sl__model_arm *who = &out->arms[i];
 			size_t n = who->n_steps;
 
 			for (size_t r = 1; r < out->n_rows; r++)
@@ -259,7 +259,7 @@ keep_rows(struct sl__model_rounds *out)
 }
 
 static void
-sum_pairs(double *ns, const struct sl__arm_run *who, const size_t *pair_of,
+sum_pairs(double *ns, const struct sl__model_arm *who, const size_t *pair_of,
 	  size_t n_pairs)
 {
 	memset(ns, 0, n_pairs * sizeof(*ns));
@@ -269,8 +269,8 @@ sum_pairs(double *ns, const struct sl__arm_run *who, const size_t *pair_of,
 
 /* Fills a_ns and b_ns from the last slots. */
 static void
-time_pairs(struct sl__arm_test *c, const struct sl__arm_run *a,
-	   const struct sl__arm_run *b)
+time_pairs(struct sl__arm_test *c, const struct sl__model_arm *a,
+	   const struct sl__model_arm *b)
 {
 	sum_pairs(c->a_ns, a, c->pairing.of_a, c->pairing.n);
 	sum_pairs(c->b_ns, b, c->pairing.of_b, c->pairing.n);
@@ -310,8 +310,8 @@ note_verdict(struct sl__arm_test *c, double now_s)
 static void
 judge_round(struct director *d, size_t which, double now_s)
 {
-	const struct sl__arm_run *a = &d->out->arms[0];
-	const struct sl__arm_run *b = &d->out->arms[which];
+	const struct sl__model_arm *a = &d->out->arms[0];
+	const struct sl__model_arm *b = &d->out->arms[which];
 	struct sl__arm_test *c = &d->out->tests[which];
 	double per_sample = log((double)a->n_samples / (double)b->n_samples);
 	double log_ratios[SL_N_COMPARISON_BASES];
@@ -339,7 +339,7 @@ count_round(struct director *d, const struct sl__finished_round *taken)
 		return;
 	}
 	for (size_t i = 0; i < out->n; i++) {
-		struct sl__arm_run *who = &out->arms[i];
+		struct sl__model_arm *who = &out->arms[i];
 
 		who->walls[out->n_counted] = who->wall_ns;
 		who->cpus[out->n_counted] = who->cpu_ns;
@@ -351,7 +351,7 @@ count_round(struct director *d, const struct sl__finished_round *taken)
 }
 
 int
-sl__arm_test_is_steady(const struct sl__arm_test *c, size_t pair,
+sl__arm_test_pair_is_consistent(const struct sl__arm_test *c, size_t pair,
 		       size_t n_placements)
 {
 	size_t slower = c->n_slower[pair], faster = c->n_faster[pair];
@@ -577,7 +577,7 @@ play(struct director *d, struct sl_error *err)
 }
 
 static int
-reserve_events(const struct director *d, struct sl__arm_run *who, size_t n)
+reserve_events(const struct director *d, struct sl__model_arm *who, size_t n)
 {
 	who->events = sl__arena_array(d->arena, n, sizeof(*who->events));
 	for (size_t i = 0; who->events && i < n; i++) {
@@ -600,7 +600,7 @@ warm_up_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 
 /* The first passes, as slots of one pass each; the last one's times stay. */
 static enum sl_status
-warm_up(struct director *d, struct sl__arm_run *who, struct sl_error *err)
+warm_up(struct director *d, struct sl__model_arm *who, struct sl_error *err)
 {
 	const struct sl__phase warming_up = {
 		.n_arms = 1,
@@ -632,13 +632,13 @@ warm_up(struct director *d, struct sl__arm_run *who, struct sl_error *err)
 	return SL_OK;
 }
 
-struct sl__slot_shape
-sl__slot_shape_for(double fastest_ns, double slowest_ns, double reading_ns)
+struct sl__slot_repeats
+sl__slot_repeats_choose(double fastest_ns, double slowest_ns, double reading_ns)
 {
 	double n_calls = fmax(SUB_SLOT_NS / slowest_ns,
 			      READINGS * reading_ns / fastest_ns);
 	double n_sub_slots;
-	struct sl__slot_shape out;
+	struct sl__slot_repeats out;
 
 	n_calls = slowest_ns >= SLOT_NS ? 1 : fmin(ceil(n_calls), MAX_CALLS);
 	n_sub_slots = floor(SLOT_NS / (n_calls * slowest_ns));
@@ -653,13 +653,13 @@ shape_slots(struct director *d)
 {
 	struct sl__model_rounds *out = d->out;
 	double fastest = (double)INFINITY, slowest = 0;
-	struct sl__slot_shape shape;
+	struct sl__slot_repeats shape;
 
 	for (size_t i = 0; i < out->n; i++) {
 		fastest = fmin(fastest, out->arms[i].wall_ns);
 		slowest = fmax(slowest, out->arms[i].wall_ns);
 	}
-	shape = sl__slot_shape_for(fastest, slowest, d->ticker.reading_ns);
+	shape = sl__slot_repeats_choose(fastest, slowest, d->ticker.reading_ns);
 	out->n_calls = shape.n_calls;
 	out->n_sub_slots = shape.n_sub_slots;
 	out->cap_rounds = (size_t)fmin(
@@ -674,15 +674,15 @@ shape_slots(struct director *d)
 static double
 choose_layers(const struct director *d, struct sl__arm_test *c, size_t which)
 {
-	const struct sl__arm_run *a = &d->out->arms[0];
-	const struct sl__arm_run *b = &d->out->arms[which];
+	const struct sl__model_arm *a = &d->out->arms[0];
+	const struct sl__model_arm *b = &d->out->arms[which];
 	double shortest =
 		READINGS * d->ticker.reading_ns / (double)d->out->n_calls;
 	double common_a = 0, common_b = 0;
 
 	time_pairs(c, a, b);
 	for (size_t i = 0; i < c->pairing.n; i++) {
-		const struct sl__pair *p = &c->pairing.pairs[i];
+		const struct sl__step_pair *p = &c->pairing.pairs[i];
 
 		if (!p->n_a || !p->n_b)
 			continue;
@@ -697,7 +697,7 @@ choose_layers(const struct director *d, struct sl__arm_test *c, size_t which)
 static enum sl_status
 open_test(struct director *d, size_t which, struct sl_error *err)
 {
-	const struct sl__arm_run *all = d->out->arms;
+	const struct sl__model_arm *all = d->out->arms;
 	struct sl__arm_test *c = &d->out->tests[which];
 	size_t cap = d->out->cap_rounds, n;
 	struct sl__ensemble_options how = {.n_members = SL_N_COMPARISON_BASES,
@@ -708,7 +708,7 @@ open_test(struct director *d, size_t which, struct sl_error *err)
 					   .is_placed = d->out->is_placed};
 	double *storage = sl__arena_array(d->arena, SL_N_COMPARISON_BASES * cap,
 					  sizeof(*storage));
-	enum sl_status rc = sl__pairing_of(&c->pairing, &all[0].side,
+	enum sl_status rc = sl__step_pairing_match(&c->pairing, &all[0].side,
 					   &all[which].side, d->arena, err);
 
 	if (rc)
@@ -739,7 +739,7 @@ open_test(struct director *d, size_t which, struct sl_error *err)
 }
 
 static enum sl_status
-reserve(struct director *d, struct sl__arm_run *who, struct sl_error *err)
+reserve(struct director *d, struct sl__model_arm *who, struct sl_error *err)
 {
 	size_t cap = d->out->cap_rounds, n = who->n_steps;
 
@@ -763,7 +763,7 @@ prepare(struct director *d, struct sl_error *err)
 
 	out->n_calls = out->n_sub_slots = out->row_stride = 1;
 	for (size_t i = 0; !rc && i < out->n; i++) {
-		struct sl__arm_run *who = &out->arms[i];
+		struct sl__model_arm *who = &out->arms[i];
 
 		who->n_steps = sl_plan_n_steps(who->plan);
 		who->n_threads = sl_plan_n_threads(who->plan);
@@ -788,7 +788,7 @@ prepare(struct director *d, struct sl_error *err)
 }
 
 enum sl_status
-sl__model_rounds(struct sl__model_rounds *out, struct sl__arm_run *arms,
+sl__model_rounds(struct sl__model_rounds *out, struct sl__model_arm *arms,
 		 size_t n, const struct sl__model_rounds_options *options,
 		 struct sl__arena *arena, struct sl_error *err)
 {

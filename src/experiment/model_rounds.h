@@ -4,7 +4,7 @@
 #define SL_MODEL_ROUNDS_H
 
 #include "engine/observer.h"
-#include "experiment/pairing.h"
+#include "experiment/step_pairing.h"
 #include "stats/ensemble.h"
 #include "timing/runner.h"
 
@@ -13,7 +13,7 @@ enum {
 	SL__PLACEMENTS_ENOUGH = 6    /* to tell a layer from where it lies */
 };
 
-struct sl__arm_run;
+struct sl__model_arm;
 
 /*
  * Makes the plans of arms anew, in memory that lies elsewhere, and sets
@@ -21,7 +21,7 @@ struct sl__arm_run;
  * new one, also where it fails: the others keep what they have, and it is not
  * called again.
  */
-typedef enum sl_status sl__renew_function(struct sl__arm_run *arms, size_t n,
+typedef enum sl_status sl__replan_function(struct sl__model_arm *arms, size_t n,
 					  size_t *n_renewed, void *ctx,
 					  struct sl_error *err);
 
@@ -30,7 +30,7 @@ struct sl__model_rounds_options {
 	size_t min_rounds;
 	uint64_t seed;
 	struct sl__runner_hooks control;
-	sl__renew_function *renew; /* NULL: plans stay */
+	sl__replan_function *renew; /* NULL: plans stay */
 	void *renew_ctx;
 	double renew_ns; /* what renewing takes, before it was done once */
 };
@@ -40,8 +40,8 @@ struct sl__model_rounds_options {
  * are set and it can be run.  Times are nanoseconds of one pass, with the cost
  * of readings taken off.
  */
-struct sl__arm_run {
-	struct sl__paired_side side;
+struct sl__model_arm {
+	struct sl__step_pairing_side side;
 	struct sl_plan *plan; /* the same as side.plan */
 	int64_t n_samples;    /* that times are divided by; above 0 */
 
@@ -60,7 +60,7 @@ struct sl__arm_run {
 struct sl__arm_test {
 	struct sl__ensemble ensemble; /* members by enum sl_comparison_basis */
 	const char *absent[SL_N_COMPARISON_BASES]; /* why one is silent; NULL */
-	struct sl__pairing pairing;
+	struct sl__step_pairing pairing;
 	unsigned char *is_tested;      /* [pairs] long enough, on both sides */
 	struct sl__sign_count *counts; /* [pairs] */
 	struct sl__sign_count *here;   /* [pairs] in this placement */
@@ -79,7 +79,7 @@ struct sl__arm_test {
  * count; rows hold every row_stride-th of these.
  */
 struct sl__model_rounds {
-	struct sl__arm_run *arms;
+	struct sl__model_arm *arms;
 	struct sl__arm_test *tests; /* [n]; [0] is not used */
 	size_t n;
 	size_t n_calls, n_sub_slots; /* passes of a sub-slot; of a slot */
@@ -100,7 +100,7 @@ struct sl__model_rounds {
 };
 
 /* Passes of a sub-slot, and sub-slots of a slot, which are an odd number. */
-struct sl__slot_shape {
+struct sl__slot_repeats {
 	size_t n_calls, n_sub_slots;
 };
 
@@ -110,7 +110,7 @@ struct sl__slot_shape {
  * passes where the fastest would be too short for the clock.  Times of a pass,
  * and of a reading of the clock, in nanoseconds.
  */
-struct sl__slot_shape sl__slot_shape_for(double fastest_ns, double slowest_ns,
+struct sl__slot_repeats sl__slot_repeats_choose(double fastest_ns, double slowest_ns,
 					 double reading_ns);
 
 /*
@@ -118,7 +118,7 @@ struct sl__slot_shape sl__slot_shape_for(double fastest_ns, double slowest_ns,
  * A layer differs only if it does so in most placements, three of four at
  * least, and in none the other way.
  */
-int sl__arm_test_is_steady(const struct sl__arm_test *test, size_t pair,
+int sl__arm_test_pair_is_consistent(const struct sl__arm_test *test, size_t pair,
 			   size_t n_placements);
 
 /*
@@ -127,7 +127,7 @@ int sl__arm_test_is_steady(const struct sl__arm_test *test, size_t pair,
  * two of each, do not count.  Storage is from 'arena'.
  */
 enum sl_status sl__model_rounds(struct sl__model_rounds *out,
-				struct sl__arm_run *arms, size_t n,
+				struct sl__model_arm *arms, size_t n,
 				const struct sl__model_rounds_options *options,
 				struct sl__arena *arena,
 				struct sl_error *err) SL_CHECKED;

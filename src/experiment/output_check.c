@@ -125,20 +125,20 @@ step_of(const struct sl_graph *graph, uint32_t value)
 	return fabs(step);
 }
 
-struct sl__checked_model
-sl__checked_model(const struct sl_graph *graph)
+struct sl__model_precision
+sl__model_precision(const struct sl_graph *graph)
 {
-	struct sl__checked_model model = {graph, is_quantized(graph),
+	struct sl__model_precision model = {graph, is_quantized(graph),
 					  stores_halves(graph)};
 
 	return model;
 }
 
-struct sl__output_check
-sl__output_check_of(const struct sl__checked_model *model, uint32_t output,
+struct sl__output_tolerance
+sl__output_tolerance_choose(const struct sl__model_precision *model, uint32_t output,
 		    double tolerance)
 {
-	struct sl__output_check how = {SL_CHECK_LARGEST, 1e-4, 0, 1};
+	struct sl__output_tolerance how = {SL_CHECK_LARGEST, 1e-4, 0, 1};
 
 	if (model->is_quantized) {
 		how.step = step_of(model->graph, output);
@@ -185,7 +185,7 @@ is_repeated(int64_t got, int64_t want, int64_t n_copies)
 
 /* Says in *why that sizes or types cannot be compared; NULL when they can. */
 static enum sl_status
-find_mismatch(const char **why, const struct sl__output_check *how,
+find_mismatch(const char **why, const struct sl__output_tolerance *how,
 	      const struct sl__tensor *got, const struct sl__tensor *want,
 	      struct sl__arena *arena, struct sl_error *err)
 {
@@ -347,7 +347,7 @@ root_mean_square(const struct sums *s)
 }
 
 static void
-judge(struct sl_run_output *out, const struct sl__output_check *how,
+judge(struct sl_run_output *out, const struct sl__output_tolerance *how,
       enum sl_dtype dtype, const struct sums *s)
 {
 	out->rule = how->rule;
@@ -383,7 +383,7 @@ give_up(struct sl_run_output *out, const char *why)
 }
 
 static enum sl_status
-compare_tensors(struct sl_run_output *out, const struct sl__output_check *how,
+compare_tensors(struct sl_run_output *out, const struct sl__output_tolerance *how,
 		const struct sl__tensor *got, const struct sl__tensor *want,
 		struct sl__arena *arena, struct sl_error *err)
 {
@@ -418,7 +418,7 @@ is_worse(const struct sl_run_output *item, const struct sl_run_output *before)
 }
 
 static enum sl_status
-compare_items(struct sl_run_output *out, const struct sl__output_check *how,
+compare_items(struct sl_run_output *out, const struct sl__output_tolerance *how,
 	      const struct sl__runtime_value *got,
 	      const struct sl__runtime_value *want, struct sl__arena *arena,
 	      struct sl_error *err)
@@ -432,7 +432,7 @@ compare_items(struct sl_run_output *out, const struct sl__output_check *how,
 		struct sl_run_output item = *out;
 		enum sl_status rc;
 
-		rc = sl__check_output(&item, how, &got->items[i],
+		rc = sl__output_compare(&item, how, &got->items[i],
 				      &want->items[i], arena, err);
 		if (!rc && item.why) {
 			item.why = sl__arena_format(arena, "item %zu: %s", i,
@@ -448,7 +448,7 @@ compare_items(struct sl_run_output *out, const struct sl__output_check *how,
 }
 
 enum sl_status
-sl__check_output(struct sl_run_output *out, const struct sl__output_check *how,
+sl__output_compare(struct sl_run_output *out, const struct sl__output_tolerance *how,
 		 const struct sl__runtime_value *got,
 		 const struct sl__runtime_value *want, struct sl__arena *arena,
 		 struct sl_error *err)

@@ -20,7 +20,7 @@
  * everywhere has no size to measure by: then the limit is an absolute one, so
  * that a difference of 1e-30 is none.
  */
-struct sl__output_check {
+struct sl__output_tolerance {
 	enum sl_check_rule rule;
 	double limit;
 	double step;      /* of STEPS: the output's scale */
@@ -28,13 +28,13 @@ struct sl__output_check {
 };
 
 /* What there is to know of a model for that, found once. */
-struct sl__checked_model {
+struct sl__model_precision {
 	const struct sl_graph *graph;
 	int is_quantized, stores_halves;
 };
-struct sl__checked_model sl__checked_model(const struct sl_graph *graph);
-struct sl__output_check
-sl__output_check_of(const struct sl__checked_model *model, uint32_t output,
+struct sl__model_precision sl__model_precision(const struct sl_graph *graph);
+struct sl__output_tolerance
+sl__output_tolerance_choose(const struct sl__model_precision *model, uint32_t output,
 		    double tolerance);
 
 /*
@@ -44,8 +44,8 @@ sl__output_check_of(const struct sl__checked_model *model, uint32_t output,
  * the reference's: the batch may lie in any dimension, and in several.  'why'
  * lives in the arena.
  */
-enum sl_status sl__check_output(struct sl_run_output *out,
-				const struct sl__output_check *how,
+enum sl_status sl__output_compare(struct sl_run_output *out,
+				const struct sl__output_tolerance *how,
 				const struct sl__runtime_value *got,
 				const struct sl__runtime_value *want,
 				struct sl__arena *arena,

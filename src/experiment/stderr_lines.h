@@ -14,7 +14,7 @@ enum { SL__STDERR_BYTES = 256, SL__STDERR_LINES = 4 };
  * is, the last state stays.  Where 'tail' fills its room, its first line may be
  * a part of one and is left out, unless it is the only one.
  */
-void sl__stderr_lines(char out[SL__STDERR_BYTES],
+void sl__stderr_last_lines(char out[SL__STDERR_BYTES],
 		      const char tail[SL__STDERR_BYTES]);
 
 #endif

@@ -19,7 +19,7 @@
 
 /* How often a dimension of a file is repeated to be the batch. */
 static enum sl_status
-count_copies(struct sl__subject *s, const char *input, int64_t size,
+count_copies(struct sl__subject_model *s, const char *input, int64_t size,
 	     struct sl_error *err)
 {
 	int64_t n = size > 0 ? s->batch / size : 0;
@@ -38,7 +38,7 @@ count_copies(struct sl__subject *s, const char *input, int64_t size,
 }
 
 static int
-has_no_name(const struct sl__subject *s, size_t i, size_t k)
+has_no_name(const struct sl__subject_model *s, size_t i, size_t k)
 {
 	uint32_t id = s->graph->blocks[0].inputs[i];
 	const struct sl__value *v = &s->graph->values[id];
@@ -54,7 +54,7 @@ has_no_name(const struct sl__subject *s, size_t i, size_t k)
  * one without a name that is as large in its file.
  */
 static int
-batch_dimension(const struct sl__subject *s, size_t i)
+batch_dimension(const struct sl__subject_model *s, size_t i)
 {
 	const struct sl__tensor *t = s->inputs->contents[i];
 	const struct sl__tensor *first = s->inputs->contents[0];
@@ -77,7 +77,7 @@ batch_dimension(const struct sl__subject *s, size_t i)
 }
 
 static enum sl_status
-shape_of(struct sl__subject *s, size_t i, struct sl_input_shape *out,
+shape_of(struct sl__subject_model *s, size_t i, struct sl_input_shape *out,
 	 struct sl_error *err)
 {
 	const struct sl__tensor *t = s->inputs->contents[i];
@@ -105,7 +105,7 @@ shape_of(struct sl__subject *s, size_t i, struct sl_input_shape *out,
 /* Shapes of all inputs that have a file in the folder, besides those that
  * are said. */
 static enum sl_status
-take_shapes(struct sl__subject *s, struct sl_sizes *sizes, struct sl_error *err)
+take_shapes(struct sl__subject_model *s, struct sl_sizes *sizes, struct sl_error *err)
 {
 	size_t n = sizes->n_shapes;
 	struct sl_input_shape *shapes =
@@ -135,7 +135,7 @@ take_shapes(struct sl__subject *s, struct sl_sizes *sizes, struct sl_error *err)
 
 /* The shape of an input's own file, besides the shapes that are said. */
 static enum sl_status
-add_shape_of_file(struct sl__subject *s, const struct sl_input_file *input,
+add_shape_of_file(struct sl__subject_model *s, const struct sl_input_file *input,
 		  struct sl_input_shape *out, struct sl_error *err)
 {
 	struct sl__file_mapping file = {0};
@@ -158,7 +158,7 @@ add_shape_of_file(struct sl__subject *s, const struct sl_input_file *input,
 }
 
 static enum sl_status
-take_file_shapes(struct sl__subject *s, struct sl_sizes *sizes,
+take_file_shapes(struct sl__subject_model *s, struct sl_sizes *sizes,
 		 struct sl_error *err)
 {
 	size_t n = sizes->n_shapes;
@@ -183,7 +183,7 @@ take_file_shapes(struct sl__subject *s, struct sl_sizes *sizes,
 
 /* The folder, in which inputs that have a file of their own need none. */
 static enum sl_status
-open_folder(struct sl__subject *s, const char *folder, struct sl_error *err)
+open_folder(struct sl__subject_model *s, const char *folder, struct sl_error *err)
 {
 	unsigned char *is_left_out =
 		sl__arena_alloc(&s->scratch, s->graph->blocks[0].n_inputs + 1);
@@ -204,7 +204,7 @@ open_folder(struct sl__subject *s, const char *folder, struct sl_error *err)
 
 /* The sizes that files give, besides those that are said. */
 static enum sl_status
-find_sizes(struct sl__subject *s, struct sl_sizes *sizes, struct sl_error *err)
+find_sizes(struct sl__subject_model *s, struct sl_sizes *sizes, struct sl_error *err)
 {
 	const char *folder = s->options.folder;
 	enum sl_status rc = SL_OK;
@@ -220,7 +220,7 @@ find_sizes(struct sl__subject *s, struct sl_sizes *sizes, struct sl_error *err)
 
 /* The file's numbers repeated to the plan's sizes. */
 static enum sl_status
-repeat(const struct sl__subject *s, const struct sl__tensor *t,
+repeat(const struct sl__subject_model *s, const struct sl__tensor *t,
        const int64_t *dims, struct sl__runtime_value *out, struct sl_error *err)
 {
 	size_t width = sl_dtype_bits(t->dtype) / 8;
@@ -248,7 +248,7 @@ repeat(const struct sl__subject *s, const struct sl__tensor *t,
 }
 
 static enum sl_status
-give_from_folder(struct sl__subject *s, size_t i, struct sl_error *err)
+give_from_folder(struct sl__subject_model *s, size_t i, struct sl_error *err)
 {
 	const struct sl__tensor *t = s->inputs->contents[i];
 	uint32_t id = s->graph->blocks[0].inputs[i];
@@ -270,7 +270,7 @@ give_from_folder(struct sl__subject *s, size_t i, struct sl_error *err)
 }
 
 static enum sl_status
-set_inputs(struct sl__subject *s, struct sl_error *err)
+set_inputs(struct sl__subject_model *s, struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
 
@@ -290,7 +290,7 @@ set_inputs(struct sl__subject *s, struct sl_error *err)
 
 /* Makes the plan and sets its inputs; what the clock sees is planning. */
 static enum sl_status
-prepare(struct sl__subject *s, struct sl_error *err)
+prepare(struct sl__subject_model *s, struct sl_error *err)
 {
 	uint64_t start = sl__clock_now_ns(NULL);
 	enum sl_status rc;
@@ -310,7 +310,7 @@ prepare(struct sl__subject *s, struct sl_error *err)
 }
 
 static void
-take_options(struct sl__subject *s)
+take_options(struct sl__subject_model *s)
 {
 	s->how.struct_size = sizeof(s->how);
 	s->sizes.struct_size = sizeof(s->sizes);
@@ -323,8 +323,8 @@ take_options(struct sl__subject *s)
 }
 
 enum sl_status
-sl__subject_open(struct sl__subject *out, const struct sl_graph *graph,
-		 const struct sl__subject_options *options,
+sl__subject_model_open(struct sl__subject_model *out, const struct sl_graph *graph,
+		 const struct sl__subject_model_options *options,
 		 struct sl_error *err)
 {
 	enum sl_status rc;
@@ -338,12 +338,12 @@ sl__subject_open(struct sl__subject *out, const struct sl_graph *graph,
 	if (!rc)
 		rc = prepare(out, err);
 	if (rc)
-		sl__subject_close(out);
+		sl__subject_model_close(out);
 	return rc;
 }
 
 void
-sl__subject_close(struct sl__subject *s)
+sl__subject_model_close(struct sl__subject_model *s)
 {
 	sl_plan_free(s->plan);
 	sl__input_files_close(s->inputs);

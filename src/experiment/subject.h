@@ -11,7 +11,7 @@
  * up.  Where a folder is given and a batch is said, what its files hold is
  * repeated to that batch.
  */
-struct sl__subject_options {
+struct sl__subject_model_options {
 	const struct sl_plan_options *plan; /* NULL: defaults */
 	const struct sl_input_file *inputs;
 	size_t n_inputs;
@@ -26,9 +26,9 @@ struct sl__subject_options {
  * Invariants: once open, the plan has all its inputs and can be run.  The
  * graph and what the options point to are borrowed and outlive it.
  */
-struct sl__subject {
+struct sl__subject_model {
 	const struct sl_graph *graph;
-	struct sl__subject_options options;
+	struct sl__subject_model_options options;
 	struct sl__arena scratch;
 	struct sl__input_files *inputs;  /* of the folder, or NULL */
 	struct sl_plan_options how; /* of the plan */
@@ -41,10 +41,10 @@ struct sl__subject {
 };
 
 /* A subject that failed to open is closed too. */
-enum sl_status sl__subject_open(struct sl__subject *out,
+enum sl_status sl__subject_model_open(struct sl__subject_model *out,
 				const struct sl_graph *graph,
-				const struct sl__subject_options *options,
+				const struct sl__subject_model_options *options,
 				struct sl_error *err) SL_CHECKED;
-void sl__subject_close(struct sl__subject *subject);
+void sl__subject_model_close(struct sl__subject_model *subject);
 
 #endif

@@ -48,7 +48,7 @@ sample_ns(int n_threads)
 }
 
 struct sl_estimate
-sl__empty_step_ns(int n_threads)
+sl__thread_wake_ns(int n_threads)
 {
 	uint64_t begin_ns = sl__clock_now_ns(NULL);
 	double ns[SAMPLES];
@@ -548,7 +548,7 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 }
 
 enum sl_status
-sl__timed_iterations_take(struct sl__timed_iterations *out,
+sl__timed_iterations_run(struct sl__timed_iterations *out,
 			  struct sl_plan *plan,
 			  const struct sl__timed_iterations_options *how,
 			  struct sl__arena *arena, struct sl_error *err)

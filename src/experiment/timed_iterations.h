@@ -11,7 +11,7 @@
  * The median time, with its interval, of waking n_threads of the engine for
  * nothing: no step that uses them all takes less.  Takes a few milliseconds.
  */
-struct sl_estimate sl__empty_step_ns(int n_threads);
+struct sl_estimate sl__thread_wake_ns(int n_threads);
 
 struct sl__timed_iterations_options {
 	double time_s;           /* budget; above 0 */
@@ -30,7 +30,7 @@ struct sl__timed_iterations_options {
  * first round and of a size that does not depend on how many there are.
  * SL_E_INTERRUPTED before the first round.
  */
-enum sl_status sl__timed_iterations_take(
+enum sl_status sl__timed_iterations_run(
 	struct sl__timed_iterations *out, struct sl_plan *plan,
 	const struct sl__timed_iterations_options *options,
 	struct sl__arena *arena, struct sl_error *err) SL_CHECKED;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* isolate.h - a layer timed within its model and alone, in turn. */
-#ifndef SL_ISOLATE_H
-#define SL_ISOLATE_H
+/* layer_isolation.h - a layer timed within its model and alone, in turn. */
+#ifndef SL_LAYER_ISOLATION_H
+#define SL_LAYER_ISOLATION_H
 
 #include "engine/observer.h"
 #include "timing/runner.h"
 
 /* The whole model and the layer alone, both ready to run. */
-struct sl__isolation {
+struct sl__layer_isolation_options {
 	struct sl_plan *whole, *alone;
 	const unsigned char *is_layer; /* by step of 'whole' */
 	double time_s;
@@ -17,7 +17,7 @@ struct sl__isolation {
 };
 
 /* Times of one round each, nanoseconds; 'n' of them, in the arena. */
-struct sl__isolated {
+struct sl__layer_isolation_times {
 	double *context_ns, *alone_ns;
 	size_t n;
 };
@@ -28,8 +28,8 @@ struct sl__isolated {
  * by a coin.  The first two rounds do not count.  SL_E_INTERRUPTED when told
  * to stop before the third.
  */
-enum sl_status sl__isolate(struct sl__isolated *out,
-			   const struct sl__isolation *what,
+enum sl_status sl__layer_isolation_measure(struct sl__layer_isolation_times *out,
+			   const struct sl__layer_isolation_options *what,
 			   struct sl__arena *arena,
 			   struct sl_error *err) SL_CHECKED;
 

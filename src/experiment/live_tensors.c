@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tracker.c - which tensors are in memory while a plan runs.
+ * live_tensors.c - which tensors are in memory while a plan runs.
  *
  * The tracker takes no word of the planner's for how long anything is needed,
  * nor of which buffer lies where: it sees addresses and sizes, step after step,
@@ -9,7 +9,7 @@
  * it turns out, until the last step that read it before something else was
  * written there.  Inputs are there all the time, outputs until the end.
  */
-#include "experiment/tracker.h"
+#include "experiment/live_tensors.h"
 #include "base/clock.h"
 #include "base/status.h"
 
@@ -391,7 +391,7 @@ struct tracker {
 	struct sl__program *program;
 	struct sl__arena *arena;
 	struct touching touching;
-	const struct sl__track_options *how;
+	const struct sl__live_tensors_options *how;
 	int is_late; /* it was cut at the deadline */
 	int is_torn; /* a tensor was read of which a part had been lost */
 };
@@ -700,8 +700,8 @@ monitor(struct tracker *t, struct sl_plan *plan, struct sl_error *err)
 }
 
 enum sl_status
-sl__track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
-	  const struct sl__track_options *how, struct sl__arena *arena,
+sl__live_tensors_track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
+	  const struct sl__live_tensors_options *how, struct sl__arena *arena,
 	  struct sl_error *err)
 {
 	struct tracker t = {.out = out, .arena = arena, .how = how};
@@ -726,11 +726,11 @@ sl__track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
 }
 
 enum sl_status
-sl__track_or_say(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
-		 const struct sl__track_options *how, struct sl__arena *arena,
+sl__live_tensors_track_or_absent(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
+		 const struct sl__live_tensors_options *how, struct sl__arena *arena,
 		 struct sl_error *err)
 {
-	enum sl_status rc = sl__track(out, plan, how, arena, err);
+	enum sl_status rc = sl__live_tensors_track(out, plan, how, arena, err);
 
 	if (rc != SL_E_INTERRUPTED && rc != SL_E_NOMEM)
 		return rc;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_isolate.c - a layer within its model and alone, by a script: which runs
+ * test_layer_isolation.c - a layer within its model and alone, by a script: which runs
  * count, and what ends the rounds.
  */
 #include "planned_graph.h"
 #include "scripted_plan.h"
-#include "experiment/isolate.h"
+#include "experiment/layer_isolation.h"
 
 enum { READING_NS = 100, WHOLE_STEPS = 3 };
 
@@ -25,8 +25,8 @@ struct scene {
 	struct scripted_instruments script;
 	struct scripted_plan whole_steps, alone_steps;
 	struct sl__arena arena;
-	struct sl__isolation what;
-	struct sl__isolated out;
+	struct sl__layer_isolation_options what;
+	struct sl__layer_isolation_times out;
 };
 
 /* Steps of 1, 2 and 3 ms in the model; the layer alone takes 4 ms. */
@@ -48,7 +48,7 @@ start(struct scene *s, size_t n_rounds)
 	for (size_t i = 0; i < WHOLE_STEPS; i++)
 		s->whole_steps.ns[i] = 1e6 * (double)(i + 1);
 	sl__arena_init(&s->arena, NULL);
-	s->what = (struct sl__isolation){
+	s->what = (struct sl__layer_isolation_options){
 		.whole = s->whole.plan,
 		.alone = s->alone.plan,
 		.is_layer = is_layer,
@@ -73,7 +73,7 @@ isolate(struct scene *s)
 {
 	struct sl_error err;
 
-	if (sl__isolate(&s->out, &s->what, &s->arena, &err))
+	if (sl__layer_isolation_measure(&s->out, &s->what, &s->arena, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -159,7 +159,7 @@ an_interrupt_in_each_phase(void **state)
 	(void)state;
 	start(&s, 100);
 	s.whole_steps.interrupt_at = WHOLE_STEPS + 1; /* the second warm-up */
-	assert_int_equal(sl__isolate(&s.out, &s.what, &s.arena, &err),
+	assert_int_equal(sl__layer_isolation_measure(&s.out, &s.what, &s.arena, &err),
 			 SL_E_INTERRUPTED);
 	assert_string_equal(err.text, "interrupted before the layer was timed");
 	assert_int_equal(s.whole_steps.n_all, 2 * WHOLE_STEPS);
@@ -188,7 +188,7 @@ a_failing_step_ends_it(void **state)
 	for (size_t at = 1; at < 12; at += 5) {
 		start(&s, 9);
 		s.alone_steps.fail_at = at;
-		assert_int_equal(sl__isolate(&s.out, &s.what, &s.arena, &err),
+		assert_int_equal(sl__layer_isolation_measure(&s.out, &s.what, &s.arena, &err),
 				 SL_E_DATA);
 		assert_non_null(strstr(err.text, "broken"));
 		finish(&s);

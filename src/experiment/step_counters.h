@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counted.h - steps of a plan with the CPU's counters read around them. */
-#ifndef SL_COUNTED_H
-#define SL_COUNTED_H
+/* step_counters.h - steps of a plan with the CPU's counters read around them. */
+#ifndef SL_STEP_COUNTERS_H
+#define SL_STEP_COUNTERS_H
 
 #include "experiment/subject.h"
 #include "result/step_counts.h"
 #include "timing/counter_set.h"
 #include "timing/runner.h"
 
-struct sl__counted_options {
+struct sl__step_counters_options {
 	const size_t *steps; /* of the plan, each once */
 	size_t n_steps;
 	size_t n_iterations; /* at most; 0: 3 */
@@ -26,13 +26,13 @@ struct sl__counted_options {
  * as a pass does, and where a counter that was open cannot be read.  The
  * result is from 'arena'.
  */
-enum sl_status sl__count_steps(struct sl__step_counts *out,
-			       struct sl__subject *subject,
-			       const struct sl__counted_options *options,
+enum sl_status sl__step_counters_measure(struct sl__step_counts *out,
+			       struct sl__subject_model *subject,
+			       const struct sl__step_counters_options *options,
 			       struct sl__arena *arena,
 			       struct sl_error *err) SL_CHECKED;
 
 /* All events absent for one reason, which lasts as long as the program. */
-void sl__counted_none(struct sl__step_counts *out, const char *why);
+void sl__step_counters_set_absent(struct sl__step_counts *out, const char *why);
 
 #endif

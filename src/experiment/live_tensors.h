@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tracker.h - which tensors are in memory while a plan runs. */
-#ifndef SL_TRACKER_H
-#define SL_TRACKER_H
+/* live_tensors.h - which tensors are in memory while a plan runs. */
+#ifndef SL_LIVE_TENSORS_H
+#define SL_LIVE_TENSORS_H
 
 #include "engine/observer.h"
 #include "result/tensor_lifetime.h"
 
-struct sl__track_options {
+struct sl__live_tensors_options {
 	const volatile sig_atomic_t *interrupt; /* NULL: none */
 	uint64_t deadline_ns; /* of the clock of clock.h; 0: none */
 };
@@ -19,15 +19,15 @@ struct sl__track_options {
  * step.  Storage is from 'arena', of which copies of the largest step's
  * operands are part.
  */
-enum sl_status sl__track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
-			 const struct sl__track_options *how,
+enum sl_status sl__live_tensors_track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
+			 const struct sl__live_tensors_options *how,
 			 struct sl__arena *arena,
 			 struct sl_error *err) SL_CHECKED;
 
 /* Likewise, but what was interrupted, or has no memory for copies, is absent
  * and no failure. */
-enum sl_status sl__track_or_say(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
-				const struct sl__track_options *how,
+enum sl_status sl__live_tensors_track_or_absent(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
+				const struct sl__live_tensors_options *how,
 				struct sl__arena *arena,
 				struct sl_error *err) SL_CHECKED;
 

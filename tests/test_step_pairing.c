@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pairing.c - which steps of two plans belong together. */
+/* test_step_pairing.c - which steps of two plans belong together. */
 #include "harness.h"
 #include "graph_text.h"
-#include "experiment/pairing.h"
+#include "experiment/step_pairing.h"
 #include "engine/plan.h"
 
 static const char three[] = "opset 13\n"
@@ -47,7 +47,7 @@ plan_of(const struct sl_graph *graph, unsigned flags)
 
 /* Every step is in one pair, and pairs have as many as they say. */
 static void
-check_pairing(const struct sl__pairing *p)
+check_pairing(const struct sl__step_pairing *p)
 {
 	size_t n_a = 0, n_b = 0;
 
@@ -70,9 +70,9 @@ check_pairing(const struct sl__pairing *p)
 
 struct paired {
 	struct graph_text *a, *b;
-	struct sl__paired_side x, y;
+	struct sl__step_pairing_side x, y;
 	struct sl__arena arena;
-	struct sl__pairing pairing;
+	struct sl__step_pairing pairing;
 };
 
 static void
@@ -90,7 +90,7 @@ pair_up(struct paired *p, const char *a, unsigned a_flags, const char *b,
 	p->y.plan = plan_of(p->y.graph, b_flags);
 	sl__arena_init(&p->arena, NULL);
 	assert_int_equal(
-		sl__pairing_of(&p->pairing, &p->x, &p->y, &p->arena, &err), 0);
+		sl__step_pairing_match(&p->pairing, &p->x, &p->y, &p->arena, &err), 0);
 	check_pairing(&p->pairing);
 }
 
@@ -125,7 +125,7 @@ the_same_model_matches_step_by_step(void **state)
 static void
 a_fused_step_belongs_to_all_it_covers(void **state)
 {
-	const struct sl__pair *first;
+	const struct sl__step_pair *first;
 	struct sl_step step;
 	struct paired p;
 
@@ -173,15 +173,15 @@ plans_are_the_same_by_steps_and_kernels(void **state)
 	struct sl__step *last;
 
 	(void)state;
-	assert_int_equal(sl__same_steps(a, b), 1);
-	assert_int_equal(sl__same_steps(a, c), 0);
+	assert_int_equal(sl__plans_have_same_steps(a, b), 1);
+	assert_int_equal(sl__plans_have_same_steps(a, c), 0);
 	last = &b->current->steps[b->current->n_steps - 1];
 	last->kernel = "another";
-	assert_int_equal(sl__same_steps(a, b), 0);
+	assert_int_equal(sl__plans_have_same_steps(a, b), 0);
 	last->kernel = a->current->steps[a->current->n_steps - 1].kernel;
-	assert_int_equal(sl__same_steps(a, b), 1);
+	assert_int_equal(sl__plans_have_same_steps(a, b), 1);
 	last->name = "another";
-	assert_int_equal(sl__same_steps(a, b), 0);
+	assert_int_equal(sl__plans_have_same_steps(a, b), 0);
 	sl_plan_free(a);
 	sl_plan_free(b);
 	sl_plan_free(c);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counted.c - steps of a plan with the CPU's counters read around them.
+ * step_counters.c - steps of a plan with the CPU's counters read around them.
  *
  * The kernel lets counters take turns where the CPU has too few, a few
  * milliseconds each, which may be longer than a step.  So what each thread
  * counted in a step, and for how long it did, is added up over all passes
  * before it is scaled.
  */
-#include "experiment/counted.h"
+#include "experiment/step_counters.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "engine/parallel.h"
@@ -26,7 +26,7 @@ struct reader {
 };
 
 struct counter {
-	const struct sl__counted_options *how;
+	const struct sl__step_counters_options *how;
 	struct sl__step_counts *out;
 	struct sl_plan *plan;
 	struct sl__runner runner;
@@ -138,7 +138,7 @@ run_iteration(struct sl__slot *slot, void *ctx, struct sl_error *err)
 static enum sl_status
 run_iterations(struct counter *c, struct sl_error *err)
 {
-	const struct sl__counted_options *how = c->how;
+	const struct sl__step_counters_options *how = c->how;
 	const struct sl__phase counting = {
 		.n_arms = 1,
 		.is_in_order = 1,
@@ -237,7 +237,7 @@ take_counts(struct counter *c, struct sl_operation_counts *counts)
 }
 
 void
-sl__counted_none(struct sl__step_counts *out, const char *why)
+sl__step_counters_set_absent(struct sl__step_counts *out, const char *why)
 {
 	memset(out, 0, sizeof(*out));
 	out->absent = why;
@@ -284,7 +284,7 @@ count(struct counter *c, struct sl__arena *arena, struct sl__arena *scratch,
 	if (rc)
 		return rc;
 	if (sl__counter_set_n_events(c->set) && !c->out->n_iterations) {
-		sl__counted_none(c->out, "interrupted");
+		sl__step_counters_set_absent(c->out, "interrupted");
 		return SL_OK;
 	}
 	take_uses(c);
@@ -294,8 +294,8 @@ count(struct counter *c, struct sl__arena *arena, struct sl__arena *scratch,
 }
 
 enum sl_status
-sl__count_steps(struct sl__step_counts *out, struct sl__subject *subject,
-		const struct sl__counted_options *how, struct sl__arena *arena,
+sl__step_counters_measure(struct sl__step_counts *out, struct sl__subject_model *subject,
+		const struct sl__step_counters_options *how, struct sl__arena *arena,
 		struct sl_error *err)
 {
 	struct counter c = {.how = how,
@@ -307,7 +307,7 @@ sl__count_steps(struct sl__step_counts *out, struct sl__subject *subject,
 	struct sl__arena scratch;
 	enum sl_status rc;
 
-	sl__counted_none(out, NULL);
+	sl__step_counters_set_absent(out, NULL);
 	c.n_threads = sl_plan_n_threads(subject->plan);
 	/* Names and reasons are kept. */
 	rc = sl__counter_set_open(&c.set, how->source, (size_t)c.n_threads,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pairing.c - which steps of one plan do what those of another do.
+ * step_pairing.c - which steps of one plan do what those of another do.
  *
  * Steps are joined into sets (union-find) whenever they have a key in common:
  * the name of a node, with its number among nodes of that name.
  */
-#include "experiment/pairing.h"
+#include "experiment/step_pairing.h"
 #include "base/cache_file.h"
 #include "base/map.h"
 #include "base/status.h"
@@ -117,7 +117,7 @@ add_covers(struct joiner *j, const struct sl_graph *graph,
 }
 
 static enum sl_status
-add_side(struct joiner *j, const struct sl__paired_side *side, size_t base,
+add_side(struct joiner *j, const struct sl__step_pairing_side *side, size_t base,
 	 struct sl_error *err)
 {
 	struct sl__map seen;
@@ -151,7 +151,7 @@ add_side(struct joiner *j, const struct sl__paired_side *side, size_t base,
 /* Sets as pairs; roots are first steps, so that a pair is there before any
  * step that is not its first. */
 static enum sl_status
-number_pairs(struct joiner *j, struct sl__pairing *out, struct sl_error *err)
+number_pairs(struct joiner *j, struct sl__step_pairing *out, struct sl_error *err)
 {
 	size_t n = j->n_a + j->n_b;
 	size_t *pair_of = sl__arena_array(j->arena, n, sizeof(*pair_of));
@@ -165,7 +165,7 @@ number_pairs(struct joiner *j, struct sl__pairing *out, struct sl_error *err)
 	out->n_steps_b = j->n_b;
 	for (size_t i = 0; i < n; i++) {
 		size_t root = root_of(j, i);
-		struct sl__pair *p;
+		struct sl__step_pair *p;
 
 		pair_of[i] = root == i ? out->n : pair_of[root];
 		p = &out->pairs[pair_of[i]];
@@ -182,11 +182,11 @@ number_pairs(struct joiner *j, struct sl__pairing *out, struct sl_error *err)
 }
 
 static void
-compare_kernels(struct sl__pairing *out, const struct sl__paired_side *a,
-		const struct sl__paired_side *b)
+compare_kernels(struct sl__step_pairing *out, const struct sl__step_pairing_side *a,
+		const struct sl__step_pairing_side *b)
 {
 	for (size_t i = 0; i < out->n; i++) {
-		struct sl__pair *p = &out->pairs[i];
+		struct sl__step_pair *p = &out->pairs[i];
 		struct sl_step x, y;
 
 		if (p->n_a != 1 || p->n_b != 1 ||
@@ -201,8 +201,8 @@ compare_kernels(struct sl__pairing *out, const struct sl__paired_side *a,
 }
 
 enum sl_status
-sl__pairing_of(struct sl__pairing *out, const struct sl__paired_side *a,
-	       const struct sl__paired_side *b, struct sl__arena *arena,
+sl__step_pairing_match(struct sl__step_pairing *out, const struct sl__step_pairing_side *a,
+	       const struct sl__step_pairing_side *b, struct sl__arena *arena,
 	       struct sl_error *err)
 {
 	struct joiner j = {.arena = arena,
@@ -226,7 +226,7 @@ sl__pairing_of(struct sl__pairing *out, const struct sl__paired_side *a,
 }
 
 int
-sl__same_steps(const struct sl_plan *a, const struct sl_plan *b)
+sl__plans_have_same_steps(const struct sl_plan *a, const struct sl_plan *b)
 {
 	struct sl_step x, y;
 
@@ -250,12 +250,12 @@ sl__same_steps(const struct sl_plan *a, const struct sl_plan *b)
  */
 
 void
-sl__same_choices_open(struct sl__same_choices *out)
+sl__shared_tuning_cache_open(struct sl__shared_tuning_cache *out)
 {
 	const char *base = getenv("TMPDIR");
 	int n;
 
-	*out = (struct sl__same_choices){{0}};
+	*out = (struct sl__shared_tuning_cache){{0}};
 	if (!base || base[0] != '/')
 		base = "/tmp";
 	n = snprintf(out->folder, sizeof(out->folder), "%s/sleuth-XXXXXX",
@@ -267,7 +267,7 @@ sl__same_choices_open(struct sl__same_choices *out)
 }
 
 void
-sl__same_choices_close(struct sl__same_choices *choices)
+sl__shared_tuning_cache_close(struct sl__shared_tuning_cache *choices)
 {
 	DIR *dir = choices->folder[0] ? opendir(choices->folder) : NULL;
 	const struct dirent *entry;
@@ -298,7 +298,7 @@ is_kept(const struct sl_plan_options *how)
 }
 
 void
-sl__same_choices_set(struct sl__same_choices *choices,
+sl__shared_tuning_cache_use(struct sl__shared_tuning_cache *choices,
 		     struct sl_plan_options *how)
 {
 	if (is_kept(how) || !choices->folder[0])
@@ -308,7 +308,7 @@ sl__same_choices_set(struct sl__same_choices *choices,
 }
 
 int
-sl__same_settings(const struct sl_plan *a, const struct sl_plan *b)
+sl__plans_have_same_settings(const struct sl_plan *a, const struct sl_plan *b)
 {
 	const struct sl_plan_options *x = &a->options, *y = &b->options;
 	unsigned mattering = ~(unsigned)SL_PLAN_NO_CACHE;

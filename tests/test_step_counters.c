@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_counted.c - counters read around steps of a plan, with scripted ones:
+ * test_step_counters.c - counters read around steps of a plan, with scripted ones:
  * sums over threads and means over calls come out exactly, and where nothing
  * is counted nothing runs.
  */
 #include "scripted_counters.h"
 #include "scripted_plan.h"
-#include "experiment/counted.h"
+#include "experiment/step_counters.h"
 #include "graph_text.h"
 #include "plan_input.h"
 
@@ -25,20 +25,20 @@ static const size_t hot[] = {2, 0}; /* as given, not as they run */
 struct fixture {
 	struct graph_text *g;
 	struct sl_plan_options plan;
-	struct sl__subject subject;
+	struct sl__subject_model subject;
 	struct sl__arena arena;
 	struct scripted_counters script;
 	struct scripted_instruments with;
 	struct scripted_plan iterations;
 	struct sl__counter_backend source;
-	struct sl__counted_options how;
+	struct sl__step_counters_options how;
 	struct sl__step_counts counted;
 };
 
 static void
 start(struct fixture *f)
 {
-	struct sl__subject_options how = {.plan = &f->plan, .seed = 1};
+	struct sl__subject_model_options how = {.plan = &f->plan, .seed = 1};
 	struct sl_error err;
 
 	memset(f, 0, sizeof(*f));
@@ -49,13 +49,13 @@ start(struct fixture *f)
 						    SL_PLAN_NO_CACHE};
 	f->g = graph_text_with(chain, NULL);
 	sl__arena_init(&f->arena, NULL);
-	if (sl__subject_open(&f->subject, f->g->graph, &how, &err))
+	if (sl__subject_model_open(&f->subject, f->g->graph, &how, &err))
 		fail_msg("%s", err.text);
 	f->source = script_counters(&f->script);
 	/* Passes of 3 ms. */
 	script_instruments(&f->with, 1);
 	script_plan(&f->iterations, f->subject.plan, &f->with.time, 1e6);
-	f->how = (struct sl__counted_options){
+	f->how = (struct sl__step_counters_options){
 		.steps = hot,
 		.n_steps = 2,
 		.n_iterations = 2,
@@ -69,7 +69,7 @@ count(struct fixture *f)
 {
 	struct sl_error err;
 
-	if (sl__count_steps(&f->counted, &f->subject, &f->how, &f->arena, &err))
+	if (sl__step_counters_measure(&f->counted, &f->subject, &f->how, &f->arena, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(f->script.n_open, 0);
 }
@@ -78,7 +78,7 @@ static void
 finish(struct fixture *f)
 {
 	drop_script(&f->iterations);
-	sl__subject_close(&f->subject);
+	sl__subject_model_close(&f->subject);
 	sl__arena_release(&f->arena);
 	graph_text_free(f->g);
 }
@@ -179,7 +179,7 @@ a_read_that_fails_ends_it(void **state)
 
 		start(&f);
 		f.script.fail_read_at = nth[i];
-		assert_int_equal(sl__count_steps(&f.counted, &f.subject, &f.how,
+		assert_int_equal(sl__step_counters_measure(&f.counted, &f.subject, &f.how,
 						 &f.arena, &err),
 				 SL_E_MEASURE);
 		assert_non_null(strstr(err.text, "cannot be read"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* isolate.c - a layer timed within its model and alone, in turn. */
-#include "experiment/isolate.h"
+/* layer_isolation.c - a layer timed within its model and alone, in turn. */
+#include "experiment/layer_isolation.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "result/kept_iterations.h"
@@ -11,8 +11,8 @@ enum { ROUNDS_MOST = 4096, ROUNDS_LEAST = 5, ROUNDS_WARMUP = 2 };
 enum { WHOLE = 0, ALONE, N_ARMS };
 
 struct isolator {
-	const struct sl__isolation *what;
-	struct sl__isolated *out;
+	const struct sl__layer_isolation_options *what;
+	struct sl__layer_isolation_times *out;
 	struct sl__event_buffer whole, alone;
 	struct sl__ticker ticker;
 	struct sl__runner runner;
@@ -22,7 +22,7 @@ struct isolator {
 static enum sl_status
 reserve(struct isolator *x, struct sl__arena *arena, struct sl_error *err)
 {
-	struct sl__isolated *out = x->out;
+	struct sl__layer_isolation_times *out = x->out;
 	int failed = sl__event_buffer_reserve(&x->whole,
 					      sl_plan_n_steps(x->what->whole),
 					      arena) |
@@ -77,7 +77,7 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 }
 
 enum sl_status
-sl__isolate(struct sl__isolated *out, const struct sl__isolation *what,
+sl__layer_isolation_measure(struct sl__layer_isolation_times *out, const struct sl__layer_isolation_options *what,
 	    struct sl__arena *arena, struct sl_error *err)
 {
 	struct isolator x = {.what = what, .out = out};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tracker.c - proves that the tracker sees the tensors of a run as they
+ * test_live_tensors.c - proves that the tracker sees the tensors of a run as they
  * can be counted by hand: chains, diamonds, long skips, parts of a value,
  * values written in the place of others, numbers that happen to be the same
  * everywhere; and that the plan's bound is what it sees, to the byte, for
  * models of the zoo and for real ones.
  */
 #include "planned_graph.h"
-#include "experiment/tracker.h"
+#include "experiment/live_tensors.h"
 #include "experiment/subject.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@ struct seen {
 	struct sl__tensor_lifetimes t;
 };
 
-static const struct sl__track_options unhurried = {0};
+static const struct sl__live_tensors_options unhurried = {0};
 static const int64_t line_dims[] = {4, 4}; /* 64 bytes: one line */
 
 static void
@@ -34,7 +34,7 @@ look(struct seen *s, const char *text, double filling)
 	sl__arena_init(&s->arena, NULL);
 	planned_set(&s->p, "x", 2, line_dims, numbers);
 	planned_check(&s->p); /* memory is full of results by now */
-	if (sl__track(&s->t, s->p.plan, &unhurried, &s->arena, &err))
+	if (sl__live_tensors_track(&s->t, s->p.plan, &unhurried, &s->arena, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -212,15 +212,15 @@ static void
 interrupts_end_it(void **state)
 {
 	volatile sig_atomic_t now = 1;
-	struct sl__track_options how = {.interrupt = &now};
+	struct sl__live_tensors_options how = {.interrupt = &now};
 	struct sl_error err;
 	struct seen s;
 
 	(void)state;
 	look(&s, "opset 13\nin x f32 4,4\ny = Neg x\nout y\n", 0);
-	assert_int_equal(sl__track(&s.t, s.p.plan, &how, &s.arena, &err),
+	assert_int_equal(sl__live_tensors_track(&s.t, s.p.plan, &how, &s.arena, &err),
 			 SL_E_INTERRUPTED);
-	assert_int_equal(sl__track_or_say(&s.t, s.p.plan, &how, &s.arena, &err),
+	assert_int_equal(sl__live_tensors_track_or_absent(&s.t, s.p.plan, &how, &s.arena, &err),
 			 SL_OK);
 	assert_string_equal(s.t.absent, "interrupted");
 	look_away(&s);
@@ -230,20 +230,20 @@ interrupts_end_it(void **state)
 static void
 without_time_it_is_absent(void **state)
 {
-	struct sl__track_options how = {.deadline_ns = 1};
+	struct sl__live_tensors_options how = {.deadline_ns = 1};
 	struct sl_error err;
 	struct seen s;
 
 	(void)state;
 	look(&s, "opset 13\nin x f32 4,4\ny = Neg x\nout y\n", 0);
-	assert_int_equal(sl__track(&s.t, s.p.plan, &how, &s.arena, &err),
+	assert_int_equal(sl__live_tensors_track(&s.t, s.p.plan, &how, &s.arena, &err),
 			 SL_OK);
 	assert_non_null(s.t.absent);
 	assert_non_null(strstr(s.t.absent, "no time"));
 	assert_int_equal(s.t.n, 0);
 	assert_int_equal(s.t.n_tensors, 0);
 	how.deadline_ns = UINT64_MAX;
-	assert_int_equal(sl__track(&s.t, s.p.plan, &how, &s.arena, &err),
+	assert_int_equal(sl__live_tensors_track(&s.t, s.p.plan, &how, &s.arena, &err),
 			 SL_OK);
 	assert_null(s.t.absent);
 	assert_int_equal(s.t.n, 1);
@@ -276,7 +276,7 @@ check_plan(const char *name, struct sl_plan *plan)
 	int jumps;
 
 	sl__arena_init(&arena, NULL);
-	if (sl__track(&t, plan, &unhurried, &arena, &err))
+	if (sl__live_tensors_track(&t, plan, &unhurried, &arena, &err))
 		fail_msg("%s: %s", name, err.text);
 	if (plan->current->is_stepwise) {
 		assert_non_null(t.absent);
@@ -310,16 +310,16 @@ check_model(const char *name, const char *folder, unsigned flags)
 				       .n_threads = folder ? 1 : 2,
 				       .algorithms = SL_ALGORITHMS_FIXED,
 				       .flags = flags | SL_PLAN_NO_CACHE};
-	struct sl__subject_options how = {.plan = &plan, .folder = folder};
-	struct sl__subject subject;
+	struct sl__subject_model_options how = {.plan = &plan, .folder = folder};
+	struct sl__subject_model subject;
 	struct sl_graph *graph;
 	struct sl_error err;
 
 	if (sl_graph_open(&graph, name, NULL, &err) ||
-	    sl__subject_open(&subject, graph, &how, &err))
+	    sl__subject_model_open(&subject, graph, &how, &err))
 		fail_msg("%s: %s", name, err.text);
 	check_plan(name, subject.plan);
-	sl__subject_close(&subject);
+	sl__subject_model_close(&subject);
 	sl_graph_free(graph);
 }
 
