@@ -29,7 +29,7 @@ struct made {
 	struct sl_operation ops[16];
 	size_t by_time[16];
 	struct sl__arena arena;
-	struct sl__amdahl amdahl;
+	struct sl__amdahl_rows amdahl;
 };
 
 static const char *const names[] = {"a", "b", "c", "d", "e",
@@ -59,7 +59,7 @@ start(struct made *m, size_t n, const char *const *types, const double *ns)
 	m->p.by_time = m->by_time;
 	m->p.ledger.wall_ns = 1050;
 	m->p.ledger.overhead_ns = (struct sl_estimate){.value = 50, .n = 9};
-	assert_int_equal(sl__amdahl_of(&m->amdahl, &m->p, &m->arena, &err),
+	assert_int_equal(sl__amdahl_rows_predict(&m->amdahl, &m->p, &m->arena, &err),
 			 SL_OK);
 }
 
@@ -173,12 +173,12 @@ measurements_are_taken(void **state)
 	m.amdahl.targets[0].limit =
 		(struct sl_estimate){.value = 1.9, .lo = 1.8, .hi = 2, .n = 9};
 	m.amdahl.targets[1].absent = "it decides which steps follow";
-	sl__amdahl_take(&m.amdahl, NULL);
+	sl__amdahl_rows_add_ablation(&m.amdahl, NULL);
 	assert_near(m.amdahl.rows[0].measured_limit.value, 1.9, 0);
 	assert_null(m.amdahl.rows[0].absent);
 	assert_string_equal(m.amdahl.rows[1].absent,
 			    "it decides which steps follow");
-	sl__amdahl_take(&m.amdahl, "not asked for");
+	sl__amdahl_rows_add_ablation(&m.amdahl, "not asked for");
 	assert_string_equal(m.amdahl.rows[0].absent, "not asked for");
 	assert_string_equal(m.amdahl.rows[1].absent, "not asked for");
 	sl__arena_release(&m.arena);

@@ -56,9 +56,9 @@ list(struct listed *l, const char *text)
 		(struct sl_estimate){.value = 1000, .n = 1, .needs_n = 6};
 	l->profile.batch = 1;
 	if (sl__operations_of(&l->profile, &from, &l->arena, &err) ||
-	    sl__parts_mark(&l->profile, l->p.plan, &l->arena, &err))
+	    sl__profile_fill_network_parts(&l->profile, l->p.plan, &l->arena, &err))
 		fail_msg("%s", err.text);
-	sl__roofline_rate(&l->profile);
+	sl__profile_fill_rates(&l->profile);
 }
 
 static const struct sl_operation *

@@ -9,7 +9,7 @@
 #include "analysis/bottleneck.h"
 
 /* A machine of 2 threads: 200 GFLOP/s, 200, 100 and 20 GB/s. */
-static const struct sl__case machine = {
+static const struct sl__bottleneck_evidence machine = {
 	.dtype = SL_DTYPE_F32,
 	.n_threads = 2,
 	.flops_per_s = 200e9,
@@ -25,10 +25,10 @@ struct answers {
 	double ms, gflop, mb, warm, cold, hog, threads, spread;
 };
 
-static struct sl__case
+static struct sl__bottleneck_evidence
 case_of(struct answers a)
 {
-	struct sl__case c = machine;
+	struct sl__bottleneck_evidence c = machine;
 	double t = a.ms * 1e6;
 
 	c.time_ns = c.least_ns = t;
@@ -55,15 +55,15 @@ case_of(struct answers a)
 static enum sl_bound
 judge(struct answers a)
 {
-	struct sl__case c = case_of(a);
-	struct sl__scores s;
+	struct sl__bottleneck_evidence c = case_of(a);
+	struct sl__bound_scores s;
 	double sum = 0;
 
-	sl__case_score(&s, &c);
+	sl__bottleneck_score(&s, &c);
 	for (int b = 0; b < SL_N_BOUNDS; b++) {
 		assert_true(s.probability[b] >= 0 && s.probability[b] <= 1);
 		sum += s.probability[b];
-		for (int k = 0; k < SL__N_TRAITS; k++)
+		for (int k = 0; k < SL__N_EXPERIMENTS; k++)
 			assert_true(s.costs[b][k] <= 0);
 	}
 	assert_near(sum, 1, 1e-9);
@@ -79,18 +79,18 @@ one_experiment_with_data_is_enough(void **state)
 	struct answers some[] = {none, none, none};
 	/* 2.2 times what the peak needs, where 1.6 cost nothing. */
 	double z = log(2.2 / 1.6) / 0.25;
-	struct sl__scores s;
-	struct sl__case c = case_of(none);
+	struct sl__bound_scores s;
+	struct sl__bottleneck_evidence c = case_of(none);
 
 	(void)state;
-	sl__case_score(&s, &c);
-	assert_near(s.costs[SL_BOUND_COMPUTE][SL__TRAIT_ARITHMETIC], -z * z / 2,
+	sl__bottleneck_score(&s, &c);
+	assert_near(s.costs[SL_BOUND_COMPUTE][SL__EXPERIMENT_ARITHMETIC], -z * z / 2,
 		    1e-12);
 	some[0].warm = some[1].cold = some[2].hog = 1;
 	for (size_t i = 0; i < 3; i++) {
 		c = case_of(some[i]);
-		sl__case_score(&s, &c);
-		assert_near(s.costs[SL_BOUND_COMPUTE][SL__TRAIT_ARITHMETIC], 0,
+		sl__bottleneck_score(&s, &c);
+		assert_near(s.costs[SL_BOUND_COMPUTE][SL__EXPERIMENT_ARITHMETIC], 0,
 			    0);
 	}
 }
@@ -179,20 +179,20 @@ noise_makes_it_abstain(void **state)
 static void
 others_make_it_abstain(void **state)
 {
-	struct sl__case c = case_of(
+	struct sl__bottleneck_evidence c = case_of(
 		(struct answers){30, 2, 12, 1.01, 1.02, 1.01, 1.1, 0.01});
-	struct sl__scores s;
+	struct sl__bound_scores s;
 
 	(void)state;
-	sl__case_score(&s, &c);
+	sl__bottleneck_score(&s, &c);
 	assert_int_equal(s.bound, SL_BOUND_IMBALANCE);
 	c.others_share = 0.2;
-	sl__case_score(&s, &c);
+	sl__bottleneck_score(&s, &c);
 	assert_int_equal(s.bound, SL_BOUND_UNKNOWN);
 	/* Or they have come since the passes, in which it took a third. */
 	c.others_share = 0;
 	c.least_ns = 10e6;
-	sl__case_score(&s, &c);
+	sl__bottleneck_score(&s, &c);
 	assert_int_equal(s.bound, SL_BOUND_UNKNOWN);
 }
 
@@ -209,29 +209,29 @@ contradictions_are_not_explained(void **state)
 static void
 reference_speaks_for_itself(void **state)
 {
-	struct sl__case c = case_of((struct answers){.ms = 3, .gflop = 0.001});
-	struct sl__scores s;
+	struct sl__bottleneck_evidence c = case_of((struct answers){.ms = 3, .gflop = 0.001});
+	struct sl__bound_scores s;
 
 	(void)state;
 	c.is_reference = 1;
-	sl__case_score(&s, &c);
+	sl__bottleneck_score(&s, &c);
 	assert_int_equal(s.bound, SL_BOUND_REFERENCE);
 	c.at_ns[SL_CONDITION_IN_PLACE] = 2000;
-	sl__case_score(&s, &c);
+	sl__bottleneck_score(&s, &c);
 	assert_int_equal(s.bound, SL_BOUND_OVERHEAD);
 }
 
 static void
 without_ceilings_nothing_is_said(void **state)
 {
-	struct sl__case c = case_of((struct answers){11, 2, 12, 1, 1, 1, 2, 0});
-	struct sl__scores s;
+	struct sl__bottleneck_evidence c = case_of((struct answers){11, 2, 12, 1, 1, 1, 2, 0});
+	struct sl__bound_scores s;
 
 	(void)state;
 	c.flops_per_s = (double)NAN;
 	for (int k = 0; k < SL__N_MEMORIES; k++)
 		c.bytes_per_s[k] = (double)NAN;
-	sl__case_score(&s, &c);
+	sl__bottleneck_score(&s, &c);
 	assert_int_equal(s.bound, SL_BOUND_UNKNOWN);
 }
 
@@ -239,13 +239,13 @@ without_ceilings_nothing_is_said(void **state)
 static void
 one_thread_is_balanced(void **state)
 {
-	struct sl__case c = case_of(
+	struct sl__bottleneck_evidence c = case_of(
 		(struct answers){1, 0.01, 0.5, 1.01, 1.04, 1.01, 1, 0.01});
-	struct sl__scores s;
+	struct sl__bound_scores s;
 
 	(void)state;
 	c.n_threads = 1;
-	sl__case_score(&s, &c);
+	sl__bottleneck_score(&s, &c);
 	assert_true(s.probability[SL_BOUND_IMBALANCE] <= 0);
 	assert_int_equal(s.bound, SL_BOUND_COMPUTE);
 }
@@ -253,14 +253,14 @@ one_thread_is_balanced(void **state)
 static void
 gives_its_reasons(void **state)
 {
-	struct sl__case c = case_of(
+	struct sl__bottleneck_evidence c = case_of(
 		(struct answers){5.5, 0.01, 100, 1, 1.02, 1.97, 1.2, 0.02});
 	struct sl_judgement j;
 	struct sl__arena arena;
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__case_judge(&j, &c, &arena, NULL), SL_OK);
+	assert_int_equal(sl__bottleneck_judge(&j, &c, &arena, NULL), SL_OK);
 	assert_int_equal(j.bound, SL_BOUND_DRAM);
 	assert_true(j.confidence >= SL__PROBABILITY_LEAST);
 	assert_true(facts_say(j.evidence, j.n_evidence,
@@ -272,7 +272,7 @@ gives_its_reasons(void **state)
 	/* Weights that are much faster when near, yet hardly hurt by a hog. */
 	c = case_of(
 		(struct answers){0.45, 0.004, 8, 3.5, 1.05, 1.2, 1.3, 0.02});
-	assert_int_equal(sl__case_judge(&j, &c, &arena, NULL), SL_OK);
+	assert_int_equal(sl__bottleneck_judge(&j, &c, &arena, NULL), SL_OK);
 	assert_int_equal(j.bound, SL_BOUND_DRAM);
 	assert_true(facts_say(j.against, j.n_against, "1.20 × as long"));
 	sl__arena_release(&arena);
@@ -281,14 +281,14 @@ gives_its_reasons(void **state)
 static void
 says_between_what_it_wavers(void **state)
 {
-	struct sl__case c = case_of(
+	struct sl__bottleneck_evidence c = case_of(
 		(struct answers){1, 0.05, 1.5, 1.01, 1.04, 1.01, 1.69, 0.01});
 	struct sl_judgement j;
 	struct sl__arena arena;
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__case_judge(&j, &c, &arena, NULL), SL_OK);
+	assert_int_equal(sl__bottleneck_judge(&j, &c, &arena, NULL), SL_OK);
 	assert_int_equal(j.bound, SL_BOUND_UNKNOWN);
 	assert_near(j.confidence, 0, 0);
 	assert_true(facts_say(j.evidence, j.n_evidence, "undecided between"));

@@ -10,7 +10,7 @@
 
 /* A machine of 2 threads: 200 GFLOP/s, 200, 100 and 20 GB/s; nobody could be
  * spared to hog memory. */
-static const struct sl__case machine = {
+static const struct sl__bottleneck_evidence machine = {
 	.dtype = SL_DTYPE_F32,
 	.n_threads = 2,
 	.flops_per_s = 200e9,
@@ -28,10 +28,10 @@ struct answers {
 	double ms, gflop, mb, threads, ratio, flops, bytes;
 };
 
-static struct sl__case
+static struct sl__bottleneck_evidence
 case_of(struct answers a)
 {
-	struct sl__case c = machine;
+	struct sl__bottleneck_evidence c = machine;
 	double t = a.ms * 1e6;
 
 	c.time_ns = c.least_ns = t;
@@ -54,10 +54,10 @@ case_of(struct answers a)
 static enum sl_bound
 judge(struct answers a)
 {
-	struct sl__case c = case_of(a);
-	struct sl__scores s;
+	struct sl__bottleneck_evidence c = case_of(a);
+	struct sl__bound_scores s;
 
-	sl__case_score(&s, &c);
+	sl__bottleneck_score(&s, &c);
 	return s.bound;
 }
 
@@ -104,16 +104,16 @@ starting_takes_no_longer(void **state)
 			    .threads = 1.55,
 			    .flops = 2,
 			    .bytes = 2};
-	struct sl__scores once, twice;
-	struct sl__case c;
+	struct sl__bound_scores once, twice;
+	struct sl__bottleneck_evidence c;
 
 	(void)state;
 	a.ratio = 1.02;
 	c = case_of(a);
-	sl__case_score(&once, &c);
+	sl__bottleneck_score(&once, &c);
 	a.ratio = 2;
 	c = case_of(a);
-	sl__case_score(&twice, &c);
+	sl__bottleneck_score(&twice, &c);
 	assert_true(once.probability[SL_BOUND_OVERHEAD] >
 		    5 * twice.probability[SL_BOUND_OVERHEAD]);
 	assert_int_equal(once.bound, SL_BOUND_OVERHEAD);
@@ -122,11 +122,11 @@ starting_takes_no_longer(void **state)
 static double
 batch_costs(struct answers a, enum sl_bound bound)
 {
-	struct sl__case c = case_of(a);
-	struct sl__scores s;
+	struct sl__bottleneck_evidence c = case_of(a);
+	struct sl__bound_scores s;
 
-	sl__case_score(&s, &c);
-	return s.costs[bound][SL__TRAIT_BATCH];
+	sl__bottleneck_score(&s, &c);
+	return s.costs[bound][SL__EXPERIMENT_BATCH];
 }
 
 static void
@@ -182,7 +182,7 @@ says_nothing_of_what_does_not_grow(void **state)
 static void
 gives_its_figures(void **state)
 {
-	struct sl__case c = case_of((struct answers){.ms = 4.5,
+	struct sl__bottleneck_evidence c = case_of((struct answers){.ms = 4.5,
 						     .gflop = 0.02,
 						     .mb = 40,
 						     .threads = 1.9,
@@ -194,7 +194,7 @@ gives_its_figures(void **state)
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__case_judge(&j, &c, &arena, NULL), SL_OK);
+	assert_int_equal(sl__bottleneck_judge(&j, &c, &arena, NULL), SL_OK);
 	assert_int_equal(j.bound, SL_BOUND_DRAM);
 	assert_true(facts_say(j.evidence, j.n_evidence,
 			      "at twice the batch it takes 1.02 × as long, for "
@@ -224,7 +224,7 @@ tells_what_is_not_covered(void **state)
 		ops[i].n_calls = 1;
 	}
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__judge(&p, &d, &arena, NULL), SL_OK);
+	assert_int_equal(sl__profile_judge_bottlenecks(&p, &d, &arena, NULL), SL_OK);
 	assert_int_equal(p.n_remarks, 2);
 	assert_fact_says(&p.remarks[0],
 			 "no operation was timed at twice the batch: "
@@ -235,7 +235,7 @@ tells_what_is_not_covered(void **state)
 	/* As much as was wanted. */
 	p.n_remarks = 0;
 	d.hot_share = 0.8;
-	assert_int_equal(sl__judge(&p, &d, &arena, NULL), SL_OK);
+	assert_int_equal(sl__profile_judge_bottlenecks(&p, &d, &arena, NULL), SL_OK);
 	assert_int_equal(p.n_remarks, 1);
 	sl__arena_release(&arena);
 }

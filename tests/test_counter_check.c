@@ -76,7 +76,7 @@ set(struct fixture *f, double pace, double stalled, double dram)
 static const struct sl_judgement *
 check(struct fixture *f)
 {
-	assert_int_equal(sl__counter_check(&f->op.judgement, &f->op,
+	assert_int_equal(sl__judgement_cross_check(&f->op.judgement, &f->op,
 					   &f->profile, &f->arena, NULL),
 			 SL_OK);
 	return &f->op.judgement;
@@ -282,7 +282,7 @@ traffic_is_lines(void **state)
 	f.counts.of[SL_EVENT_L1_MISSES] = 1000.25;
 	f.counts.of[SL_EVENT_L3_MISSES] = 10;
 	f.profile.counters[SL_EVENT_L2_MISSES].absent = "no name";
-	sl__counter_traffic(&f.profile);
+	sl__profile_fill_counted_traffic(&f.profile);
 	assert_near(f.op.traffic[0].measured_bytes.value, 64016, 0);
 	assert_true(isnan(f.op.traffic[1].measured_bytes.value));
 	assert_string_equal(f.op.traffic[1].measured_bytes.absent, "no name");
@@ -291,12 +291,12 @@ traffic_is_lines(void **state)
 	f.op.n_traffic = 2;
 	f.op.traffic[1].level = SL_LEVEL_DRAM;
 	f.counts.of[SL_EVENT_L2_MISSES] = 20;
-	sl__counter_traffic(&f.profile);
+	sl__profile_fill_counted_traffic(&f.profile);
 	assert_near(f.op.traffic[1].measured_bytes.value, 1280, 0);
 	/* Not counted, and why. */
 	f.op.counts = NULL;
 	f.profile.no_counter = "not permitted";
-	sl__counter_traffic(&f.profile);
+	sl__profile_fill_counted_traffic(&f.profile);
 	assert_string_equal(f.op.traffic[0].measured_bytes.absent,
 			    "not permitted");
 	sl__arena_release(&f.arena);
@@ -318,13 +318,13 @@ counts_reach_their_operations(void **state)
 	sl__step_counters_set_absent(&counted, NULL);
 	counted.counts = counts;
 	counted.n = 2;
-	sl__counts_take(&p, &counted);
+	sl__profile_attach_counts(&p, &counted);
 	assert_ptr_equal(ops[2].counts, &counts[0]);
 	assert_null(ops[0].counts); /* it never ran */
 	assert_null(ops[1].counts);
 	assert_int_equal(p.n_counted, 1);
 	sl__step_counters_set_absent(&counted, "no CPU");
-	sl__counts_take(&p, &counted);
+	sl__profile_attach_counts(&p, &counted);
 	assert_string_equal(p.no_counter, "no CPU");
 	assert_string_equal(p.counters[SL_EVENT_STALLS].absent, "no CPU");
 }

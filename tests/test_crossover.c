@@ -300,24 +300,24 @@ test_focus(void **state)
 
 	(void)state;
 	make(&m, high, compute, 1);
-	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_PRECISION);
+	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_PRECISION);
 	make(&m, high, memory, 1);
-	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_BYTES);
+	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_BYTES);
 	make(&m, low, memory, 1);
-	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_KERNEL);
+	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_KERNEL);
 	make(&m, low, compute, 1);
-	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_KERNEL);
+	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_KERNEL);
 	m.points[0].micro_class = SL_MICRO_OVERHEAD;
-	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_CALLS);
+	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_CALLS);
 	m.points[0].micro_class = SL_MICRO_UNKNOWN;
-	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_NONE);
+	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_NONE);
 	make(&m, far, memory, 2);
-	assert_int_equal(sl__micro_focus(&m.series),
+	assert_int_equal(sl__micro_optimization_focus(&m.series),
 			 SL_MICRO_FOCUS_INSTRUCTIONS);
 	m.points[1].bytes_per_s *= 0.8;
-	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_BOTH);
+	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_BOTH);
 	make(&m, far, memory, 0);
-	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_NONE);
+	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_NONE);
 }
 
 static void
@@ -335,11 +335,11 @@ test_extremes(void **state)
 		series[i] = m[i].series;
 	}
 	m[3].points[0].micro_class = SL_MICRO_UNKNOWN;
-	sl__micro_extremes(&all);
+	sl__micro_find_best_and_worst(&all);
 	assert_int_equal(all.most_efficient, 0);
 	assert_int_equal(all.least_efficient, 1);
 	all.n_series = 1;
-	sl__micro_extremes(&all);
+	sl__micro_find_best_and_worst(&all);
 	assert_int_equal(all.most_efficient, SIZE_MAX);
 	assert_int_equal(all.least_efficient, SIZE_MAX);
 }

@@ -16,7 +16,7 @@ test_law(void **state)
 	struct sl__work_law law;
 
 	(void)state;
-	assert_true(sl__work_law_of(&law, flops, 9));
+	assert_true(sl__work_law_fit(&law, flops, 9));
 	assert_near(law.constant, 0, 0);
 	assert_near(law.linear, TINY_LINEAR, 0);
 	assert_near(law.quadratic, TINY_QUADRATIC, 0);
@@ -25,10 +25,10 @@ test_law(void **state)
 		newests += tiny_step((double)n);
 	}
 	assert_near(sl__work_passes(&law, 3, 40), iterations, 0);
-	assert_near(sl__work_newests(&law, 3, 40), newests, 0);
+	assert_near(sl__work_new_tokens(&law, 3, 40), newests, 0);
 	assert_near(sl__work_passes(&law, 4, 3), 0, 0);
 	/* All is done for tokens or pairs of them: of n, n - 1 parts go. */
-	assert_close(sl__work_newests(&law, 16, 16) /
+	assert_close(sl__work_new_tokens(&law, 16, 16) /
 			     sl__work_passes(&law, 16, 16),
 		     1.0 / 16, 1e-15);
 }
@@ -40,7 +40,7 @@ test_no_law(void **state)
 	struct sl__work_law law;
 
 	(void)state;
-	assert_false(sl__work_law_of(&law, flops, 1));
+	assert_false(sl__work_law_fit(&law, flops, 1));
 }
 
 enum { PROMPT = 10, TOKENS = 101 };
@@ -65,7 +65,7 @@ settled(struct sl__decode_loop *loop, int64_t n_tokens, struct sl__arena *arena)
 {
 	struct sl_decoding d = {0};
 
-	assert_int_equal(sl__loop_settle(&d, sl__decode_loop_measurements(loop), PROMPT,
+	assert_int_equal(sl__decoding_summarize(&d, sl__decode_loop_measurements(loop), PROMPT,
 					 n_tokens, arena, NULL),
 			 SL_OK);
 	return d;
@@ -178,9 +178,9 @@ exactly(double x)
  * 1 GB/s. */
 struct known {
 	struct sl_decoding without, with;
-	struct sl__loop_work work;
+	struct sl__decode_loop_flops work;
 	struct sl_ceilings ceilings;
-	struct sl__cache_sources sources;
+	struct sl__kv_cache_effect_sources sources;
 };
 
 static void
@@ -201,7 +201,7 @@ make_known(struct known *k)
 	k->ceilings.levels[0].size_bytes = UINT64_MAX;
 	k->ceilings.levels[0].bytes_per_s = exactly(1e9);
 	k->ceilings.n_levels = 1;
-	k->sources = (struct sl__cache_sources){
+	k->sources = (struct sl__kv_cache_effect_sources){
 		.without = &k->without,
 		.work_without = &k->work,
 		.ceilings = &k->ceilings,
@@ -224,7 +224,7 @@ test_bounds(void **state)
 
 	(void)state;
 	make_known(&k);
-	sl__cache_effect_of(&c, &k.sources);
+	sl__kv_cache_effect_of(&c, &k.sources);
 	assert_null(c.absent);
 	assert_close(c.flops_without, 19000.0, 1e-12);
 	assert_close(c.repeated_share, 9.0 / 19, 1e-12);
@@ -232,12 +232,12 @@ test_bounds(void **state)
 	assert_close(c.step_bytes, 100000.0, 1e-12);
 	assert_close(c.most_roofline, 10.0, 1e-12);
 	k.sources.once_bytes.value = 199000;
-	sl__cache_effect_of(&c, &k.sources);
+	sl__kv_cache_effect_of(&c, &k.sources);
 	assert_close(c.most_roofline, 5.0, 1e-12);
 	assert_close(c.most, 5.0, 1e-12);
 	/* Arithmetic may be the slower one: 1000 FLOPs take 500 us. */
 	k.ceilings.peaks[0].flops_per_s = exactly(2e6);
-	sl__cache_effect_of(&c, &k.sources);
+	sl__kv_cache_effect_of(&c, &k.sources);
 	assert_close(c.most, 2.0, 1e-12);
 	assert_int_equal(c.measured.n, 0);
 }
@@ -253,7 +253,7 @@ test_measured(void **state)
 	k.with.further_ns.lo = 1e5;
 	k.with.further_ns.hi = 4e5;
 	k.sources.with = &k.with;
-	sl__cache_effect_of(&c, &k.sources);
+	sl__kv_cache_effect_of(&c, &k.sources);
 	assert_null(c.measured_absent);
 	assert_close(c.measured.value, 5.0, 1e-12);
 	assert_close(c.measured.lo, 2.5, 1e-12);
@@ -270,16 +270,16 @@ test_absent(void **state)
 	(void)state;
 	make_known(&k);
 	k.ceilings.n_levels = 0;
-	sl__cache_effect_of(&c, &k.sources);
+	sl__kv_cache_effect_of(&c, &k.sources);
 	assert_non_null(c.roofline_absent);
 	assert_true(isnan(c.most_roofline));
 	assert_close(c.most, 10.0, 1e-12);
 	k.work.absent = "unknown";
-	sl__cache_effect_of(&c, &k.sources);
+	sl__kv_cache_effect_of(&c, &k.sources);
 	assert_string_equal(c.absent, "unknown");
 	assert_true(isnan(c.repeated_share) && isnan(c.most));
 	k.sources.without = NULL;
-	sl__cache_effect_of(&c, &k.sources);
+	sl__kv_cache_effect_of(&c, &k.sources);
 	assert_non_null(c.absent);
 }
 

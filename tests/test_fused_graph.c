@@ -5,7 +5,7 @@
  * QuantizeLinear, by hand and against what the engine plans; nodes that do
  * not fuse, and models without them, count as the file has them.
  */
-#include "analysis/survey.h"
+#include "analysis/static_analysis.h"
 #include "counting.h"
 #include "graph_text.h"
 #include "json_check.h"
@@ -104,21 +104,21 @@ check_sums(const char *text)
 	struct sl__arena arena;
 	struct sl__execution_order steps;
 	struct sl__roles roles;
-	struct sl__survey *s;
+	struct sl__static_analysis *s;
 	uint64_t model = 0, fused = 0;
 
 	sl__arena_init(&arena, NULL);
 	assert_int_equal(sl__execution_order_find(&steps, g->graph, &arena, NULL), SL_OK);
 	assert_int_equal(sl__roles_classify(&roles, &steps, &arena, NULL), SL_OK);
-	assert_int_equal(sl__survey_new(&s, &steps, &roles, &how, NULL), SL_OK);
+	assert_int_equal(sl__static_analysis_new(&s, &steps, &roles, &how, NULL), SL_OK);
 	assert_non_null(s->fused);
 	for (size_t i = 0; i < g->graph->n_nodes; i++)
 		model += sl_cost_bytes(&s->costs.per_call[i]);
 	for (size_t i = 0; i < s->fused->graph->n_nodes; i++)
 		fused += sl_cost_bytes(&s->fused->costs.per_call[i]);
 	assert_int_equal(model, fused);
-	assert_ptr_equal(sl__survey_live(s), &s->fused->liveness);
-	sl__survey_free(s);
+	assert_ptr_equal(sl__static_analysis_liveness(s), &s->fused->liveness);
+	sl__static_analysis_free(s);
 	sl__arena_release(&arena);
 	graph_text_free(g);
 }

@@ -44,7 +44,7 @@ test_power_is_recovered(void **state)
 		struct sl_sweep_exponent e = {0};
 
 		observe(x, y, law, 0.01);
-		sl__growth_law(&e, x, y, N, 1);
+		sl__growth_fit_power_law(&e, x, y, N, 1);
 		assert_null(e.absent);
 		assert_near(e.exponent.value, exponents[i], 0.02);
 		assert_true(e.exponent.lo <= exponents[i]);
@@ -65,7 +65,7 @@ test_fixed_cost_is_found(void **state)
 
 	(void)state;
 	observe(x, y, law, 0.005);
-	sl__growth_law(&e, x, y, N, 1);
+	sl__growth_fit_power_law(&e, x, y, N, 1);
 	assert_close(e.offset, 100.0, 0.1);
 	assert_near(e.exponent.value, 1, 0.1);
 	assert_true(e.exponent.lo <= 1 && e.exponent.hi >= 1);
@@ -82,7 +82,7 @@ test_tail_begins_where_it_should(void **state)
 
 	(void)state;
 	observe(x, y, law, 0.002);
-	sl__growth_law(&e, x, y, N, 1);
+	sl__growth_fit_power_law(&e, x, y, N, 1);
 	/* 40 of 40 + 16 x is a tenth from 22.5 on: at 32. */
 	assert_int_equal(e.tail_from, 32);
 	assert_int_equal(e.tail.n, 2 * N_VISITS);
@@ -99,7 +99,7 @@ test_fixed_cost_is_not_invented(void **state)
 
 	(void)state;
 	observe(x, y, law, 0.05);
-	sl__growth_law(&e, x, y, N, 1);
+	sl__growth_fit_power_law(&e, x, y, N, 1);
 	assert_near(e.offset, 0, 0);
 	assert_true(e.exponent.lo <= 1 && e.exponent.hi >= 1);
 }
@@ -114,7 +114,7 @@ test_fixed_cost_is_not_allowed(void **state)
 
 	(void)state;
 	observe(x, y, law, 0.005);
-	sl__growth_law(&e, x, y, N, 0);
+	sl__growth_fit_power_law(&e, x, y, N, 0);
 	assert_near(e.offset, 0, 0);
 	assert_true(e.exponent.value < 0.7);
 	assert_int_equal(e.tail.n, 0);
@@ -127,7 +127,7 @@ test_too_few_places(void **state)
 	struct sl_sweep_exponent e = {0};
 
 	(void)state;
-	sl__growth_law(&e, x, y, 3, 1);
+	sl__growth_fit_power_law(&e, x, y, 3, 1);
 	assert_non_null(e.absent);
 	assert_int_equal(e.exponent.n, 0);
 	assert_true(isnan(e.exponent.value));
@@ -140,7 +140,7 @@ test_two_places(void **state)
 	struct sl_sweep_exponent e = {0};
 
 	(void)state;
-	sl__growth_law(&e, x, y, 6, 1);
+	sl__growth_fit_power_law(&e, x, y, 6, 1);
 	assert_near(e.exponent.value, -1, 0.05);
 	assert_true(e.exponent.lo < -0.95 && e.exponent.hi > -1.05);
 	assert_near(e.offset, 0, 0);
@@ -151,7 +151,7 @@ test_pool_spans_visits(void **state)
 {
 	const struct sl_estimate visits[] = {about(100, 0.01), about(110, 0.01),
 					     about(121, 0.01)};
-	struct sl_estimate e = sl__growth_pool(visits, 3);
+	struct sl_estimate e = sl__visits_pool_estimates(visits, 3);
 	/* Logs 0.0953 apart: sd 0.0953, t(2) 4.3027 over the root of 3. */
 	double reach = 4.302653 * log(1.1) / sqrt(3);
 
@@ -168,7 +168,7 @@ test_pool_keeps_own_error(void **state)
 {
 	const struct sl_estimate visits[] = {about(100, 0.05), about(100, 0.05),
 					     about(100, 0.05)};
-	struct sl_estimate e = sl__growth_pool(visits, 3);
+	struct sl_estimate e = sl__visits_pool_estimates(visits, 3);
 
 	(void)state;
 	assert_near(e.value, 100, 1e-9);
@@ -180,15 +180,15 @@ static void
 test_pool_of_few(void **state)
 {
 	struct sl_estimate visits[] = {about(100, 0.02), about(120, 0.02)};
-	struct sl_estimate e = sl__growth_pool(visits, 2);
+	struct sl_estimate e = sl__visits_pool_estimates(visits, 2);
 
 	(void)state;
 	assert_near(e.lo, 98, 1e-9);
 	assert_near(e.hi, 122.4, 1e-9);
 	visits[1].needs_n = 6;
-	e = sl__growth_pool(visits, 2);
+	e = sl__visits_pool_estimates(visits, 2);
 	assert_true(isnan(e.lo) && isnan(e.hi));
-	e = sl__growth_pool(visits, 0);
+	e = sl__visits_pool_estimates(visits, 0);
 	assert_int_equal(e.n, 0);
 	assert_true(isnan(e.value));
 }
@@ -199,12 +199,12 @@ test_pool_of_unbounded(void **state)
 {
 	struct sl_estimate visits[] = {about(100, 0.05), about(100, 0.05),
 				       about(100, 0.05)};
-	struct sl_estimate all = sl__growth_pool(visits, 3), e;
+	struct sl_estimate all = sl__visits_pool_estimates(visits, 3), e;
 
 	(void)state;
 	visits[1].lo = visits[1].hi = (double)NAN;
 	visits[1].needs_n = 6;
-	e = sl__growth_pool(visits, 3);
+	e = sl__visits_pool_estimates(visits, 3);
 	assert_near(e.lo, all.lo, 1e-9);
 	assert_near(e.hi, all.hi, 1e-9);
 	for (size_t i = 0; i < 3; i++) {
@@ -212,7 +212,7 @@ test_pool_of_unbounded(void **state)
 		visits[i].lo = visits[i].hi = (double)NAN;
 		visits[i].needs_n = 6;
 	}
-	e = sl__growth_pool(visits, 3);
+	e = sl__visits_pool_estimates(visits, 3);
 	assert_close(e.hi, 110 * exp(4.302653 * log(1.1) / sqrt(3)), 1e-6);
 	assert_int_equal(e.needs_n, 0);
 }
@@ -227,7 +227,7 @@ test_pool_of_many(void **state)
 	(void)state;
 	for (size_t i = 0; i < 70; i++)
 		visits[i] = about(100, 0.01);
-	e = sl__growth_pool(visits, 70);
+	e = sl__visits_pool_estimates(visits, 70);
 	assert_int_equal(e.n, 64);
 	assert_close(e.lo * e.hi, 1e4, 1e-3);
 }
@@ -304,7 +304,7 @@ test_gain_is_per_doubling(void **state)
 	const struct sl_estimate a = about(100, 0), b = about(121, 0);
 
 	(void)state;
-	assert_near(sl__growth_gain(&a, &b, 4).value, 0.1, 1e-12);
+	assert_near(sl__growth_gain_per_doubling(&a, &b, 4).value, 0.1, 1e-12);
 }
 
 static void
@@ -320,26 +320,26 @@ test_best_within_limits(void **state)
 		points[i].latency_ns = about(1e6 * (double)(i + 1), 0.1);
 		points[i].rate_per_s = about(100 + 50 * (double)i, 0.01);
 	}
-	sl__growth_best(&best, points, 4, 0, 0);
+	sl__sweep_best_point(&best, points, 4, 0, 0);
 	assert_int_equal(best.at, 8);
 	assert_int_equal(best.as_good, 8);
-	sl__growth_best(&best, points, 4, 400, 0);
+	sl__sweep_best_point(&best, points, 4, 400, 0);
 	assert_int_equal(best.at, 4);
 	assert_int_equal(best.n_over_memory, 1);
 	/* 3 ms are within 3.1, their upper bound of 3.3 is not. */
-	sl__growth_best(&best, points, 4, 0, 3.1e-3);
+	sl__sweep_best_point(&best, points, 4, 0, 3.1e-3);
 	assert_int_equal(best.at, 2);
 	assert_int_equal(best.n_over_latency, 2);
-	sl__growth_best(&best, points, 4, 0, 1e-4);
+	sl__sweep_best_point(&best, points, 4, 0, 1e-4);
 	assert_non_null(best.absent);
 	assert_true(best.point == SIZE_MAX);
 	/* Memory that is not known is within no limit. */
 	points[0].memory_bytes = 0;
-	sl__growth_best(&best, points, 4, 150, 0);
+	sl__sweep_best_point(&best, points, 4, 150, 0);
 	assert_non_null(best.absent);
 	points[3].absent = "too large";
 	points[1].rate_per_s = about(199, 0.02);
-	sl__growth_best(&best, points, 4, 0, 0);
+	sl__sweep_best_point(&best, points, 4, 0, 0);
 	assert_int_equal(best.at, 4);
 	assert_int_equal(best.as_good, 2);
 }

@@ -137,23 +137,23 @@ says_why(void **state)
 
 	(void)state;
 	few.ledger.overhead_ns.needs_n = 6;
-	fact = sl__ledger_open(&few);
+	fact = sl__ledger_residual_cause(&few);
 	assert_int_equal(fact.kind, SL_FACT_OPEN_FEW);
 	assert_fact_says(&fact, "the cost of recording is uncertain: 4 pairs "
 				"of iterations with and without it, at least 6 "
 				"are needed; more --time or --runs helps");
 	few.ledger.overhead_ns.n = 1;
-	fact = sl__ledger_open(&few);
+	fact = sl__ledger_residual_cause(&few);
 	assert_true(fact_says(&fact, "1 pair of iterations"));
 	wide.noise.n_slots = 200;
 	wide.noise.n_disturbed = 84;
-	fact = sl__ledger_open(&wide);
+	fact = sl__ledger_residual_cause(&wide);
 	assert_int_equal(fact.kind, SL_FACT_OPEN_WIDE);
 	assert_fact_says(&fact, "the cost of recording is uncertain: 6.0 to "
 				"14.5 % of an iteration by 9 pairs with and "
 				"without it, 42 % of all iterations disturbed; "
 				"more --time or an idle machine helps");
-	fact = sl__ledger_open(&sharp);
+	fact = sl__ledger_residual_cause(&sharp);
 	assert_int_equal(fact.kind, SL_FACT_OPEN_SHORT);
 	assert_fact_says(&fact,
 			 "recording costs 10.0 % of an iteration, but by "
@@ -161,12 +161,12 @@ says_why(void **state)
 			 "operations of 35 ns on average are too "
 			 "short to be timed one by one");
 	sharp.noise = wide.noise;
-	fact = sl__ledger_open(&sharp);
+	fact = sl__ledger_residual_cause(&sharp);
 	assert_true(fact_says(&fact, "one by one, 42 % of all iterations"));
 	sharp.ledger.is_closed = 1;
-	assert_int_equal(sl__ledger_open(&sharp).kind, SL_FACT_NONE);
+	assert_int_equal(sl__ledger_residual_cause(&sharp).kind, SL_FACT_NONE);
 	few.ledger.absent = "nothing was recorded";
-	assert_int_equal(sl__ledger_open(&few).kind, SL_FACT_NONE);
+	assert_int_equal(sl__ledger_residual_cause(&few).kind, SL_FACT_NONE);
 }
 
 int

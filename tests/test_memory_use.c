@@ -362,13 +362,13 @@ the_rest_of_a_profile_is_told(void **state)
 	sl__arena_init(&arena, NULL);
 	profile.memory.timeline = line;
 	profile.memory.n_timeline = 2;
-	assert_int_equal(sl__memory_use_tell(&profile, &arena, NULL), SL_OK);
+	assert_int_equal(sl__profile_fill_live_memory(&profile, &arena, NULL), SL_OK);
 	assert_int_equal(operations[0].memory_bytes.value, 64);
 	assert_non_null(operations[1].memory_bytes.absent);
 	assert_int_equal(operations[2].memory_bytes.value, 128);
 	assert_int_equal(profile.n_impossible, 1);
 	profile.memory.impossible = &found;
-	assert_int_equal(sl__memory_use_tell(&profile, &arena, NULL), SL_OK);
+	assert_int_equal(sl__profile_fill_live_memory(&profile, &arena, NULL), SL_OK);
 	assert_int_equal(profile.n_impossible, 2);
 	assert_int_equal(profile.impossible[0].kind, SL_FACT_SUM_IMPOSSIBLE);
 	assert_int_equal(profile.impossible[1].kind, SL_FACT_MEMORY_GROWTH);

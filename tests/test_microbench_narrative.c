@@ -66,7 +66,7 @@ finish(struct made *m, size_t n)
 {
 	m->series.n_points = n;
 	sl__micro_crossovers(&m->series, m->crossovers);
-	m->series.focus = sl__micro_focus(&m->series);
+	m->series.focus = sl__micro_optimization_focus(&m->series);
 }
 
 /* From overhead to a roof, and below it where data come from memory. */
@@ -287,7 +287,7 @@ all_together(void **state)
 	series[1] = b.series;
 	a.of.series = series;
 	a.of.n_series = 2;
-	sl__micro_extremes(&a.of);
+	sl__micro_find_best_and_worst(&a.of);
 	sl__narrative_init(&told, NULL);
 	sl__micro_narrate_all(&told, &a.of);
 	assert_int_equal(told.n, 3);

@@ -30,7 +30,7 @@ part(const struct sl_graph *graph, unsigned flags, int64_t seq)
 	p->parts = sl__arena_array(&p->arena, sl_plan_n_steps(p->plan),
 				   sizeof(*p->parts));
 	assert_non_null(p->parts);
-	if (sl__parts_of(p->parts, p->plan, &p->arena, &err))
+	if (sl__network_parts_classify(p->parts, p->plan, &p->arena, &err))
 		fail_msg("%s", err.text);
 	return p;
 }
@@ -266,7 +266,7 @@ fails_for_want_of_memory(void **state)
 		counting.n_requests = 0;
 		counting.fail_at = at;
 		sl__arena_init(&arena, &allocator);
-		rc = sl__parts_of(p->parts, p->plan, &arena, &err);
+		rc = sl__network_parts_classify(p->parts, p->plan, &arena, &err);
 		sl__arena_release(&arena);
 		assert_true(rc == SL_OK || rc == SL_E_NOMEM);
 		assert_int_equal(counting.n_out, 0);

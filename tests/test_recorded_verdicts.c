@@ -28,7 +28,7 @@ read_numbers(char *line, char *expected, double *x)
 /* A line of verdicts.txt, as bench/verdicts/known.c writes it; lines without
  * columns for twice the batch are from before there was that. */
 static void
-read_case(char *line, struct sl__case *c, char *expected)
+read_case(char *line, struct sl__bottleneck_evidence *c, char *expected)
 {
 	double x[COLUMNS_MOST], *at = x + WORDS;
 	size_t n = read_numbers(line, expected, x);
@@ -68,16 +68,16 @@ recorded_responses_are_judged_right(void **state)
 {
 	FILE *f = fopen(SL_TEST_DATA "/verdicts.txt", "r");
 	size_t n = 0, n_right = 0, n_wrong = 0;
-	struct sl__case c;
+	struct sl__bottleneck_evidence c;
 	char expected[16], line[1024];
 
 	(void)state;
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f)) {
-		struct sl__scores s;
+		struct sl__bound_scores s;
 
 		read_case(line, &c, expected);
-		sl__case_score(&s, &c);
+		sl__bottleneck_score(&s, &c);
 		n++;
 		if (!strcmp(sl_bound_text(s.bound), expected))
 			n_right++;

@@ -180,7 +180,7 @@ what_others_drop_comes_from_memory(void **state)
 		assert_int_equal(m.ops[i].roof, SL_LEVEL_L3);
 		assert_close(m.ops[i].bound_ns, 250.0, 1e-12);
 	}
-	sl__roofline_rate(&m.profile);
+	sl__profile_fill_rates(&m.profile);
 	assert_close(m.profile.rates.bandwidth_efficiency, 1550.0 / 1e6, 1e-12);
 	assert_close(m.profile.rates.bound_ns, 1550.0, 1e-12);
 }
@@ -227,7 +227,7 @@ without_ceilings_nothing_is_placed(void **state)
 	set_work(&m.ops[0], 1000000, 1000, 1e5);
 	memset(&m.profile.ceilings, 0, sizeof(m.profile.ceilings));
 	sl__roofline_place(&m.profile);
-	sl__roofline_rate(&m.profile);
+	sl__profile_fill_rates(&m.profile);
 	assert_int_equal(m.ops[0].level, SL_LEVEL_NONE);
 	assert_int_equal(m.ops[0].roof, SL_LEVEL_NONE);
 	assert_true(isnan(m.ops[0].ceiling_share));
@@ -253,7 +253,7 @@ rates_are_over_the_median_pass(void **state)
 	set_work(&m.ops[2], 7000000000, 0, 1e5);
 	m.ops[2].n_calls = 0; /* of a branch that is not taken */
 	sl__roofline_place(&m.profile);
-	sl__roofline_rate(&m.profile);
+	sl__profile_fill_rates(&m.profile);
 	assert_close(r->samples_per_s, 2000.0, 1e-12);
 	assert_close(r->flops_per_s, 40e9, 1e-12);
 	assert_close(r->executed_flops_per_s, 20e9, 1e-12);
@@ -277,7 +277,7 @@ rates_leave_out_what_cannot_be(void **state)
 	set_work(&m.ops[1], 900000000, 0, 1e3);
 	sl__roofline_place(&m.profile);
 	m.ops[1].impossible = &(struct sl_fact){.kind = SL_FACT_NONE};
-	sl__roofline_rate(&m.profile);
+	sl__profile_fill_rates(&m.profile);
 	assert_close(m.profile.rates.executed_flops_per_s, 20e9, 1e-12);
 	assert_close(m.profile.rates.bound_ns, 2e5, 1e-12);
 }
@@ -294,12 +294,12 @@ weights_come_from_memory_once(void **state)
 	set_work(&m.ops[0], 1000, 1000, 1e6);
 	m.model.memory.once_bytes = 60111000;
 	sl__roofline_place(&m.profile);
-	sl__roofline_rate(&m.profile);
+	sl__profile_fill_rates(&m.profile);
 	assert_close(m.profile.rates.bound_ns, 1.2e6, 1e-12);
 	/* In bf16 they are half as long. */
 	m.profile.dtype = SL_DTYPE_BF16;
 	m.model.memory.once_bytes = 120222000;
-	sl__roofline_rate(&m.profile);
+	sl__profile_fill_rates(&m.profile);
 	assert_close(m.profile.rates.bound_ns, 1.2e6, 1e-12);
 }
 
@@ -317,14 +317,14 @@ bounds_take_upper_ends(void **state)
 				.n_levels = 2};
 
 	(void)state;
-	assert_close(sl__roofline_upper(&proved), 11.0, 1e-12);
-	assert_close(sl__roofline_upper(&few), 10.0, 1e-12);
-	assert_true(isnan(sl__roofline_upper(&none)));
-	assert_true(isnan(sl__roofline_upper(NULL)));
-	assert_close(sl__roofline_bandwidth(&c, 2000), 11.0, 1e-12);
-	assert_close(sl__roofline_bandwidth(&c, 2001), 10.0, 1e-12);
+	assert_close(sl__roofline_ceiling_upper(&proved), 11.0, 1e-12);
+	assert_close(sl__roofline_ceiling_upper(&few), 10.0, 1e-12);
+	assert_true(isnan(sl__roofline_ceiling_upper(&none)));
+	assert_true(isnan(sl__roofline_ceiling_upper(NULL)));
+	assert_close(sl__roofline_bandwidth_at_size(&c, 2000), 11.0, 1e-12);
+	assert_close(sl__roofline_bandwidth_at_size(&c, 2001), 10.0, 1e-12);
 	c.n_levels = 0;
-	assert_true(isnan(sl__roofline_bandwidth(&c, 1)));
+	assert_true(isnan(sl__roofline_bandwidth_at_size(&c, 1)));
 }
 
 static void
@@ -337,18 +337,18 @@ tokens_are_counted_in_models_of_text(void **state)
 	m.ops[0].part = SL_PART_EMBEDDING;
 	m.model.n_tokens = 256;
 	sl__roofline_place(&m.profile);
-	sl__roofline_rate(&m.profile);
+	sl__profile_fill_rates(&m.profile);
 	assert_null(m.profile.rates.tokens_per_s.absent);
 	assert_close(m.profile.rates.tokens_per_s.value, 256000.0, 1e-12);
 	/* Without an embedding numbers are no tokens. */
 	m.ops[0].part = SL_PART_OTHER;
-	sl__roofline_rate(&m.profile);
+	sl__profile_fill_rates(&m.profile);
 	assert_true(isnan(m.profile.rates.tokens_per_s.value));
 	assert_non_null(m.profile.rates.tokens_per_s.absent);
 	/* Nor where no input is a batch of sequences. */
 	m.ops[0].part = SL_PART_EMBEDDING;
 	m.model.n_tokens = 0;
-	sl__roofline_rate(&m.profile);
+	sl__profile_fill_rates(&m.profile);
 	assert_true(isnan(m.profile.rates.tokens_per_s.value));
 	assert_non_null(m.profile.rates.tokens_per_s.absent);
 }

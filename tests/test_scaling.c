@@ -28,7 +28,7 @@ test_fit(void **state)
 
 			values[k] = 7 + 5 * n + 3 * n * n;
 		}
-		sl__growth_fit(&row, values, starts[i][0], starts[i][1]);
+		sl__polynomial_interpolate(&row, values, starts[i][0], starts[i][1]);
 		assert_true(row.is_polynomial);
 		assert_near(row.constant, 7, 0);
 		assert_near(row.linear, 5, 0);
@@ -48,11 +48,11 @@ test_not_polynomial(void **state)
 	struct sl_growth row = {.at = 4};
 
 	(void)state;
-	sl__growth_fit(&row, cubes, 1, 1);
+	sl__polynomial_interpolate(&row, cubes, 1, 1);
 	assert_false(row.is_polynomial);
 	assert_true(isnan(row.quadratic));
 	assert_near(row.exponent, 3, 1e-12);
-	sl__growth_fit(&row, steps, 1, 1);
+	sl__polynomial_interpolate(&row, steps, 1, 1);
 	assert_false(row.is_polynomial);
 	assert_near(row.exponent, 0, 1e-12);
 }
@@ -248,7 +248,7 @@ test_fit_of_nothing(void **state)
 	struct sl_growth row = {.at = 4};
 
 	(void)state;
-	sl__growth_fit(&row, zeros, 1, 1);
+	sl__polynomial_interpolate(&row, zeros, 1, 1);
 	assert_true(row.is_polynomial);
 	assert_true(isnan(row.exponent));
 }

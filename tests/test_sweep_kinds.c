@@ -2,7 +2,7 @@
 /* test_sweep_kinds.c - kinds of made-up operations, few and too many. */
 #include "harness.h"
 
-#include "analysis/sweep_work.h"
+#include "analysis/sweep_measurements.h"
 
 enum { POINTS = 2, MANY = SL__SWEEP_KINDS_MOST + 12 };
 
@@ -17,15 +17,15 @@ operation_of(const char *type, double ns)
 
 /* The kind of that type, NULL: of all others; or one that has nothing at any
  * point. */
-static const struct sl__sweep_kind *
-kind_named(const struct sl__sweep_work *work, const char *type)
+static const struct sl__sweep_kind_times *
+kind_named(const struct sl__sweep_measurements *work, const char *type)
 {
 	static double nothing[POINTS];
-	static const struct sl__sweep_kind none = {.ns = nothing,
+	static const struct sl__sweep_kind_times none = {.ns = nothing,
 						   .flops = nothing};
 
 	for (size_t i = 0; i < work->n_kinds; i++) {
-		const struct sl__sweep_kind *k = &work->kinds[i];
+		const struct sl__sweep_kind_times *k = &work->kinds[i];
 
 		if (type ? k->kind == SL_SWEEP_KIND_TYPE &&
 				    !strcmp(k->type, type)
@@ -36,7 +36,7 @@ kind_named(const struct sl__sweep_work *work, const char *type)
 }
 
 static void
-add(struct sl__sweep_work *work, size_t point, struct sl_operation *ops,
+add(struct sl__sweep_measurements *work, size_t point, struct sl_operation *ops,
     size_t n, struct sl__arena *arena)
 {
 	const struct sl_profile p = {.operations = ops, .n_operations = n};
@@ -51,7 +51,7 @@ test_few(void **state)
 	struct sl_operation ops[] = {operation_of("Conv", 5),
 				     operation_of("Relu", 1),
 				     operation_of("Conv", 7)};
-	struct sl__sweep_work work = {.n_points = POINTS, .n_visits = 1};
+	struct sl__sweep_measurements work = {.n_points = POINTS, .n_visits = 1};
 	struct sl__arena arena;
 
 	(void)state;
@@ -73,7 +73,7 @@ test_many(void **state)
 {
 	struct sl_operation ops[MANY];
 	char names[MANY][8];
-	struct sl__sweep_work work = {.n_points = POINTS, .n_visits = 1};
+	struct sl__sweep_measurements work = {.n_points = POINTS, .n_visits = 1};
 	struct sl__arena arena;
 
 	(void)state;
@@ -102,7 +102,7 @@ struct growth {
 	struct sl_sweep_point points[SIZES];
 	struct sl_estimate medians[SIZES * VISITS];
 	double needs[SIZES], executed[SIZES];
-	struct sl__sweep_work work;
+	struct sl__sweep_measurements work;
 	struct sl_sweep_series series;
 	struct sl__arena arena;
 };
@@ -125,7 +125,7 @@ make_growth(struct growth *g)
 			g->medians[i * VISITS + v].value =
 				n * (v ? 1.01 : 0.99);
 	}
-	g->work = (struct sl__sweep_work){.points = g->points,
+	g->work = (struct sl__sweep_measurements){.points = g->points,
 					  .n_points = SIZES,
 					  .n_visits = VISITS,
 					  .medians = g->medians,
@@ -136,7 +136,7 @@ make_growth(struct growth *g)
 static struct sl_sweep_exponent
 law_of(struct growth *g, enum sl_sweep_figure figure)
 {
-	assert_int_equal(sl__sweep_exponents(&g->series, &g->work,
+	assert_int_equal(sl__sweep_fit_exponents(&g->series, &g->work,
 					     SL_AXIS_BATCH, &g->arena, NULL),
 			 SL_OK);
 	for (size_t i = 0; i < g->series.n_exponents; i++) {

@@ -2,7 +2,7 @@
 /* test_sweep_points.c - visits that are made up, and what they come to. */
 #include "harness.h"
 
-#include "analysis/sweep_work.h"
+#include "analysis/sweep_measurements.h"
 
 enum { VISITS = 4 };
 
@@ -13,7 +13,7 @@ struct made {
 	double disturbance[VISITS], joules[VISITS];
 	size_t iterations[VISITS];
 	double needs, executed, compute, bounds, tokens;
-	struct sl__sweep_work work;
+	struct sl__sweep_measurements work;
 	struct sl_sweep_series series;
 };
 
@@ -24,7 +24,7 @@ make(struct made *m)
 	m->point.value = 2;
 	m->point.energy_absent = "too few iterations";
 	m->compute = m->bounds = (double)NAN;
-	m->work = (struct sl__sweep_work){.points = &m->point,
+	m->work = (struct sl__sweep_measurements){.points = &m->point,
 					  .n_points = 1,
 					  .n_visits = VISITS,
 					  .medians = m->medians,
@@ -90,7 +90,7 @@ with_ceilings(struct sl_profile p, double share)
 static void
 settle(struct made *m)
 {
-	sl__sweep_settle(&m->series, &m->work, SL_AXIS_BATCH);
+	sl__sweep_summarize_points(&m->series, &m->work, SL_AXIS_BATCH);
 }
 
 /* 5000 operations in 2000 ns at an f32 peak of 1 a ns, in a type whose peak
@@ -104,7 +104,7 @@ test_efficiency_of_another_type(void **state)
 	(void)state;
 	make(&m);
 	assert_true(sl__sweep_enter(&m.work, 0, 0, &p, (double)NAN));
-	sl__sweep_facts(&m.work, 0, &p);
+	sl__sweep_fill_point(&m.work, 0, &p);
 	for (size_t k = 1; k < 3; k++) {
 		p = visit_of(2500, 0, 10);
 		assert_true(sl__sweep_enter(&m.work, 0, k, &p, (double)NAN));
@@ -133,12 +133,12 @@ test_repeats(void **state)
 		p = with_ceilings(visit_of(1000, 0.5, 10), 0.5);
 		assert_true(sl__sweep_enter(&m.work, 0, k, &p, (double)NAN));
 		if (!k)
-			sl__sweep_facts(&m.work, 0, &p);
+			sl__sweep_fill_point(&m.work, 0, &p);
 	}
 	/* The first is made again and replaced, facts and all. */
 	p = with_ceilings(visit_of(800, 0.1, 7), 0.9);
 	assert_true(sl__sweep_enter(&m.work, 0, 0, &p, (double)NAN));
-	sl__sweep_facts(&m.work, 0, &p);
+	sl__sweep_fill_point(&m.work, 0, &p);
 	/* The second is no quieter the next time. */
 	p = visit_of(100, 0.5, 1000);
 	assert_false(sl__sweep_enter(&m.work, 0, 1, &p, (double)NAN));
@@ -161,10 +161,10 @@ test_facts_are_replaced(void **state)
 
 	(void)state;
 	make(&m);
-	sl__sweep_facts(&m.work, 0, &p);
+	sl__sweep_fill_point(&m.work, 0, &p);
 	assert_int_equal(m.point.verdict, SL_BOTTLENECK_COMPUTE);
 	p = visit_of(1000, 0, 10);
-	sl__sweep_facts(&m.work, 0, &p);
+	sl__sweep_fill_point(&m.work, 0, &p);
 	assert_true(isnan(m.compute) && isnan(m.bounds));
 	assert_int_equal(m.point.verdict, SL_BOTTLENECK_INCONCLUSIVE);
 	assert_string_equal(m.point.verdict_absent, "no ceiling was measured");
@@ -219,7 +219,7 @@ static const struct sl_sweep_point *
 side_of(struct made *m, const struct sl_profile *p)
 {
 	make(m);
-	sl__sweep_facts(&m->work, 0, p);
+	sl__sweep_fill_point(&m->work, 0, p);
 	return &m->point;
 }
 

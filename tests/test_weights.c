@@ -35,7 +35,7 @@ test_ramp(void **state)
 	for (int i = 0; i < N; i++)
 		ramp[i] = (float)i;
 	make(&t, SL_DTYPE_F32, 2, dims, ramp);
-	sl__weight_describe(&row, &t);
+	sl__weight_row_compute(&row, &t);
 	assert_null(row.absent);
 	assert_int_equal(row.n_elements, N);
 	assert_close(row.mean, (N - 1) / 2.0, 1e-13);
@@ -66,7 +66,7 @@ test_dead_and_odd(void **state)
 
 	(void)state;
 	make(&t, SL_DTYPE_F32, 2, dims, numbers);
-	sl__weight_describe(&row, &t);
+	sl__weight_row_compute(&row, &t);
 	assert_int_equal(row.n_dead_channels, 2);
 	assert_int_equal(row.n_odd, 2);
 	assert_near(row.mean, 0.5, 1e-15); /* 5 over ten finite ones */
@@ -87,27 +87,27 @@ test_corners(void **state)
 
 	(void)state;
 	make(&t, SL_DTYPE_I8, 1, four, bytes);
-	sl__weight_describe(&row, &t);
+	sl__weight_row_compute(&row, &t);
 	assert_near(row.min, -128, 0);
 	assert_near(row.max, 127, 0);
 	assert_near(row.mean, 0, 0);
 
 	memset(&row, 0, sizeof(row));
 	make(&t, SL_DTYPE_F32, 1, three, same);
-	sl__weight_describe(&row, &t);
+	sl__weight_row_compute(&row, &t);
 	assert_near(row.std, 0, 0);
 	assert_int_equal(row.histogram[0], 3);
 
 	memset(&row, 0, sizeof(row));
 	make(&t, SL_DTYPE_F32, 2, none, same);
-	sl__weight_describe(&row, &t);
+	sl__weight_row_compute(&row, &t);
 	assert_non_null(row.absent);
 	assert_true(isnan(row.mean));
 
 	memset(&row, 0, sizeof(row));
 	make(&t, SL_DTYPE_F32, 1, three, NULL);
 	t.absent = "weights.bin is not there";
-	sl__weight_describe(&row, &t);
+	sl__weight_row_compute(&row, &t);
 	assert_string_equal(row.absent, "weights.bin is not there");
 }
 

@@ -9,7 +9,7 @@
 #include "analysis/advice.h"
 #include "analysis/amdahl.h"
 #include "analysis/roofline_place.h"
-#include "analysis/sweep_work.h"
+#include "analysis/sweep_measurements.h"
 #include "base/status.h"
 
 #include <math.h>
@@ -564,7 +564,7 @@ shared_ns(const struct adviser *a, const struct sl_operation *op)
 {
 	const struct sl_profile *p = a->profile;
 	double arithmetic_ns = op->n_calls * (double)op->executed_flops /
-			       sl__roofline_upper(&p->ceilings.flops_per_s) *
+			       sl__roofline_ceiling_upper(&p->ceilings.flops_per_s) *
 			       1e9;
 
 	return fmax(arithmetic_ns, now_ns(a, op) / BATCH_TIMES);
@@ -623,7 +623,7 @@ advise_batch(struct adviser *a)
 	advice.basis = (struct sl_fact){
 		SL_FACT_WEIGHTS_SHARED,
 		{(double)s.n, s.now_ns / a->iteration_ns, BATCH_TIMES,
-		 sl__roofline_upper(&p->ceilings.flops_per_s)},
+		 sl__roofline_ceiling_upper(&p->ceilings.flops_per_s)},
 		{NULL}};
 	if (!has_fixed_shapes(&p->request))
 		advice.trial = (struct sl_trial){.action = SL_TRIAL_BATCH,
@@ -670,14 +670,14 @@ narrow_ns(const struct adviser *a, const struct sl_operation *op,
 	  const struct narrower *t)
 {
 	const struct sl_ceilings *c = &a->profile->ceilings;
-	double rate = sl__roofline_upper(sl__roofline_peak(c, t->dtype));
+	double rate = sl__roofline_ceiling_upper(sl__roofline_peak(c, t->dtype));
 	double least_ns = (double)op->executed_flops / rate * 1e9;
 
 	if (c->n_levels)
 		least_ns = fmax(
 			least_ns,
 			(double)op->n_bytes / t->by_bytes /
-				sl__roofline_upper(&c->levels[0].bytes_per_s) *
+				sl__roofline_ceiling_upper(&c->levels[0].bytes_per_s) *
 				1e9);
 	if (c->step_ns.n)
 		least_ns = fmax(least_ns, c->step_ns.needs_n ? c->step_ns.value
@@ -697,7 +697,7 @@ refill_ns(const struct sl_ceilings *c, double n_bytes)
 	/* fmax() leaves out a rate that is not known. */
 	return fmax(0,
 		    n_bytes /
-			    sl__roofline_upper(
+			    sl__roofline_ceiling_upper(
 				    &c->levels[c->n_levels - 1].bytes_per_s) *
 			    1e9);
 }
@@ -751,7 +751,7 @@ advise_type(struct adviser *a, const struct narrower *t)
 		t->basis,
 		{(double)products.n, products.now_ns / a->iteration_ns,
 		 products.now_ns, products.least_ns,
-		 sl__roofline_upper(sl__roofline_peak(c, t->dtype)), t->dtype},
+		 sl__roofline_ceiling_upper(sl__roofline_peak(c, t->dtype)), t->dtype},
 		{NULL}};
 	propose(a, &advice);
 }
@@ -799,7 +799,7 @@ advise_cache(struct adviser *a)
 	if (!p->model || !is_causal(p->model) || p->model->past >= 0)
 		return;
 	n_bytes = (double)p->model->memory.once_bytes;
-	rate = sl__roofline_bandwidth(&p->ceilings, n_bytes);
+	rate = sl__roofline_bandwidth_at_size(&p->ceilings, n_bytes);
 	read_ns = n_bytes / rate * 1e9;
 	if (isnan(rate))
 		return;

@@ -99,7 +99,7 @@ predict(struct sl_amdahl *row)
 }
 
 static enum sl_status
-add_row(struct sl__amdahl *out, const struct candidate *c,
+add_row(struct sl__amdahl_rows *out, const struct candidate *c,
 	const struct sl_profile *p, struct sl__arena *arena,
 	struct sl_error *err)
 {
@@ -128,7 +128,7 @@ add_row(struct sl__amdahl *out, const struct candidate *c,
 }
 
 enum sl_status
-sl__amdahl_of(struct sl__amdahl *out, const struct sl_profile *p,
+sl__amdahl_rows_predict(struct sl__amdahl_rows *out, const struct sl_profile *p,
 	      struct sl__arena *arena, struct sl_error *err)
 {
 	size_t most = p->n_operations + SL__AMDAHL_OPERATIONS, n;
@@ -155,7 +155,7 @@ sl__amdahl_of(struct sl__amdahl *out, const struct sl_profile *p,
 }
 
 void
-sl__amdahl_take(struct sl__amdahl *amdahl, const char *why)
+sl__amdahl_rows_add_ablation(struct sl__amdahl_rows *amdahl, const char *why)
 {
 	for (size_t k = 0; k < amdahl->n; k++) {
 		struct sl_amdahl *row = &amdahl->rows[k];

@@ -23,7 +23,7 @@ double sl__amdahl_share(const struct sl_profile *profile, double ns);
  * Invariants: row k and target k are of the same operations.  A target's
  * steps are the operations' steps.
  */
-struct sl__amdahl {
+struct sl__amdahl_rows {
 	struct sl_amdahl *rows;
 	struct sl__ablation *targets;
 	size_t n;
@@ -34,13 +34,13 @@ struct sl__amdahl {
  * share first, and predicts their rows.  The operations of 'profile' and its
  * books are there.  All storage is from 'arena'.
  */
-enum sl_status sl__amdahl_of(struct sl__amdahl *out,
+enum sl_status sl__amdahl_rows_predict(struct sl__amdahl_rows *out,
 			     const struct sl_profile *profile,
 			     struct sl__arena *arena,
 			     struct sl_error *err) SL_CHECKED;
 
 /* Takes what ablation found into the rows; without it 'why' says why there is
  * no measurement (static). */
-void sl__amdahl_take(struct sl__amdahl *amdahl, const char *why);
+void sl__amdahl_rows_add_ablation(struct sl__amdahl_rows *amdahl, const char *why);
 
 #endif

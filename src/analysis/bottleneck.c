@@ -25,7 +25,7 @@
 static const double TELLS = 0.7, OBJECTS = 0.7;
 
 static double
-in_place_ns(const struct sl__case *c)
+in_place_ns(const struct sl__bottleneck_evidence *c)
 {
 	return isnan(c->at_ns[SL_CONDITION_IN_PLACE])
 		       ? c->time_ns
@@ -35,12 +35,12 @@ in_place_ns(const struct sl__case *c)
 /* The memory of which a sentence about bytes speaks: the bound, or the
  * nearest that holds the operands. */
 static int
-memory_named(const struct sl__case *c, enum sl_bound bound)
+memory_named(const struct sl__bottleneck_evidence *c, enum sl_bound bound)
 {
 	double share = c->n_bytes / fmax(c->n_threads, 1);
 
-	if (sl__memory_of(bound) >= 0)
-		return sl__memory_of(bound);
+	if (sl__bound_memory(bound) >= 0)
+		return sl__bound_memory(bound);
 	for (int k = 0; k < SL__N_MEMORIES; k++) {
 		if (share <= 1.1 * c->size_bytes[k] &&
 		    !isnan(c->bytes_per_s[k]))
@@ -50,7 +50,7 @@ memory_named(const struct sl__case *c, enum sl_bound bound)
 }
 
 static struct sl_fact
-bytes_fact(const struct sl__case *c, enum sl_bound bound)
+bytes_fact(const struct sl__bottleneck_evidence *c, enum sl_bound bound)
 {
 	int k = memory_named(c, bound);
 	double rate = c->n_bytes / in_place_ns(c) * 1e9;
@@ -62,7 +62,7 @@ bytes_fact(const struct sl__case *c, enum sl_bound bound)
 }
 
 static struct sl_fact
-batch_fact(const struct sl__case *c)
+batch_fact(const struct sl__bottleneck_evidence *c)
 {
 	return (struct sl_fact){
 		SL_FACT_DOUBLED,
@@ -74,66 +74,66 @@ batch_fact(const struct sl__case *c)
 
 /* What the experiment showed. */
 static struct sl_fact
-seen(const struct sl__case *c, enum sl_bound bound, enum sl__trait trait)
+seen(const struct sl__bottleneck_evidence *c, enum sl_bound bound, enum sl__experiment trait)
 {
 	const double *at = c->at_ns;
 	double t = in_place_ns(c);
 	double rate = c->flops / t * 1e9 / c->flops_per_s;
 
 	switch (trait) {
-	case SL__TRAIT_ARITHMETIC:
+	case SL__EXPERIMENT_ARITHMETIC:
 		return (struct sl_fact){
 			SL_FACT_ARITHMETIC_RATE, {rate, c->dtype}, {NULL}};
-	case SL__TRAIT_BYTES:
+	case SL__EXPERIMENT_BYTES:
 		return bytes_fact(c, bound);
-	case SL__TRAIT_SIZE:
+	case SL__EXPERIMENT_SIZE:
 		return (struct sl_fact){
 			SL_FACT_STEP_SIZE, {t, c->step_ns}, {NULL}};
-	case SL__TRAIT_WARM:
+	case SL__EXPERIMENT_WARM:
 		return (struct sl_fact){
 			SL_FACT_WARM, {t / at[SL_CONDITION_WARM]}, {NULL}};
-	case SL__TRAIT_COLD:
+	case SL__EXPERIMENT_COLD:
 		return (struct sl_fact){
 			SL_FACT_COLD, {at[SL_CONDITION_COLD] / t}, {NULL}};
-	case SL__TRAIT_HOG:
+	case SL__EXPERIMENT_HOG:
 		return (struct sl_fact){
 			SL_FACT_HOGGED,
 			{at[SL_CONDITION_HOGGED] / at[SL_CONDITION_ALONE],
 			 c->hog.dram, c->hog.compute},
 			{NULL}};
-	case SL__TRAIT_THREADS:
+	case SL__EXPERIMENT_THREADS:
 		return (struct sl_fact){
 			SL_FACT_THREADS,
 			{c->n_threads, at[SL_CONDITION_ALONE] / t},
 			{NULL}};
-	case SL__TRAIT_BATCH:
+	case SL__EXPERIMENT_BATCH:
 		return batch_fact(c);
 	}
 	return (struct sl_fact){.kind = SL_FACT_NONE};
 }
 
 static int
-was_seen(const struct sl__case *c, enum sl__trait trait)
+was_seen(const struct sl__bottleneck_evidence *c, enum sl__experiment trait)
 {
 	switch (trait) {
-	case SL__TRAIT_ARITHMETIC:
+	case SL__EXPERIMENT_ARITHMETIC:
 		return c->flops > 0 && !isnan(c->flops_per_s);
-	case SL__TRAIT_BYTES:
+	case SL__EXPERIMENT_BYTES:
 		return c->n_bytes > 0 &&
 		       !isnan(c->bytes_per_s[SL__MEMORY_DRAM]);
-	case SL__TRAIT_SIZE: /* nothing new about what is large */
+	case SL__EXPERIMENT_SIZE: /* nothing new about what is large */
 		return in_place_ns(c) < 20 * c->step_ns;
-	case SL__TRAIT_WARM:
+	case SL__EXPERIMENT_WARM:
 		return !isnan(c->at_ns[SL_CONDITION_WARM]);
-	case SL__TRAIT_COLD:
+	case SL__EXPERIMENT_COLD:
 		return !isnan(c->at_ns[SL_CONDITION_COLD]);
-	case SL__TRAIT_HOG:
+	case SL__EXPERIMENT_HOG:
 		return !isnan(c->at_ns[SL_CONDITION_HOGGED]) &&
 		       !isnan(c->hog.dram);
-	case SL__TRAIT_THREADS:
+	case SL__EXPERIMENT_THREADS:
 		return !isnan(c->at_ns[SL_CONDITION_ALONE]) &&
 		       c->is_same_alone && c->n_threads > 1;
-	case SL__TRAIT_BATCH:
+	case SL__EXPERIMENT_BATCH:
 		return !isnan(c->at_ns[SL_CONDITION_DOUBLED]) && c->n_bytes > 0;
 	}
 	return 0;
@@ -142,7 +142,7 @@ was_seen(const struct sl__case *c, enum sl__trait trait)
 /* Whether some candidate that is not hopeless costs more than the one
  * chosen. */
 static int
-tells_apart(const struct sl__scores *s, int trait)
+tells_apart(const struct sl__bound_scores *s, int trait)
 {
 	for (int b = 0; b < SL_N_BOUNDS; b++) {
 		if (s->costs[b][trait] < s->costs[s->bound][trait] - TELLS)
@@ -153,7 +153,7 @@ tells_apart(const struct sl__scores *s, int trait)
 
 /* The two likeliest, where neither is clear. */
 static struct sl_fact
-undecided_fact(const struct sl__scores *s)
+undecided_fact(const struct sl__bound_scores *s)
 {
 	int first = 0, second = 0;
 
@@ -175,8 +175,8 @@ undecided_fact(const struct sl__scores *s)
 
 /* What all is listed of an operation that is not decided by traits. */
 static void
-add_special(struct sl__facts *to, const struct sl__case *c,
-	    const struct sl__scores *s)
+add_special(struct sl__facts *to, const struct sl__bottleneck_evidence *c,
+	    const struct sl__bound_scores *s)
 {
 	double sum = 0;
 
@@ -194,8 +194,8 @@ add_special(struct sl__facts *to, const struct sl__case *c,
 
 /* Fills evidence and against of a judgement whose bound is decided. */
 static enum sl_status
-find_evidence(struct sl_judgement *out, const struct sl__case *c,
-	      const struct sl__scores *s, struct sl__arena *arena,
+find_evidence(struct sl_judgement *out, const struct sl__bottleneck_evidence *c,
+	      const struct sl__bound_scores *s, struct sl__arena *arena,
 	      struct sl_error *err)
 {
 	struct sl__facts for_it, against;
@@ -203,8 +203,8 @@ find_evidence(struct sl_judgement *out, const struct sl__case *c,
 	sl__facts_init(&for_it, arena, NULL, 0);
 	sl__facts_init(&against, arena, NULL, 0);
 	add_special(&for_it, c, s);
-	for (int k = 0; k < SL__N_TRAITS && !c->is_reference; k++) {
-		enum sl__trait trait = (enum sl__trait)k;
+	for (int k = 0; k < SL__N_EXPERIMENTS && !c->is_reference; k++) {
+		enum sl__experiment trait = (enum sl__experiment)k;
 
 		if (!was_seen(c, trait))
 			continue;
@@ -253,7 +253,7 @@ static void
 add_accounting(struct sl__facts *to, const struct sl_profile *profile)
 {
 	if (!profile->ledger.is_closed) {
-		struct sl_fact fact = sl__ledger_open(profile);
+		struct sl_fact fact = sl__ledger_residual_cause(profile);
 
 		if (fact.kind == SL_FACT_NONE)
 			fact.kind = SL_FACT_OPEN;
@@ -301,7 +301,7 @@ const enum sl_level sl__memory_levels[SL__N_MEMORIES] = {
 	SL_LEVEL_L2, SL_LEVEL_L3, SL_LEVEL_DRAM};
 
 static void
-take_ceilings(struct sl__case *c, const struct sl_ceilings *ceilings)
+take_ceilings(struct sl__bottleneck_evidence *c, const struct sl_ceilings *ceilings)
 {
 	const struct sl_estimate *peak = sl__roofline_peak(ceilings, c->dtype);
 
@@ -325,7 +325,7 @@ take_ceilings(struct sl__case *c, const struct sl_ceilings *ceilings)
 
 /* An operation of the profile; its response may be NULL. */
 static void
-case_of(struct sl__case *out, const struct sl_operation *op,
+case_of(struct sl__bottleneck_evidence *out, const struct sl_operation *op,
 	const struct sl_profile *profile)
 {
 	const struct sl_ceilings *ceilings = &profile->ceilings;
@@ -355,13 +355,13 @@ case_of(struct sl__case *out, const struct sl_operation *op,
 }
 
 enum sl_status
-sl__case_judge(struct sl_judgement *out, const struct sl__case *c,
+sl__bottleneck_judge(struct sl_judgement *out, const struct sl__bottleneck_evidence *c,
 	       struct sl__arena *arena, struct sl_error *err)
 {
-	struct sl__scores scores;
+	struct sl__bound_scores scores;
 
 	memset(out, 0, sizeof(*out));
-	sl__case_score(&scores, c);
+	sl__bottleneck_score(&scores, c);
 	out->bound = scores.bound;
 	if (scores.bound != SL_BOUND_UNKNOWN)
 		out->confidence = scores.probability[scores.bound];
@@ -458,7 +458,7 @@ remark_absences(struct sl_profile *profile,
 }
 
 enum sl_status
-sl__judge(struct sl_profile *profile, const struct sl__diagnosis *diagnosis,
+sl__profile_judge_bottlenecks(struct sl_profile *profile, const struct sl__diagnosis *diagnosis,
 	  struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl_operation *ops = profile->operations;
@@ -473,13 +473,13 @@ sl__judge(struct sl_profile *profile, const struct sl__diagnosis *diagnosis,
 	if (diagnosis)
 		rc = remark_absences(profile, diagnosis, arena, err);
 	for (size_t i = 0; !rc && i < profile->n_operations; i++) {
-		struct sl__case c;
+		struct sl__bottleneck_evidence c;
 
 		ops[i].response = response_of(diagnosis, ops[i].step);
 		case_of(&c, &ops[i], profile);
-		rc = sl__case_judge(&ops[i].judgement, &c, arena, err);
+		rc = sl__bottleneck_judge(&ops[i].judgement, &c, arena, err);
 		if (!rc)
-			rc = sl__counter_check(&ops[i].judgement, &ops[i],
+			rc = sl__judgement_cross_check(&ops[i].judgement, &ops[i],
 					       profile, arena, err);
 	}
 	return rc ? rc

@@ -21,13 +21,13 @@ enum { SL__N_MEMORIES = SL__MEMORY_DRAM + 1 };
 extern const enum sl_level sl__memory_levels[SL__N_MEMORIES];
 
 /* The memory that a bound names; -1: none. */
-int sl__memory_of(enum sl_bound bound);
+int sl__bound_memory(enum sl_bound bound);
 
 /*
  * All that is known of an operation, in numbers; NaN for what is not.  A
  * reference path is given away by itself.
  */
-struct sl__case {
+struct sl__bottleneck_evidence {
 	int is_reference;
 	enum sl_dtype dtype; /* of its arithmetic */
 	double n_threads;
@@ -46,22 +46,22 @@ struct sl__case {
 };
 
 /* The experiments, in the order in which they are spoken of. */
-enum sl__trait {
-	SL__TRAIT_ARITHMETIC = 0, /* share of that ceiling */
-	SL__TRAIT_BYTES,          /* share of bandwidths, and where data fits */
-	SL__TRAIT_SIZE,           /* against the least a step takes */
-	SL__TRAIT_WARM,
-	SL__TRAIT_COLD,
-	SL__TRAIT_HOG,
-	SL__TRAIT_THREADS,
-	SL__TRAIT_BATCH
+enum sl__experiment {
+	SL__EXPERIMENT_ARITHMETIC = 0, /* share of that ceiling */
+	SL__EXPERIMENT_BYTES,          /* share of bandwidths, and where data fits */
+	SL__EXPERIMENT_SIZE,           /* against the least a step takes */
+	SL__EXPERIMENT_WARM,
+	SL__EXPERIMENT_COLD,
+	SL__EXPERIMENT_HOG,
+	SL__EXPERIMENT_THREADS,
+	SL__EXPERIMENT_BATCH
 };
-enum { SL__N_TRAITS = SL__TRAIT_BATCH + 1 };
+enum { SL__N_EXPERIMENTS = SL__EXPERIMENT_BATCH + 1 };
 
 /* What the experiments say: costs[] are at most 0, probabilities sum to 1;
  * both are 0 for UNKNOWN, and for candidates that are none here. */
-struct sl__scores {
-	double costs[SL_N_BOUNDS][SL__N_TRAITS];
+struct sl__bound_scores {
+	double costs[SL_N_BOUNDS][SL__N_EXPERIMENTS];
 	double probability[SL_N_BOUNDS];
 	enum sl_bound bound; /* UNKNOWN: no candidate is clear enough */
 };
@@ -69,11 +69,11 @@ struct sl__scores {
 /* Below it a judgement abstains. */
 #define SL__PROBABILITY_LEAST 0.7
 
-void sl__case_score(struct sl__scores *out, const struct sl__case *c);
+void sl__bottleneck_score(struct sl__bound_scores *out, const struct sl__bottleneck_evidence *c);
 
 /* A judgement with its evidence, from 'arena'. */
-enum sl_status sl__case_judge(struct sl_judgement *out,
-			      const struct sl__case *c, struct sl__arena *arena,
+enum sl_status sl__bottleneck_judge(struct sl_judgement *out,
+			      const struct sl__bottleneck_evidence *c, struct sl__arena *arena,
 			      struct sl_error *err) SL_CHECKED;
 
 /*
@@ -81,7 +81,7 @@ enum sl_status sl__case_judge(struct sl_judgement *out,
  * 'diagnosis' may be NULL; its responses must last as long as the profile.
  * step_ns of the ceilings may grow.
  */
-enum sl_status sl__judge(struct sl_profile *profile,
+enum sl_status sl__profile_judge_bottlenecks(struct sl_profile *profile,
 			 const struct sl__diagnosis *diagnosis,
 			 struct sl__arena *arena,
 			 struct sl_error *err) SL_CHECKED;

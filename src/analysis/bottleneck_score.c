@@ -32,7 +32,7 @@ struct range {
 
 /* A case with what follows from it. */
 struct view {
-	const struct sl__case *c;
+	const struct sl__bottleneck_evidence *c;
 	double t_ns;       /* in place */
 	double disturbed;  /* what it took beyond its least, less a tenth */
 	double compute_ns; /* at the ceilings; NaN: not known */
@@ -57,7 +57,7 @@ cost(double x, struct range r, double deviation)
 }
 
 static double
-deviation_of(const struct sl__case *c, double model, int a, int b)
+deviation_of(const struct sl__bottleneck_evidence *c, double model, int a, int b)
 {
 	double sa = c->spread[a], sb = c->spread[b];
 	double sum = model * model;
@@ -76,7 +76,7 @@ fits(const struct view *v, enum sl__memory_kind kind)
 
 /* Whether any experiment with where data lies was made. */
 static int
-is_tried(const struct sl__case *c)
+is_tried(const struct sl__bottleneck_evidence *c)
 {
 	return !isnan(c->at_ns[SL_CONDITION_WARM]) ||
 	       !isnan(c->at_ns[SL_CONDITION_COLD]) ||
@@ -100,7 +100,7 @@ score_arithmetic(const struct view *v, enum sl_bound b)
 }
 
 int
-sl__memory_of(enum sl_bound b)
+sl__bound_memory(enum sl_bound b)
 {
 	return b == SL_BOUND_L2     ? SL__MEMORY_L2
 	       : b == SL_BOUND_L3   ? SL__MEMORY_L3
@@ -112,7 +112,7 @@ static double
 score_bytes(const struct view *v, enum sl_bound b)
 {
 	struct range r = {0.85, 1.8};
-	int k = sl__memory_of(b);
+	int k = sl__bound_memory(b);
 	double x;
 
 	/* What moves bytes nearly as fast as their memory waits for it. */
@@ -182,7 +182,7 @@ warm_range(const struct view *v, enum sl_bound b)
 static double
 score_warm(const struct view *v, enum sl_bound b)
 {
-	const struct sl__case *c = v->c;
+	const struct sl__bottleneck_evidence *c = v->c;
 	double d =
 		deviation_of(c, 0.06, SL_CONDITION_IN_PLACE, SL_CONDITION_WARM);
 
@@ -194,7 +194,7 @@ static double
 score_cold(const struct view *v, enum sl_bound b)
 {
 	const double slack_ns = 20000; /* code and tables are cold too */
-	const struct sl__case *c = v->c;
+	const struct sl__bottleneck_evidence *c = v->c;
 	double slack = slack_ns / v->t_ns;
 	double fetch = v->memory_ns[SL__MEMORY_DRAM] / v->t_ns;
 	double d =
@@ -205,7 +205,7 @@ score_cold(const struct view *v, enum sl_bound b)
 		return 0;
 	if (b == SL_BOUND_DRAM)
 		r = (struct range){0.85, 1.15 + slack};
-	else if (sl__memory_of(b) >= 0)
+	else if (sl__bound_memory(b) >= 0)
 		r.lo = fmax(0.92, 0.7 * fetch);
 	else if (b == SL_BOUND_IMBALANCE)
 		r.hi += 1.3 * fetch;
@@ -215,7 +215,7 @@ score_cold(const struct view *v, enum sl_bound b)
 static double
 score_hog(const struct view *v, enum sl_bound b)
 {
-	const struct sl__case *c = v->c;
+	const struct sl__bottleneck_evidence *c = v->c;
 	const struct sl_hog_effect *hog = &c->hog;
 	double d =
 		deviation_of(c, 0.06, SL_CONDITION_ALONE, SL_CONDITION_HOGGED);
@@ -252,7 +252,7 @@ score_threads(const struct view *v, enum sl_bound b)
 		[SL_BOUND_OVERHEAD] = {0, 0.8},
 		[SL_BOUND_IMBALANCE] = {0, 0.82},
 	};
-	const struct sl__case *c = v->c;
+	const struct sl__bottleneck_evidence *c = v->c;
 	double d = deviation_of(c, 0.05, SL_CONDITION_ALONE,
 				SL_CONDITION_IN_PLACE);
 
@@ -265,7 +265,7 @@ score_threads(const struct view *v, enum sl_bound b)
 /* How much more there is to do at twice the batch; both 1 where that is not
  * known, or where the step is none of samples. */
 static void
-growth(const struct sl__case *c, double *flops, double *bytes)
+growth(const struct sl__bottleneck_evidence *c, double *flops, double *bytes)
 {
 	*flops = c->doubled_flops / c->flops;
 	*bytes = c->doubled_bytes / c->n_bytes;
@@ -287,12 +287,12 @@ growth(const struct sl__case *c, double *flops, double *bytes)
 static double
 score_batch(const struct view *v, enum sl_bound b)
 {
-	const struct sl__case *c = v->c;
+	const struct sl__bottleneck_evidence *c = v->c;
 	double d = deviation_of(c, 0.06, SL_CONDITION_IN_PLACE,
 				SL_CONDITION_DOUBLED);
 	double share_bytes = c->doubled_bytes / fmax(c->n_threads, 1);
 	double flops, bytes;
-	int k = sl__memory_of(b);
+	int k = sl__bound_memory(b);
 	struct range r;
 
 	growth(c, &flops, &bytes);
@@ -320,7 +320,7 @@ score_batch(const struct view *v, enum sl_bound b)
  * been, warm or not.
  */
 static double
-disturbance(const struct sl__case *c, double t_ns)
+disturbance(const struct sl__bottleneck_evidence *c, double t_ns)
 {
 	double excess = fmin(t_ns, c->at_ns[SL_CONDITION_WARM]) / c->least_ns;
 	double others = c->n_threads * c->others_share;
@@ -329,7 +329,7 @@ disturbance(const struct sl__case *c, double t_ns)
 }
 
 static void
-look(struct view *v, const struct sl__case *c)
+look(struct view *v, const struct sl__bottleneck_evidence *c)
 {
 	double in_place = c->at_ns[SL_CONDITION_IN_PLACE];
 
@@ -347,7 +347,7 @@ look(struct view *v, const struct sl__case *c)
 }
 
 static int
-is_candidate(const struct sl__case *c, enum sl_bound b)
+is_candidate(const struct sl__bottleneck_evidence *c, enum sl_bound b)
 {
 	if (b == SL_BOUND_UNKNOWN || b == SL_BOUND_REFERENCE)
 		return 0;
@@ -358,20 +358,20 @@ is_candidate(const struct sl__case *c, enum sl_bound b)
 static void
 score_candidate(const struct view *v, enum sl_bound b, double *costs)
 {
-	costs[SL__TRAIT_ARITHMETIC] = score_arithmetic(v, b);
-	costs[SL__TRAIT_BYTES] = score_bytes(v, b);
-	costs[SL__TRAIT_SIZE] = score_size(v, b);
-	costs[SL__TRAIT_WARM] = score_warm(v, b);
-	costs[SL__TRAIT_COLD] = score_cold(v, b);
-	costs[SL__TRAIT_HOG] = score_hog(v, b);
-	costs[SL__TRAIT_THREADS] = score_threads(v, b);
-	costs[SL__TRAIT_BATCH] = score_batch(v, b);
+	costs[SL__EXPERIMENT_ARITHMETIC] = score_arithmetic(v, b);
+	costs[SL__EXPERIMENT_BYTES] = score_bytes(v, b);
+	costs[SL__EXPERIMENT_SIZE] = score_size(v, b);
+	costs[SL__EXPERIMENT_WARM] = score_warm(v, b);
+	costs[SL__EXPERIMENT_COLD] = score_cold(v, b);
+	costs[SL__EXPERIMENT_HOG] = score_hog(v, b);
+	costs[SL__EXPERIMENT_THREADS] = score_threads(v, b);
+	costs[SL__EXPERIMENT_BATCH] = score_batch(v, b);
 }
 
 /* A reference path that takes long is its own reason; one that is over at
  * once is too small, like any other. */
 static int
-is_plain(struct sl__scores *out, const struct view *v)
+is_plain(struct sl__bound_scores *out, const struct view *v)
 {
 	int is_small = v->t_ns <= 3 * v->c->step_ns;
 
@@ -383,7 +383,7 @@ is_plain(struct sl__scores *out, const struct view *v)
 }
 
 void
-sl__case_score(struct sl__scores *out, const struct sl__case *c)
+sl__bottleneck_score(struct sl__bound_scores *out, const struct sl__bottleneck_evidence *c)
 {
 	double total[SL_N_BOUNDS] = {0}, sum = 0;
 	struct view v;
@@ -397,7 +397,7 @@ sl__case_score(struct sl__scores *out, const struct sl__case *c)
 		if (!is_candidate(c, (enum sl_bound)b))
 			continue;
 		score_candidate(&v, (enum sl_bound)b, out->costs[b]);
-		for (int k = 0; k < SL__N_TRAITS; k++)
+		for (int k = 0; k < SL__N_EXPERIMENTS; k++)
 			total[b] += out->costs[b][k];
 		if (b == SL_BOUND_IMBALANCE)
 			total[b] += IMBALANCE_PRIOR;

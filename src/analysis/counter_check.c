@@ -19,7 +19,7 @@ static const enum sl_event missing[SL__N_MEMORIES] = {
 	SL_EVENT_L1_MISSES, SL_EVENT_L2_MISSES, SL_EVENT_L3_MISSES};
 
 void
-sl__counts_take(struct sl_profile *profile, const struct sl__step_counts *counted)
+sl__profile_attach_counts(struct sl_profile *profile, const struct sl__step_counts *counted)
 {
 	struct sl_operation *ops = profile->operations;
 
@@ -69,7 +69,7 @@ lines_read(const struct sl_operation *op, const struct sl_profile *profile,
 }
 
 void
-sl__counter_traffic(struct sl_profile *profile)
+sl__profile_fill_counted_traffic(struct sl_profile *profile)
 {
 	struct sl_operation *ops = profile->operations;
 
@@ -246,7 +246,7 @@ hear_on(struct hearing *h, enum sl_bound bound, const struct sl_operation *op,
 	case SL_BOUND_L2:
 	case SL_BOUND_L3:
 	case SL_BOUND_DRAM:
-		hear_on_memory(h, r, sl__memory_of(bound));
+		hear_on_memory(h, r, sl__bound_memory(bound));
 		break;
 	case SL_BOUND_OVERHEAD:
 	case SL_BOUND_IMBALANCE:
@@ -303,7 +303,7 @@ append(const struct sl_fact **facts, size_t *n, struct sl_fact fact,
 }
 
 enum sl_status
-sl__counter_check(struct sl_judgement *judgement, const struct sl_operation *op,
+sl__judgement_cross_check(struct sl_judgement *judgement, const struct sl_operation *op,
 		  const struct sl_profile *profile, struct sl__arena *arena,
 		  struct sl_error *err)
 {

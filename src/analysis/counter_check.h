@@ -34,7 +34,7 @@
 
 /* Hands what was counted to the profile and the operations that were;
  * 'counted' and what it points to last as long as the profile. */
-void sl__counts_take(struct sl_profile *profile,
+void sl__profile_attach_counts(struct sl_profile *profile,
 		     const struct sl__step_counts *counted);
 
 /* What the counters of an operation say; NaN where they do not. */
@@ -50,7 +50,7 @@ void sl__counter_rates_of(struct sl__counter_rates *out,
 
 /* Checks the operation's judgement, which may be 'judgement'; nothing where it
  * has no counts.  Facts are from 'arena'. */
-enum sl_status sl__counter_check(struct sl_judgement *judgement,
+enum sl_status sl__judgement_cross_check(struct sl_judgement *judgement,
 				 const struct sl_operation *op,
 				 const struct sl_profile *profile,
 				 struct sl__arena *arena,
@@ -58,6 +58,6 @@ enum sl_status sl__counter_check(struct sl_judgement *judgement,
 
 /* Fills measured_bytes of all traffic that was predicted: lines counted, or
  * why there are none. */
-void sl__counter_traffic(struct sl_profile *profile);
+void sl__profile_fill_counted_traffic(struct sl_profile *profile);
 
 #endif

@@ -2,7 +2,7 @@
 /* crossover.c - what bounds an operation at each size, and where that changes.
  */
 #include "analysis/crossover.h"
-#include "analysis/sweep_work.h"
+#include "analysis/sweep_measurements.h"
 #include "stats/quantile.h"
 
 #include <math.h>
@@ -210,7 +210,7 @@ focus_below(const struct sl_micro_series *series)
 }
 
 enum sl_micro_focus
-sl__micro_focus(const struct sl_micro_series *series)
+sl__micro_optimization_focus(const struct sl_micro_series *series)
 {
 	if (series->largest == SIZE_MAX)
 		return SL_MICRO_FOCUS_NONE;
@@ -241,7 +241,7 @@ share_of(const struct sl_microbench *m, size_t i)
 }
 
 void
-sl__micro_extremes(struct sl_microbench *m)
+sl__micro_find_best_and_worst(struct sl_microbench *m)
 {
 	size_t most = SIZE_MAX, least = SIZE_MAX;
 

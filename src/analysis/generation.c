@@ -29,7 +29,7 @@ static const struct sl_estimate not_known = {
 /* Counts are whole numbers below 2^53, and so are their differences: nothing
  * is rounded but by the last two divisions. */
 int
-sl__work_law_of(struct sl__work_law *out, const double flops[4], int64_t first)
+sl__work_law_fit(struct sl__work_law *out, const double flops[4], int64_t first)
 {
 	double a = flops[1] - flops[0], b = flops[2] - flops[1],
 	       c = flops[3] - flops[2];
@@ -76,7 +76,7 @@ sl__work_passes(const struct sl__work_law *law, int64_t first, int64_t last)
 }
 
 double
-sl__work_newests(const struct sl__work_law *law, int64_t first, int64_t last)
+sl__work_new_tokens(const struct sl__work_law *law, int64_t first, int64_t last)
 {
 	double sums[3];
 
@@ -99,15 +99,15 @@ sl__work_newests(const struct sl__work_law *law, int64_t first, int64_t last)
 
 /* Passes of first to last tokens with a cache, one new token each. */
 static double
-newest_flops(const struct sl__cache_sources *s, int64_t first, int64_t last)
+newest_flops(const struct sl__kv_cache_effect_sources *s, int64_t first, int64_t last)
 {
 	if (s->work_with && !s->work_with->absent)
 		return sl__work_passes(&s->work_with->law, first, last);
-	return sl__work_newests(&s->work_without->law, first, last);
+	return sl__work_new_tokens(&s->work_without->law, first, last);
 }
 
 static void
-count(struct sl_cache_effect *out, const struct sl__cache_sources *s)
+count(struct sl_cache_effect *out, const struct sl__kv_cache_effect_sources *s)
 {
 	const struct sl__work_law *law = &s->work_without->law;
 	int64_t last = s->prompt + s->n_tokens - 1;
@@ -128,25 +128,25 @@ count(struct sl_cache_effect *out, const struct sl__cache_sources *s)
 /* The pass in the middle of the loop stands for all further ones: bytes and
  * FLOPs of a pass with cache are linear in the context. */
 static void
-bound(struct sl_cache_effect *out, const struct sl__cache_sources *s)
+bound(struct sl_cache_effect *out, const struct sl__kv_cache_effect_sources *s)
 {
 	int64_t last = s->prompt + s->n_tokens - 1;
 	double n = (double)(s->n_tokens - 1);
 	double context = (double)s->prompt + (double)s->n_tokens / 2;
 	double peak =
-		sl__roofline_upper(sl__roofline_peak(s->ceilings, s->dtype));
+		sl__roofline_ceiling_upper(sl__roofline_peak(s->ceilings, s->dtype));
 	double flops = newest_flops(s, s->prompt + 1, last) / n;
 	double least_s;
 
 	out->step_bytes = s->once_bytes.value +
 			  context * s->bytes_per_token.value * (double)s->batch;
-	out->bytes_per_s = sl__roofline_bandwidth(s->ceilings, out->step_bytes);
+	out->bytes_per_s = sl__roofline_bandwidth_at_size(s->ceilings, out->step_bytes);
 	least_s = fmax(flops / peak, out->step_bytes / out->bytes_per_s);
 	out->most_roofline = s->without->further_ns.value / 1e9 / least_s;
 }
 
 static const char *
-no_roofline(const struct sl__cache_sources *s)
+no_roofline(const struct sl__kv_cache_effect_sources *s)
 {
 	if (s->n_tokens < 2)
 		return "no token after the first was asked for";
@@ -183,7 +183,7 @@ ratio_of(const struct sl_estimate *without, const struct sl_estimate *with)
 }
 
 static void
-measure(struct sl_cache_effect *out, const struct sl__cache_sources *s)
+measure(struct sl_cache_effect *out, const struct sl__kv_cache_effect_sources *s)
 {
 	out->measured_absent = "the model was not run with a cache";
 	if (!s->with)
@@ -198,8 +198,8 @@ measure(struct sl_cache_effect *out, const struct sl__cache_sources *s)
 }
 
 void
-sl__cache_effect_of(struct sl_cache_effect *out,
-		    const struct sl__cache_sources *s)
+sl__kv_cache_effect_of(struct sl_cache_effect *out,
+		    const struct sl__kv_cache_effect_sources *s)
 {
 	const double none = (double)NAN;
 
@@ -455,13 +455,13 @@ set_step(struct sl_decode_step *out, const struct sl__loop_point *p)
 	out->n_iterations = p->n_iterations;
 	for (size_t k = 0; k < p->n_visits; k++)
 		out->n_disturbed += p->disturbance[k] > SL__LOOP_DISTURBED;
-	out->time_ns = sl__growth_pool(p->visits, p->n_visits);
+	out->time_ns = sl__visits_pool_estimates(p->visits, p->n_visits);
 	out->plan_ns = p->n_visits ? p->plan_ns : (double)NAN;
 	out->flops = sl__absent("not counted");
 }
 
 enum sl_status
-sl__loop_settle(struct sl_decoding *out, const struct sl__decode_timings *loop,
+sl__decoding_summarize(struct sl_decoding *out, const struct sl__decode_timings *loop,
 		int64_t prompt, int64_t n_tokens, struct sl__arena *arena,
 		struct sl_error *err)
 {
@@ -495,7 +495,7 @@ sl__loop_settle(struct sl_decoding *out, const struct sl__decode_timings *loop,
 }
 
 void
-sl__loop_count(struct sl_decoding *d, const struct sl__loop_work *work,
+sl__decoding_count_flops(struct sl_decoding *d, const struct sl__decode_loop_flops *work,
 	       int64_t prompt, int64_t n_tokens)
 {
 	const struct sl__work_law *law = &work->law;

@@ -17,7 +17,7 @@ struct sl__work_law {
 
 /* The law through counts at 'first' and the next three sizes; 0 where no such
  * law gives all four. */
-int sl__work_law_of(struct sl__work_law *out, const double flops[4],
+int sl__work_law_fit(struct sl__work_law *out, const double flops[4],
 		    int64_t first);
 
 /* A pass that computes all n tokens. */
@@ -30,11 +30,11 @@ double sl__work_passes(const struct sl__work_law *law, int64_t first,
 /* The part of it that belongs to their newest tokens: own rows of linear
  * layers, and one query against n keys.  The rest is what the pass before did
  * already, and queries against a key that their mask hides. */
-double sl__work_newests(const struct sl__work_law *law, int64_t first,
+double sl__work_new_tokens(const struct sl__work_law *law, int64_t first,
 			int64_t last);
 
 /* How the FLOPs of a loop's passes grow with the context. */
-struct sl__loop_work {
+struct sl__decode_loop_flops {
 	struct sl__work_law law; /* of a pass at a context; of the prompt where
 				    it goes in at once, see 'prompt' */
 	double prompt;           /* FLOPs of the prompt's one pass; NaN: none */
@@ -42,21 +42,21 @@ struct sl__loop_work {
 };
 
 /* Fills everything of a loop but its name and FLOPs from its visits. */
-enum sl_status sl__loop_settle(struct sl_decoding *out,
+enum sl_status sl__decoding_summarize(struct sl_decoding *out,
 			       const struct sl__decode_timings *loop,
 			       int64_t prompt, int64_t n_tokens,
 			       struct sl__arena *arena,
 			       struct sl_error *err) SL_CHECKED;
 
 /* Fills the loop's FLOPs and those of its passes. */
-void sl__loop_count(struct sl_decoding *out, const struct sl__loop_work *work,
+void sl__decoding_count_flops(struct sl_decoding *out, const struct sl__decode_loop_flops *work,
 		    int64_t prompt, int64_t n_tokens);
 
 /* What the effect of a cache is computed from; 'with' and its work are NULL
  * where it was not run. */
-struct sl__cache_sources {
+struct sl__kv_cache_effect_sources {
 	const struct sl_decoding *without, *with;
-	const struct sl__loop_work *work_without, *work_with;
+	const struct sl__decode_loop_flops *work_without, *work_with;
 	const struct sl_ceilings *ceilings;
 	enum sl_dtype dtype;
 	int64_t batch, prompt, n_tokens;
@@ -65,7 +65,7 @@ struct sl__cache_sources {
 	struct sl_reading bytes_per_token;
 };
 
-void sl__cache_effect_of(struct sl_cache_effect *out,
-			 const struct sl__cache_sources *sources);
+void sl__kv_cache_effect_of(struct sl_cache_effect *out,
+			 const struct sl__kv_cache_effect_sources *sources);
 
 #endif

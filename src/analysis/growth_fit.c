@@ -73,7 +73,7 @@ own_reach(const struct sl_estimate *visits, size_t n)
 }
 
 struct sl_estimate
-sl__growth_pool(const struct sl_estimate *visits, size_t n)
+sl__visits_pool_estimates(const struct sl_estimate *visits, size_t n)
 {
 	struct sl_estimate e = sl__no_estimate();
 	double mean = 0, squares = 0, reach, count;
@@ -176,7 +176,7 @@ find_tail(struct sl_sweep_exponent *out, const double *x, const double *y,
 }
 
 void
-sl__growth_law(struct sl_sweep_exponent *out, const double *x, const double *y,
+sl__growth_fit_power_law(struct sl_sweep_exponent *out, const double *x, const double *y,
 	       size_t n, int may_be_fixed)
 {
 	struct sl__affine_power_fit affine;
@@ -208,7 +208,7 @@ sl__growth_law(struct sl_sweep_exponent *out, const double *x, const double *y,
 }
 
 struct sl_estimate
-sl__growth_gain(const struct sl_estimate *a, const struct sl_estimate *b,
+sl__growth_gain_per_doubling(const struct sl_estimate *a, const struct sl_estimate *b,
 		double times)
 {
 	double power = log(2) / log(times);
@@ -238,7 +238,7 @@ sl__growth_knee(struct sl_sweep_knee *out, const double *x,
 	}
 	out->is_proved = 1;
 	for (size_t i = 0; i + 1 < n; i++) {
-		gain = sl__growth_gain(&rates[i], &rates[i + 1],
+		gain = sl__growth_gain_per_doubling(&rates[i], &rates[i + 1],
 				       x[i + 1] / x[i]);
 		if (gain.value > SL__KNEE_GAIN) {
 			knee = i + 1;
@@ -269,7 +269,7 @@ is_within(struct sl_sweep_best *out, const struct sl_sweep_point *p,
 }
 
 void
-sl__growth_best(struct sl_sweep_best *out, const struct sl_sweep_point *points,
+sl__sweep_best_point(struct sl_sweep_best *out, const struct sl_sweep_point *points,
 		size_t n, double memory_bytes, double latency_s)
 {
 	const struct sl_sweep_point *best = NULL;

@@ -18,7 +18,7 @@
  * as sure as those that have one; where none has, Student's stands alone.  One
  * or two visits: the span of their intervals.  n 0 gives n 0 and NaN.
  */
-struct sl_estimate sl__growth_pool(const struct sl_estimate *visits, size_t n);
+struct sl_estimate sl__visits_pool_estimates(const struct sl_estimate *visits, size_t n);
 
 /*
  * Fills exponent, offset, scale, deviation, tail and absent of 'out' from
@@ -26,11 +26,11 @@ struct sl_estimate sl__growth_pool(const struct sl_estimate *visits, size_t n);
  * The law is a power; where 'may_be_fixed', with a fixed part when there are
  * four places and the F test says that it is needed (5 %).
  */
-void sl__growth_law(struct sl_sweep_exponent *out, const double *x,
+void sl__growth_fit_power_law(struct sl_sweep_exponent *out, const double *x,
 		    const double *y, size_t n, int may_be_fixed);
 
 /* How much a rate grows from a to b as if their sizes were one doubling. */
-struct sl_estimate sl__growth_gain(const struct sl_estimate *a,
+struct sl_estimate sl__growth_gain_per_doubling(const struct sl_estimate *a,
 				   const struct sl_estimate *b, double times);
 
 /* The knee of rates at sizes x, ascending. */
@@ -42,7 +42,7 @@ void sl__growth_knee(struct sl_sweep_knee *out, const double *x,
  * where known, at most the one, the upper bound of the latency at most the
  * other.
  */
-void sl__growth_best(struct sl_sweep_best *out,
+void sl__sweep_best_point(struct sl_sweep_best *out,
 		     const struct sl_sweep_point *points, size_t n,
 		     double memory_bytes, double latency_s);
 

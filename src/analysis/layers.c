@@ -19,7 +19,7 @@
 #include "base/banned.h"
 
 struct lister {
-	const struct sl__survey *survey;
+	const struct sl__static_analysis *survey;
 	const struct sl_graph *graph;
 	struct sl__arena *arena;
 	struct sl_inspection *out;
@@ -300,7 +300,7 @@ group(struct lister *l, key_function *key,
 }
 
 enum sl_status
-sl__layers_of(struct sl_inspection *out, const struct sl__survey *survey,
+sl__inspection_fill_layers(struct sl_inspection *out, const struct sl__static_analysis *survey,
 	      struct sl__arena *arena, struct sl_error *err)
 {
 	struct lister l = {.survey = survey,
@@ -485,7 +485,7 @@ why_absent(const struct sl__tensor *t)
 }
 
 void
-sl__weight_describe(struct sl_weight_row *out, const struct sl__tensor *t)
+sl__weight_row_compute(struct sl_weight_row *out, const struct sl__tensor *t)
 {
 	struct moments m = {.min = (double)INFINITY, .max = -(double)INFINITY};
 	uint64_t n_small;
@@ -511,7 +511,7 @@ sl__weight_describe(struct sl_weight_row *out, const struct sl__tensor *t)
 }
 
 enum sl_status
-sl__weights_of(const struct sl_weight_row **out, size_t *n,
+sl__weight_rows_compute(const struct sl_weight_row **out, size_t *n,
 	       const struct sl_graph *graph, const struct sl__roles *roles,
 	       struct sl__arena *arena, struct sl_error *err)
 {
@@ -533,7 +533,7 @@ sl__weights_of(const struct sl_weight_row **out, size_t *n,
 		rows->name = sl__arena_string(arena, graph->values[v].name);
 		if (!rows->name)
 			return sl__fail_nomem(err);
-		sl__weight_describe(rows, graph->values[v].tensor);
+		sl__weight_row_compute(rows, graph->values[v].tensor);
 		if (rows->absent) {
 			rows->absent = sl__arena_string(arena, rows->absent);
 			if (!rows->absent)

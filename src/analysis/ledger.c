@@ -63,7 +63,7 @@ disturbed_share(const struct sl_noise *noise)
 }
 
 struct sl_fact
-sl__ledger_open(const struct sl_profile *profile)
+sl__ledger_residual_cause(const struct sl_profile *profile)
 {
 	const struct sl_ledger *l = &profile->ledger;
 	const struct sl_estimate *o = &l->overhead_ns;

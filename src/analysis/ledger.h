@@ -28,6 +28,6 @@ enum sl_status sl__ledger_of(struct sl_ledger *out,
  * its interval shows, or the calibration does not hold for operations that
  * are as short as a reading.
  */
-struct sl_fact sl__ledger_open(const struct sl_profile *profile);
+struct sl_fact sl__ledger_residual_cause(const struct sl_profile *profile);
 
 #endif

@@ -440,7 +440,7 @@ list_impossible(struct sl_profile *profile, struct sl__arena *arena,
 }
 
 enum sl_status
-sl__memory_use_tell(struct sl_profile *profile, struct sl__arena *arena,
+sl__profile_fill_live_memory(struct sl_profile *profile, struct sl__arena *arena,
 		    struct sl_error *err)
 {
 	const struct sl_memory_use *use = &profile->memory;

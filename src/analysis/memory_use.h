@@ -30,7 +30,7 @@ enum sl_status sl__memory_use_of(struct sl_memory_use *out,
 
 /* Tells the rest of the profile, whose memory is filled: what was alive while
  * each operation ran (they are by step), and what cannot be. */
-enum sl_status sl__memory_use_tell(struct sl_profile *profile,
+enum sl_status sl__profile_fill_live_memory(struct sl_profile *profile,
 				   struct sl__arena *arena,
 				   struct sl_error *err) SL_CHECKED;
 

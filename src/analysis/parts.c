@@ -567,7 +567,7 @@ part_of_step(const struct reader *r, const struct sl__step *step)
 }
 
 enum sl_status
-sl__parts_of(enum sl_part *parts, const struct sl_plan *plan,
+sl__network_parts_classify(enum sl_part *parts, const struct sl_plan *plan,
 	     struct sl__arena *scratch, struct sl_error *err)
 {
 	const struct sl__program *p = plan->current;
@@ -591,7 +591,7 @@ out:
 }
 
 enum sl_status
-sl__parts_mark(struct sl_profile *profile, const struct sl_plan *plan,
+sl__profile_fill_network_parts(struct sl_profile *profile, const struct sl_plan *plan,
 	       struct sl__arena *scratch, struct sl_error *err)
 {
 	struct sl_operation *ops = profile->operations;
@@ -601,7 +601,7 @@ sl__parts_mark(struct sl_profile *profile, const struct sl_plan *plan,
 
 	if (!parts)
 		return sl__fail_nomem(err);
-	rc = sl__parts_of(parts, plan, scratch, err);
+	rc = sl__network_parts_classify(parts, plan, scratch, err);
 	for (size_t i = 0; !rc && i < profile->n_operations; i++)
 		ops[i].part = parts[ops[i].step];
 	return rc;

@@ -85,7 +85,7 @@ level_of(const struct sl_ceilings *ceilings, double n_bytes)
 }
 
 double
-sl__roofline_upper(const struct sl_estimate *ceiling)
+sl__roofline_ceiling_upper(const struct sl_estimate *ceiling)
 {
 	if (!ceiling || !ceiling->n)
 		return (double)NAN;
@@ -93,12 +93,12 @@ sl__roofline_upper(const struct sl_estimate *ceiling)
 }
 
 double
-sl__roofline_bandwidth(const struct sl_ceilings *ceilings, double n_bytes)
+sl__roofline_bandwidth_at_size(const struct sl_ceilings *ceilings, double n_bytes)
 {
 	size_t level = level_of(ceilings, n_bytes);
 
 	return level < ceilings->n_levels
-		       ? sl__roofline_upper(
+		       ? sl__roofline_ceiling_upper(
 				 &ceilings->levels[level].bytes_per_s)
 		       : (double)NAN;
 }
@@ -180,7 +180,7 @@ place(const struct sl_ceilings *ceilings, struct sl_operation *op)
 }
 
 void
-sl__roofline_types(struct sl_profile *profile)
+sl__profile_fill_dtypes(struct sl_profile *profile)
 {
 	struct sl_operation *ops = profile->operations;
 
@@ -199,7 +199,7 @@ sl__roofline_place(struct sl_profile *profile)
 		ceilings->ridge = ceilings->flops_per_s.value /
 				  ceilings->levels[ceilings->n_levels - 1]
 					  .bytes_per_s.value;
-	sl__roofline_types(profile);
+	sl__profile_fill_dtypes(profile);
 	for (size_t i = 0; i < profile->n_operations; i++)
 		place(ceilings, &ops[i]);
 }
@@ -298,7 +298,7 @@ forget_work(struct sl_rates *rates)
 }
 
 void
-sl__roofline_rate(struct sl_profile *profile)
+sl__profile_fill_rates(struct sl_profile *profile)
 {
 	double median_ns = profile->latency.median.value;
 	double seconds = median_ns * 1e-9;
@@ -467,7 +467,7 @@ remark_nominal(struct sl_profile *profile, struct sl__arena *arena,
 }
 
 enum sl_status
-sl__physics_check(struct sl_profile *profile, struct sl__arena *arena,
+sl__profile_flag_impossible(struct sl_profile *profile, struct sl__arena *arena,
 		  struct sl_error *err)
 {
 	struct sl_operation *ops = profile->operations;

@@ -8,7 +8,7 @@
 
 /* Fills the dtype of every operation, as sl__roofline_place() does; traffic
  * is predicted with it. */
-void sl__roofline_types(struct sl_profile *profile);
+void sl__profile_fill_dtypes(struct sl_profile *profile);
 
 /*
  * Fills dtype, level, bound_ns, roof and ceiling_share of every operation and
@@ -30,7 +30,7 @@ void sl__roofline_place(struct sl_profile *profile);
  * below) and given their parts.  What was found impossible is left out:
  * rates and bounds are then at least so much.
  */
-void sl__roofline_rate(struct sl_profile *profile);
+void sl__profile_fill_rates(struct sl_profile *profile);
 
 /* The measured peak of a type; NULL: none. */
 const struct sl_estimate *sl__roofline_peak(const struct sl_ceilings *ceilings,
@@ -39,11 +39,11 @@ const struct sl_estimate *sl__roofline_peak(const struct sl_ceilings *ceilings,
 /* A rate that the machine does not exceed, so that what follows from it is a
  * bound: the upper end of a ceiling's interval, its value where it has none.
  * NaN: not measured.  'ceiling' may be NULL. */
-double sl__roofline_upper(const struct sl_estimate *ceiling);
+double sl__roofline_ceiling_upper(const struct sl_estimate *ceiling);
 
 /* That of the smallest memory that holds so many bytes, by the threads'
  * parts. */
-double sl__roofline_bandwidth(const struct sl_ceilings *ceilings,
+double sl__roofline_bandwidth_at_size(const struct sl_ceilings *ceilings,
 			      double n_bytes);
 
 /*
@@ -56,7 +56,7 @@ double sl__roofline_bandwidth(const struct sl_ceilings *ceilings,
  * sum of operations above the wall included, is listed in profile->impossible.
  * Nominal rates above the peak, as Winograd's, are a remark.
  */
-enum sl_status sl__physics_check(struct sl_profile *profile,
+enum sl_status sl__profile_flag_impossible(struct sl_profile *profile,
 				 struct sl__arena *arena,
 				 struct sl_error *err) SL_CHECKED;
 

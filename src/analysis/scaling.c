@@ -51,7 +51,7 @@ struct axis {
 };
 
 static enum sl_status
-take_figures(struct axis *axis, size_t point, const struct sl__survey *s,
+take_figures(struct axis *axis, size_t point, const struct sl__static_analysis *s,
 	     struct sl__arena *arena)
 {
 	size_t n = s->graph->n_values;
@@ -60,9 +60,9 @@ take_figures(struct axis *axis, size_t point, const struct sl__survey *s,
 	axis->values[SL_GROWTH_ATTENTION][point] =
 		2 * (double)s->tally.product_macs;
 	axis->values[SL_GROWTH_ACTIVATIONS][point] =
-		(double)sl__survey_live(s)->activation_bytes;
+		(double)sl__static_analysis_liveness(s)->activation_bytes;
 	axis->values[SL_GROWTH_LIVE][point] =
-		(double)sl__survey_live(s)->peak_bytes;
+		(double)sl__static_analysis_liveness(s)->peak_bytes;
 	axis->values[SL_GROWTH_KV][point] = s->kv.bytes;
 	if (point >= N_POINTS - 1)
 		return SL_OK;
@@ -71,7 +71,7 @@ take_figures(struct axis *axis, size_t point, const struct sl__survey *s,
 		return SL_E_NOMEM;
 	/* Values of a fused graph have the model's numbers. */
 	if (n)
-		memcpy(axis->n_bytes[point], sl__survey_live(s)->n_bytes,
+		memcpy(axis->n_bytes[point], sl__static_analysis_liveness(s)->n_bytes,
 		       n * sizeof(uint64_t));
 	return SL_OK;
 }
@@ -113,7 +113,7 @@ final_of(const struct sl_growth *g)
 }
 
 void
-sl__growth_fit(struct sl_growth *row, const double v[4], int64_t first,
+sl__polynomial_interpolate(struct sl_growth *row, const double v[4], int64_t first,
 	       int64_t step)
 {
 	double h = (double)step, n0 = (double)first;
@@ -181,7 +181,7 @@ keep_shapes(struct sl_sizes *sizes, const struct sl_sizes *given,
 /* Options that bind all symbols as they are; *bound is their list. */
 static enum sl_status
 keep_sizes(struct sl_sizes *sizes, struct sl__shapes_options *options,
-	   const struct sl__survey *survey, int64_t symbol, int64_t **bound,
+	   const struct sl__static_analysis *survey, int64_t symbol, int64_t **bound,
 	   struct sl__arena *arena)
 {
 	const struct sl_graph *graph = survey->graph;
@@ -209,7 +209,7 @@ keep_sizes(struct sl_sizes *sizes, struct sl__shapes_options *options,
 }
 
 static enum sl_status
-sample(struct axis *axis, const struct sl__survey *survey,
+sample(struct axis *axis, const struct sl__static_analysis *survey,
        const struct sl__shapes_options *options, struct sl__arena *arena,
        struct sl__arena *scratch)
 {
@@ -222,7 +222,7 @@ sample(struct axis *axis, const struct sl__survey *survey,
 		return SL_E_NOMEM;
 	for (size_t k = 0; k < N_POINTS; k++) {
 		int64_t size = axis->first + (int64_t)k * axis->step;
-		struct sl__survey *point;
+		struct sl__static_analysis *point;
 		enum sl_status rc;
 
 		if (size == axis->at) {
@@ -231,7 +231,7 @@ sample(struct axis *axis, const struct sl__survey *survey,
 			continue;
 		}
 		bound[axis->symbol - SL__SYMBOL_BASE] = size;
-		rc = sl__survey_new(&point, survey->forward.steps,
+		rc = sl__static_analysis_new(&point, survey->forward.steps,
 				    survey->forward.roles, &how, &why);
 		if (rc == SL_E_NOMEM)
 			return SL_E_NOMEM;
@@ -243,7 +243,7 @@ sample(struct axis *axis, const struct sl__survey *survey,
 			return axis->absent ? SL_OK : SL_E_NOMEM;
 		}
 		rc = take_figures(axis, k, point, scratch);
-		sl__survey_free(point);
+		sl__static_analysis_free(point);
 		if (rc)
 			return SL_E_NOMEM;
 	}
@@ -265,7 +265,7 @@ place_points(struct axis *axis)
 /* Why a figure of a model cannot be told; NULL: it can. */
 static const char *
 absence_of(const struct axis *axis, enum sl_growth_figure f,
-	   const struct sl__survey *survey)
+	   const struct sl__static_analysis *survey)
 {
 	int is_memory = f == SL_GROWTH_ACTIVATIONS || f == SL_GROWTH_LIVE;
 
@@ -286,7 +286,7 @@ absence_of(const struct axis *axis, enum sl_growth_figure f,
  * where there is no telling for any one row says so for all. */
 static size_t
 fill_rows(struct sl_growth *rows, const struct axis *axis,
-	  const struct sl__survey *survey)
+	  const struct sl__static_analysis *survey)
 {
 	size_t n = 0;
 
@@ -306,7 +306,7 @@ fill_rows(struct sl_growth *rows, const struct axis *axis,
 		n++;
 		if (row->absent)
 			continue;
-		sl__growth_fit(row, axis->values[f], axis->first, axis->step);
+		sl__polynomial_interpolate(row, axis->values[f], axis->first, axis->step);
 		if (f == SL_GROWTH_LIVE)
 			row->final_exponent =
 				degree_of(axis, survey->graph->n_values);
@@ -316,7 +316,7 @@ fill_rows(struct sl_growth *rows, const struct axis *axis,
 
 static enum sl_status
 add_axis(struct sl_growth *rows, size_t *n, struct axis *axis,
-	 const struct sl__survey *survey,
+	 const struct sl__static_analysis *survey,
 	 const struct sl__shapes_options *options, struct sl__arena *arena)
 {
 	struct sl__arena scratch;
@@ -336,8 +336,8 @@ add_axis(struct sl_growth *rows, size_t *n, struct axis *axis,
 }
 
 enum sl_status
-sl__growth_of(const struct sl_growth **out, size_t *n,
-	      const struct sl__survey *survey,
+sl__static_cost_polynomials(const struct sl_growth **out, size_t *n,
+	      const struct sl__static_analysis *survey,
 	      const struct sl__shapes_options *options, struct sl__arena *arena,
 	      struct sl_error *err)
 {

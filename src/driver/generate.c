@@ -35,7 +35,7 @@ struct generator {
 	struct sl_generation *out;
 	struct sl_decoding *decodings;
 	struct sl__decode_loop loops[LOOPS_MOST]; /* without cache first */
-	struct sl__loop_work work[LOOPS_MOST];
+	struct sl__decode_loop_flops work[LOOPS_MOST];
 	size_t n_loops;
 	struct sl_reading once_bytes, bytes_per_token;
 	struct sl__ceiling_probes *background; /* NULL: no ceilings */
@@ -154,7 +154,7 @@ static enum sl_status
 count_loop(struct generator *g, size_t i, struct sl_error *err)
 {
 	struct sl__decode_loop *loop = &g->loops[i];
-	struct sl__loop_work *work = &g->work[i];
+	struct sl__decode_loop_flops *work = &g->work[i];
 	int64_t first = g->how.prompt + 1;
 	double flops[4];
 	struct sl_sizes sizes;
@@ -168,7 +168,7 @@ count_loop(struct generator *g, size_t i, struct sl_error *err)
 	}
 	if (rc || work->absent)
 		return rc;
-	if (!sl__work_law_of(&work->law, flops, first))
+	if (!sl__work_law_fit(&work->law, flops, first))
 		work->absent = "FLOPs are no polynomial in the context";
 	if (!loop->decoder.has_cache || !sl__decoder_takes_whole_prompt(&loop->decoder))
 		return SL_OK;
@@ -338,11 +338,11 @@ settle_loops(struct generator *g, struct sl_error *err)
 		d->source = sl__arena_string(g->arena, graph->source);
 		if (!d->name || !d->source)
 			return sl__fail_nomem(err);
-		rc = sl__loop_settle(d, sl__decode_loop_measurements(&g->loops[i]),
+		rc = sl__decoding_summarize(d, sl__decode_loop_measurements(&g->loops[i]),
 				     g->how.prompt, g->how.n_tokens, g->arena,
 				     err);
 		if (!rc)
-			sl__loop_count(d, &g->work[i], g->how.prompt,
+			sl__decoding_count_flops(d, &g->work[i], g->how.prompt,
 				       g->how.n_tokens);
 	}
 	g->out->loops = g->decodings;
@@ -356,7 +356,7 @@ settle_cache(struct generator *g)
 	size_t with = g->n_loops - 1;
 	int has_both = g->n_loops == 2;
 	int has_without = !g->decodings[0].has_cache;
-	struct sl__cache_sources s = {
+	struct sl__kv_cache_effect_sources s = {
 		.without = has_without ? &g->decodings[0] : NULL,
 		.work_without = has_without ? &g->work[0] : NULL,
 		.with = has_both ? &g->decodings[with] : NULL,
@@ -370,7 +370,7 @@ settle_cache(struct generator *g)
 		.bytes_per_token = g->bytes_per_token,
 	};
 
-	sl__cache_effect_of(&g->out->cache, &s);
+	sl__kv_cache_effect_of(&g->out->cache, &s);
 }
 
 static enum sl_status

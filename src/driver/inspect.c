@@ -27,7 +27,7 @@ struct inspector {
 	const struct sl_graph *graph;
 	const struct sl_inspect_options *options;
 	struct sl__study study;
-	const struct sl__survey *survey; /* the study's */
+	const struct sl__static_analysis *survey; /* the study's */
 	struct sl_inspection *out;
 	struct sl__arena *arena;
 	struct sl_error *err;
@@ -307,7 +307,7 @@ name_of(const struct sl_graph *graph, size_t value)
 static enum sl_status
 list_alive(struct inspector *i)
 {
-	const struct sl__liveness *live = sl__survey_live(i->survey);
+	const struct sl__liveness *live = sl__static_analysis_liveness(i->survey);
 	const struct sl_graph *graph = live->steps->graph;
 	struct sl_live_set *memory = &i->out->memory;
 	struct sl_live_value *alive =
@@ -358,7 +358,7 @@ sum_interface(const struct inspector *i, const uint32_t *values, size_t n)
 static enum sl_status
 describe_memory(struct inspector *i)
 {
-	const struct sl__liveness *live = sl__survey_live(i->survey);
+	const struct sl__liveness *live = sl__static_analysis_liveness(i->survey);
 	const struct sl__execution_order *steps = live->steps;
 	const struct sl__block *main = &i->graph->blocks[0];
 	const struct sl__kv *kv = &i->survey->kv;
@@ -458,9 +458,9 @@ list_unresolved(struct inspector *i)
 static enum sl_status
 describe_cost(struct inspector *i)
 {
-	const struct sl__fused *fused = i->survey->fused;
+	const struct sl__fused_quantized_model *fused = i->survey->fused;
 	struct sl_inspection *out = i->out;
-	enum sl_status rc = sl__layers_of(out, i->survey, i->arena, i->err);
+	enum sl_status rc = sl__inspection_fill_layers(out, i->survey, i->arena, i->err);
 
 	if (rc)
 		return rc;
@@ -498,10 +498,10 @@ describe(struct inspector *i)
 	if (!rc)
 		rc = list_unresolved(i);
 	if (!rc && !i->options->brief)
-		rc = sl__growth_of(&out->growth, &out->n_growth, i->survey,
+		rc = sl__static_cost_polynomials(&out->growth, &out->n_growth, i->survey,
 				   &i->study.how, i->arena, i->err);
 	if (!rc && i->options->weights)
-		rc = sl__weights_of(&out->weights, &out->n_weights, i->graph,
+		rc = sl__weight_rows_compute(&out->weights, &out->n_weights, i->graph,
 				    &i->study.roles, i->arena, i->err);
 	return rc;
 }

@@ -7,7 +7,7 @@
  * so that a machine that slows down lowers both.
  */
 #include "analysis/roofline_place.h"
-#include "analysis/sweep_work.h"
+#include "analysis/sweep_measurements.h"
 #include "analysis/crossover.h"
 #include "base/clock.h"
 #include "base/option_struct.h"
@@ -494,7 +494,7 @@ settle_point(struct session *k, struct sl_micro_point *out,
 
 	p->ceilings = *ceilings;
 	sl__roofline_place(p);
-	rc = sl__physics_check(p, k->arena, err);
+	rc = sl__profile_flag_impossible(p, k->arena, err);
 	for (size_t i = 0; !rc && i < p->n_operations; i++) {
 		if (is_part(p, &p->operations[i]))
 			rc = add_operation(out, &p->operations[i], &most_ns,
@@ -542,7 +542,7 @@ settle_series(struct session *k, struct sl_micro_series *s,
 	if (rc)
 		return rc;
 	sl__micro_crossovers(s, crossovers);
-	s->focus = sl__micro_focus(s);
+	s->focus = sl__micro_optimization_focus(s);
 	return SL_OK;
 }
 
@@ -566,7 +566,7 @@ settle(struct session *k, struct sl_error *err)
 	if (!n_measured)
 		return sl__fail(err, SL_E_INTERRUPTED,
 				"interrupted before the first size");
-	sl__micro_extremes(out);
+	sl__micro_find_best_and_worst(out);
 	return SL_OK;
 }
 

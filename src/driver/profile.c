@@ -291,7 +291,7 @@ take_memory(struct profiler *p, struct sl_error *err)
 		rc = sl__memory_use_of(&p->out->memory, &sources, p->arena,
 				       err);
 	if (!rc)
-		rc = sl__memory_use_tell(p->out, p->arena, err);
+		rc = sl__profile_fill_live_memory(p->out, p->arena, err);
 	return rc;
 }
 
@@ -408,23 +408,23 @@ explain(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = sl__operations_of(p->out, &sources, p->arena, err);
 	if (!rc)
-		p->out->ledger.open = sl__ledger_open(p->out);
+		p->out->ledger.open = sl__ledger_residual_cause(p->out);
 	if (!rc)
-		rc = sl__parts_mark(p->out, p->subject.plan, &p->scratch, err);
+		rc = sl__profile_fill_network_parts(p->out, p->subject.plan, &p->scratch, err);
 	if (!rc)
 		rc = sl__profile_fill_groups(p->out, p->arena, err);
 	if (!rc)
 		rc = sl__profile_fill_timelines(p->out, &p->iterations, p->arena, err);
 	if (!rc) {
-		sl__roofline_types(p->out);
+		sl__profile_fill_dtypes(p->out);
 		rc = sl__profile_predict_traffic(p->out, p->subject.plan, &p->scratch, err);
 	}
 	if (!rc) {
 		sl__roofline_place(p->out);
-		rc = sl__physics_check(p->out, p->arena, err);
+		rc = sl__profile_flag_impossible(p->out, p->arena, err);
 	}
 	if (!rc)
-		sl__roofline_rate(p->out);
+		sl__profile_fill_rates(p->out);
 	return rc;
 }
 
@@ -461,8 +461,8 @@ count(struct profiler *p, const size_t *steps, const char *why,
 				     err);
 	if (rc)
 		return rc;
-	sl__counts_take(out, &counted);
-	sl__counter_traffic(out);
+	sl__profile_attach_counts(out, &counted);
+	sl__profile_fill_counted_traffic(out);
 	return SL_OK;
 }
 
@@ -473,7 +473,7 @@ judge_without(struct profiler *p, struct sl_error *err)
 		count(p, NULL, "no experiments on operations were made", err);
 
 	if (!rc)
-		rc = sl__judge(p->out, NULL, p->arena, err);
+		rc = sl__profile_judge_bottlenecks(p->out, NULL, p->arena, err);
 	if (p->how.flags & (SL_PROFILE_NO_DIAGNOSIS | SL_PROFILE_NO_CEILINGS))
 		p->out->verdict = (struct sl_finding){0};
 	return rc;
@@ -511,7 +511,7 @@ diagnose(struct profiler *p, struct sl_error *err)
 	}
 	if (!rc)
 		rc = count(p, steps, NULL, err);
-	return rc ? rc : sl__judge(out, &diagnosis, p->arena, err);
+	return rc ? rc : sl__profile_judge_bottlenecks(out, &diagnosis, p->arena, err);
 }
 
 /* Predicted limits, and those measured with operations left out. */
@@ -530,15 +530,15 @@ ablate(struct profiler *p, struct sl_error *err)
 				  ? "not asked for"
 			  : is_interrupted(p) ? "interrupted"
 					      : NULL;
-	struct sl__amdahl amdahl;
-	enum sl_status rc = sl__amdahl_of(&amdahl, out, p->arena, err);
+	struct sl__amdahl_rows amdahl;
+	enum sl_status rc = sl__amdahl_rows_predict(&amdahl, out, p->arena, err);
 
 	if (!rc && !why)
 		rc = sl__ablate(amdahl.targets, amdahl.n, p->subject.plan, &how,
 				p->arena, err);
 	if (rc)
 		return rc;
-	sl__amdahl_take(&amdahl, why);
+	sl__amdahl_rows_add_ablation(&amdahl, why);
 	out->amdahl = amdahl.rows;
 	out->n_amdahl = amdahl.n;
 	return SL_OK;

@@ -63,14 +63,14 @@ sl__study_open(struct sl__study *out, const struct sl_graph *graph,
 	if (!rc)
 		rc = study_options(out, graph, sizes, allocator, err);
 	return rc ? rc
-		  : sl__survey_new(&out->survey, &out->steps, &out->roles,
+		  : sl__static_analysis_new(&out->survey, &out->steps, &out->roles,
 				   &out->how, err);
 }
 
 void
 sl__study_close(struct sl__study *study)
 {
-	sl__survey_free(study->survey);
+	sl__static_analysis_free(study->survey);
 	sl__input_files_close(study->inputs);
 	sl__arena_release(&study->arena);
 }
@@ -238,7 +238,7 @@ takes_bias(const struct sl_cost *cost)
 
 /* Whether a value is a vector of weights, whatever dimensions of 1 it has. */
 static int
-is_bias(const struct sl__survey *s, uint32_t value)
+is_bias(const struct sl__static_analysis *s, uint32_t value)
 {
 	const struct sl__tensor *t =
 		value == SL__NONE ? NULL : s->graph->values[value].tensor;
@@ -253,7 +253,7 @@ is_bias(const struct sl__survey *s, uint32_t value)
 /* Whether a value is the result of a product without a bias of its own, and
  * for one node alone. */
 static int
-awaits_bias(const struct sl__survey *s, const struct sl__value_users *users,
+awaits_bias(const struct sl__static_analysis *s, const struct sl__value_users *users,
 	    uint32_t value)
 {
 	uint32_t producer =
@@ -274,7 +274,7 @@ awaits_bias(const struct sl__survey *s, const struct sl__value_users *users,
 /* Additions of a bias that a node does, in one call: part of a product, or
  * an Add that follows it. */
 static uint64_t
-bias_of(const struct sl__survey *s, const struct sl__value_users *users,
+bias_of(const struct sl__static_analysis *s, const struct sl__value_users *users,
 	uint32_t node_id)
 {
 	const struct sl__node *node = &s->graph->nodes[node_id];
@@ -293,7 +293,7 @@ bias_of(const struct sl__survey *s, const struct sl__value_users *users,
 }
 
 static enum sl_status
-sum_costs(struct sl_counts *out, const struct sl__survey *s,
+sum_costs(struct sl_counts *out, const struct sl__static_analysis *s,
 	  const struct sl__value_users *users, struct sl_error *err)
 {
 	for (uint32_t i = 0; i < s->graph->n_nodes; i++) {

@@ -3,7 +3,7 @@
 #ifndef SL_STUDY_H
 #define SL_STUDY_H
 
-#include "analysis/survey.h"
+#include "analysis/static_analysis.h"
 #include "model/inputs.h"
 
 /*
@@ -17,7 +17,7 @@ struct sl__study {
 	struct sl__input_files *inputs; /* NULL: no folder was named */
 	struct sl__execution_order steps;
 	struct sl__roles roles;
-	struct sl__survey *survey;
+	struct sl__static_analysis *survey;
 };
 
 /*

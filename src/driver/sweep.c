@@ -10,7 +10,7 @@
  * the interval of a point. Visits that other programs disturbed are made again.
  */
 #include "analysis/growth_fit.h"
-#include "analysis/sweep_work.h"
+#include "analysis/sweep_measurements.h"
 #include "base/clock.h"
 #include "base/reading.h"
 #include "base/option_struct.h"
@@ -50,7 +50,7 @@ struct sweeper {
 	struct sl__arena scratch;
 	struct sl_sweep *out;
 	struct sl_sweep_series *series;
-	struct sl__sweep_work *works;
+	struct sl__sweep_measurements *works;
 	struct sl__runner runner; /* of visits */
 	sl__profile_function *profile;
 	struct sl__energy_meter meter;
@@ -121,7 +121,7 @@ take_options(struct sweeper *s, const struct sl_sweep_options *options,
 }
 
 static enum sl_status
-reserve_work(struct sweeper *s, struct sl__sweep_work *work,
+reserve_work(struct sweeper *s, struct sl__sweep_measurements *work,
 	     struct sl_error *err)
 {
 	size_t n = s->how.n_values, n_all = n * s->how.n_visits;
@@ -307,7 +307,7 @@ room_for(struct sweeper *s, double bytes)
 static enum sl_status
 check_memory(struct sweeper *s, const struct visit *v, struct sl_error *err)
 {
-	struct sl__sweep_work *work = &s->works[v->model];
+	struct sl__sweep_measurements *work = &s->works[v->model];
 	struct sl_inspect_options how = {.struct_size = sizeof(how),
 					 .brief = 1,
 					 .sizes = &v->sizes,
@@ -376,14 +376,14 @@ static enum sl_status
 take_facts(struct sweeper *s, const struct visit *v, const struct sl_profile *p,
 	   struct sl_error *err)
 {
-	struct sl__sweep_work *work = &s->works[v->model];
+	struct sl__sweep_measurements *work = &s->works[v->model];
 	struct sl_sweep_point *point = &work->points[v->point];
 	const char *source = sl__arena_string(s->arena, p->source);
 
 	s->out->dtype = p->dtype;
 	s->out->n_threads = p->n_threads;
 	work->tokens[v->point] = tokens_of(v, p);
-	sl__sweep_facts(work, v->point, p);
+	sl__sweep_fill_point(work, v->point, p);
 	if (point->touched_bytes.absent)
 		point->touched_bytes.absent =
 			sl__arena_string(s->arena, point->touched_bytes.absent);
@@ -411,7 +411,7 @@ static enum sl_status
 take_visit(struct sweeper *s, const struct visit *v, const struct sl_profile *p,
 	   struct sl_error *err)
 {
-	struct sl__sweep_work *work = &s->works[v->model];
+	struct sl__sweep_measurements *work = &s->works[v->model];
 	size_t nth = v->again == SIZE_MAX ? work->points[v->point].n_visits
 					  : v->again;
 	enum sl_status rc;
@@ -512,7 +512,7 @@ find_disturbed(const struct sweeper *s)
 	size_t n = 0;
 
 	for (size_t m = 0; m < s->n_models; m++) {
-		const struct sl__sweep_work *work = &s->works[m];
+		const struct sl__sweep_measurements *work = &s->works[m];
 
 		for (size_t i = 0; i < work->n_points; i++) {
 			for (size_t k = 0; k < work->points[i].n_visits; k++) {
@@ -560,12 +560,12 @@ static enum sl_status
 settle_series(struct sweeper *s, size_t nth, struct sl_error *err)
 {
 	struct sl_sweep_series *series = &s->series[nth];
-	struct sl__sweep_work *work = &s->works[nth];
+	struct sl__sweep_measurements *work = &s->works[nth];
 
-	sl__sweep_settle(series, work, s->how.axis);
-	sl__growth_best(&series->best, work->points, work->n_points,
+	sl__sweep_summarize_points(series, work, s->how.axis);
+	sl__sweep_best_point(&series->best, work->points, work->n_points,
 			s->how.memory_bytes, s->how.latency_s);
-	return sl__sweep_exponents(series, work, s->how.axis, s->arena, err);
+	return sl__sweep_fit_exponents(series, work, s->how.axis, s->arena, err);
 }
 
 static enum sl_status

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_work.c - what visits to a point yield, and what they come to. */
-#include "analysis/sweep_work.h"
+/* sweep_measurements.c - what visits to a point yield, and what they come to. */
+#include "analysis/sweep_measurements.h"
 #include "analysis/growth_fit.h"
 #include "base/status.h"
 #include "result/sweep_laws.h"
@@ -74,7 +74,7 @@ sl__sweep_disturbance(const struct sl_noise *noise)
 }
 
 int
-sl__sweep_enter(struct sl__sweep_work *work, size_t i, size_t nth,
+sl__sweep_enter(struct sl__sweep_measurements *work, size_t i, size_t nth,
 		const struct sl_profile *p, double joules)
 {
 	struct sl_sweep_point *point = &work->points[i];
@@ -95,7 +95,7 @@ sl__sweep_enter(struct sl__sweep_work *work, size_t i, size_t nth,
 }
 
 void
-sl__sweep_facts(struct sl__sweep_work *work, size_t i,
+sl__sweep_fill_point(struct sl__sweep_measurements *work, size_t i,
 		const struct sl_profile *p)
 {
 	struct sl_sweep_point *point = &work->points[i];
@@ -119,7 +119,7 @@ sl__sweep_facts(struct sl__sweep_work *work, size_t i,
 }
 
 static double
-amount_of(enum sl_axis axis, const struct sl__sweep_work *work, size_t i)
+amount_of(enum sl_axis axis, const struct sl__sweep_measurements *work, size_t i)
 {
 	if (axis == SL_AXIS_WIDTH)
 		return (double)work->points[i].flops;
@@ -131,7 +131,7 @@ amount_of(enum sl_axis axis, const struct sl__sweep_work *work, size_t i)
 
 /* A visit's energy is one figure, whose error shows only beside others. */
 static void
-settle_energy(struct sl__sweep_work *work, size_t i)
+settle_energy(struct sl__sweep_measurements *work, size_t i)
 {
 	struct sl_estimate visits[SL__SWEEP_VISITS_MOST] = {{0}};
 	struct sl_sweep_point *p = &work->points[i];
@@ -147,13 +147,13 @@ settle_energy(struct sl__sweep_work *work, size_t i)
 							   .n = 1,
 							   .needs_n = 3};
 	}
-	p->energy_j = sl__growth_pool(visits, n);
+	p->energy_j = sl__visits_pool_estimates(visits, n);
 	if (n)
 		p->energy_absent = NULL;
 }
 
 static void
-settle_visits(struct sl__sweep_work *work, size_t i)
+settle_visits(struct sl__sweep_measurements *work, size_t i)
 {
 	struct sl_sweep_point *p = &work->points[i];
 	size_t row = i * work->n_visits;
@@ -163,12 +163,12 @@ settle_visits(struct sl__sweep_work *work, size_t i)
 				  SL__SWEEP_DISTURBED;
 		p->n_iterations += work->iterations[row + k];
 	}
-	p->latency_ns = sl__growth_pool(work->medians + row, p->n_visits);
+	p->latency_ns = sl__visits_pool_estimates(work->medians + row, p->n_visits);
 	settle_energy(work, i);
 }
 
 static void
-settle_point(enum sl_axis axis, struct sl__sweep_work *work, size_t i)
+settle_point(enum sl_axis axis, struct sl__sweep_measurements *work, size_t i)
 {
 	struct sl_sweep_point *p = &work->points[i];
 	double batch = (double)(axis == SL_AXIS_BATCH ? p->value : work->batch);
@@ -192,7 +192,7 @@ settle_point(enum sl_axis axis, struct sl__sweep_work *work, size_t i)
 }
 
 static void
-find_knee(struct sl_sweep_series *series, const struct sl__sweep_work *work)
+find_knee(struct sl_sweep_series *series, const struct sl__sweep_measurements *work)
 {
 	struct sl_estimate rates[SL_SWEEP_VALUES_MOST] = {{0}};
 	double x[SL_SWEEP_VALUES_MOST] = {0};
@@ -214,7 +214,7 @@ find_knee(struct sl_sweep_series *series, const struct sl__sweep_work *work)
 }
 
 void
-sl__sweep_settle(struct sl_sweep_series *series, struct sl__sweep_work *work,
+sl__sweep_summarize_points(struct sl_sweep_series *series, struct sl__sweep_measurements *work,
 		 enum sl_axis axis)
 {
 	series->batch = work->batch;
@@ -260,23 +260,23 @@ sl_sweep_kind_text(enum sl_sweep_kind kind)
 }
 
 /* A kind without storage yet. */
-static struct sl__sweep_kind
+static struct sl__sweep_kind_times
 kind_of(const struct sl_profile *p, const struct sl_operation *op)
 {
 	for (size_t i = 0; i < op->n_covers; i++) {
 		if (*op->covers[i] && is_matmul(p->model, op->covers[i]))
-			return (struct sl__sweep_kind){
+			return (struct sl__sweep_kind_times){
 				.kind = SL_SWEEP_KIND_ATTENTION};
 	}
-	return (struct sl__sweep_kind){.kind = SL_SWEEP_KIND_TYPE,
+	return (struct sl__sweep_kind_times){.kind = SL_SWEEP_KIND_TYPE,
 				       .type = op->type};
 }
 
-static struct sl__sweep_kind *
-known_kind(struct sl__sweep_work *work, const struct sl__sweep_kind *like)
+static struct sl__sweep_kind_times *
+known_kind(struct sl__sweep_measurements *work, const struct sl__sweep_kind_times *like)
 {
 	for (size_t i = 0; i < work->n_kinds; i++) {
-		struct sl__sweep_kind *known = &work->kinds[i];
+		struct sl__sweep_kind_times *known = &work->kinds[i];
 
 		if (known->kind == like->kind &&
 		    (!like->type || !strcmp(known->type, like->type)))
@@ -286,15 +286,15 @@ known_kind(struct sl__sweep_work *work, const struct sl__sweep_kind *like)
 }
 
 /* The last place is for all kinds that have none of their own. */
-static struct sl__sweep_kind *
-find_kind(struct sl__sweep_work *work, struct sl__sweep_kind like,
+static struct sl__sweep_kind_times *
+find_kind(struct sl__sweep_measurements *work, struct sl__sweep_kind_times like,
 	  struct sl__arena *arena)
 {
 	size_t n = work->n_points * work->n_visits;
-	struct sl__sweep_kind *kind = known_kind(work, &like);
+	struct sl__sweep_kind_times *kind = known_kind(work, &like);
 
 	if (!kind && work->n_kinds >= SL__SWEEP_KINDS_MOST - 1) {
-		like = (struct sl__sweep_kind){.kind = SL_SWEEP_KIND_OTHERS};
+		like = (struct sl__sweep_kind_times){.kind = SL_SWEEP_KIND_OTHERS};
 		kind = known_kind(work, &like);
 	}
 	if (kind)
@@ -311,7 +311,7 @@ find_kind(struct sl__sweep_work *work, struct sl__sweep_kind like,
 }
 
 enum sl_status
-sl__sweep_kinds_add(struct sl__sweep_work *work, size_t point, size_t visit,
+sl__sweep_kinds_add(struct sl__sweep_measurements *work, size_t point, size_t visit,
 		    const struct sl_profile *p, struct sl__arena *arena,
 		    struct sl_error *err)
 {
@@ -321,7 +321,7 @@ sl__sweep_kinds_add(struct sl__sweep_work *work, size_t point, size_t visit,
 	}
 	for (size_t i = 0; i < p->n_operations; i++) {
 		const struct sl_operation *op = &p->operations[i];
-		struct sl__sweep_kind *kind =
+		struct sl__sweep_kind_times *kind =
 			find_kind(work, kind_of(p, op), arena);
 		/* One slow pass moves a mean, not a median. */
 		double ns = op->median_ns.value * op->n_calls;
@@ -337,7 +337,7 @@ sl__sweep_kinds_add(struct sl__sweep_work *work, size_t point, size_t visit,
 
 /* Its share of the operations' time at a point; NaN: not measured. */
 static double
-share_at(const struct sl__sweep_work *work, const struct sl__sweep_kind *kind,
+share_at(const struct sl__sweep_measurements *work, const struct sl__sweep_kind_times *kind,
 	 size_t point)
 {
 	size_t row = point * work->n_visits;
@@ -353,7 +353,7 @@ share_at(const struct sl__sweep_work *work, const struct sl__sweep_kind *kind,
 
 /* Observations of one law at a time. */
 struct fitter {
-	const struct sl__sweep_work *work;
+	const struct sl__sweep_measurements *work;
 	enum sl_axis axis;
 	double *x, *y; /* [n_points * n_visits] */
 	size_t n;
@@ -389,15 +389,15 @@ fit_exact(struct fitter *f, struct sl_sweep_exponent *out,
 			observe(f, i, figures[i]);
 	}
 	memset(out, 0, sizeof(*out));
-	sl__growth_law(out, f->x, f->y, f->n, !is_of_times);
+	sl__growth_fit_power_law(out, f->x, f->y, f->n, !is_of_times);
 }
 
 /* Times are fitted visit by visit; 'kind' NULL: those of whole passes. */
 static void
 fit_times(struct fitter *f, struct sl_sweep_exponent *out,
-	  const struct sl__sweep_kind *kind)
+	  const struct sl__sweep_kind_times *kind)
 {
-	const struct sl__sweep_work *work = f->work;
+	const struct sl__sweep_measurements *work = f->work;
 	struct sl_sweep_exponent formula;
 	size_t n_spoilt = 0;
 
@@ -417,7 +417,7 @@ fit_times(struct fitter *f, struct sl_sweep_exponent *out,
 				kind ? kind->ns[at] : work->medians[at].value);
 		}
 	}
-	sl__growth_law(out, f->x, f->y, f->n, !(formula.deviation > BEND_MOST));
+	sl__growth_fit_power_law(out, f->x, f->y, f->n, !(formula.deviation > BEND_MOST));
 	if (out->absent && n_spoilt)
 		out->absent = "undisturbed at fewer than two sizes";
 }
@@ -426,7 +426,7 @@ fit_times(struct fitter *f, struct sl_sweep_exponent *out,
 static void
 fit_counted(struct fitter *f, struct sl_sweep_exponent *out)
 {
-	sl__growth_law(out, f->x, f->y, f->n, 1);
+	sl__growth_fit_power_law(out, f->x, f->y, f->n, 1);
 	out->exponent.lo = out->exponent.hi = (double)NAN;
 	out->exponent.needs_n = 0;
 	out->exponent.method = SL_METHOD_NONE;
@@ -437,7 +437,7 @@ fit_counted(struct fitter *f, struct sl_sweep_exponent *out)
 static void
 fit_memory(struct fitter *f, struct sl_sweep_exponent *out)
 {
-	const struct sl__sweep_work *work = f->work;
+	const struct sl__sweep_measurements *work = f->work;
 	struct sl_sweep_exponent needs;
 
 	out->figure = SL_SWEEP_MEMORY;
@@ -459,7 +459,7 @@ fit_memory(struct fitter *f, struct sl_sweep_exponent *out)
 static void
 fit_flops(struct fitter *f, struct sl_sweep_exponent *out)
 {
-	const struct sl__sweep_work *work = f->work;
+	const struct sl__sweep_measurements *work = f->work;
 
 	out->figure = SL_SWEEP_FLOPS;
 	f->n = 0;
@@ -472,7 +472,7 @@ fit_flops(struct fitter *f, struct sl_sweep_exponent *out)
 }
 
 static double
-most_share(const struct sl__sweep_work *work, const struct sl__sweep_kind *kind)
+most_share(const struct sl__sweep_measurements *work, const struct sl__sweep_kind_times *kind)
 {
 	double most = 0;
 
@@ -482,8 +482,8 @@ most_share(const struct sl__sweep_work *work, const struct sl__sweep_kind *kind)
 }
 
 static void
-take_shares(struct sl_sweep_exponent *out, const struct sl__sweep_work *work,
-	    const struct sl__sweep_kind *kind)
+take_shares(struct sl_sweep_exponent *out, const struct sl__sweep_measurements *work,
+	    const struct sl__sweep_kind_times *kind)
 {
 	out->share_first = out->share_last = (double)NAN;
 	for (size_t i = 0; i < work->n_points; i++) {
@@ -501,7 +501,7 @@ take_shares(struct sl_sweep_exponent *out, const struct sl__sweep_work *work,
 static size_t
 fit_kinds(struct fitter *f, struct sl_sweep_exponent *rows)
 {
-	const struct sl__sweep_work *work = f->work;
+	const struct sl__sweep_measurements *work = f->work;
 	int is_taken[SL__SWEEP_KINDS_MOST] = {0};
 	size_t n = 0;
 
@@ -530,8 +530,8 @@ fit_kinds(struct fitter *f, struct sl_sweep_exponent *rows)
 }
 
 enum sl_status
-sl__sweep_exponents(struct sl_sweep_series *out,
-		    const struct sl__sweep_work *work, enum sl_axis axis,
+sl__sweep_fit_exponents(struct sl_sweep_series *out,
+		    const struct sl__sweep_measurements *work, enum sl_axis axis,
 		    struct sl__arena *arena, struct sl_error *err)
 {
 	struct fitter f = {.work = work, .axis = axis};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* survey.c - shapes, costs, attention and lifetimes, one after the other. */
-#include "analysis/survey.h"
+/* static_analysis.c - shapes, costs, attention and lifetimes, one after the other. */
+#include "analysis/static_analysis.h"
 #include "base/status.h"
 #include "graph/op_rules.h"
 #include "transform/optimize.h"
@@ -48,7 +48,7 @@ count(const struct sl_graph *graph, int is(const struct sl__node *node))
 /* Whether an operator took in a node of either kind: weights that are
  * quantized once and for all fuse nothing. */
 static int
-has_islands(const struct sl__fused *f, const struct sl_graph *model)
+has_islands(const struct sl__fused_quantized_model *f, const struct sl_graph *model)
 {
 	for (size_t i = 0; i < f->graph->n_nodes; i++) {
 		for (size_t k = 0; k < f->covers[i].n; k++) {
@@ -90,7 +90,7 @@ forget_contents(struct sl__shapes **out, const struct sl_graph *graph,
 }
 
 static enum sl_status
-rewrite(struct sl__fused *f, const struct sl__cost_analysis_inputs *model,
+rewrite(struct sl__fused_quantized_model *f, const struct sl__cost_analysis_inputs *model,
 	const struct sl__shapes_options *options, struct sl__arena *arena,
 	struct sl_error *err)
 {
@@ -108,7 +108,7 @@ rewrite(struct sl__fused *f, const struct sl__cost_analysis_inputs *model,
 }
 
 static enum sl_status
-fill_fused(struct sl__fused *f, const struct sl__cost_analysis_inputs *model,
+fill_fused(struct sl__fused_quantized_model *f, const struct sl__cost_analysis_inputs *model,
 	   const struct sl__shapes_options *options, struct sl__arena *arena,
 	   struct sl_error *err)
 {
@@ -135,7 +135,7 @@ fill_fused(struct sl__fused *f, const struct sl__cost_analysis_inputs *model,
 }
 
 static void
-fused_free(struct sl__fused *f)
+fused_free(struct sl__fused_quantized_model *f)
 {
 	if (!f)
 		return;
@@ -148,12 +148,12 @@ fused_free(struct sl__fused *f)
  * 'options' points to outlive it, and so does 'arena'.
  */
 static enum sl_status
-fused_new(struct sl__fused **out, const struct sl__cost_analysis_inputs *model,
+fused_new(struct sl__fused_quantized_model **out, const struct sl__cost_analysis_inputs *model,
 	  const struct sl__shapes_options *options, struct sl__arena *arena,
 	  struct sl_error *err)
 {
 	const struct sl_graph *from = model->shapes->graph;
-	struct sl__fused *f;
+	struct sl__fused_quantized_model *f;
 	enum sl_status rc;
 
 	*out = NULL;
@@ -206,7 +206,7 @@ worker_of(const struct sl__covered_nodes *covers, const struct sl__costs *costs)
 /* The node of the model that a node counts for; one that covers nothing,
  * counts for the reader of its result.  SL__NONE where that is none either. */
 static uint32_t
-home_of(const struct sl__fused *f, const struct sl__value_users *users, uint32_t id,
+home_of(const struct sl__fused_quantized_model *f, const struct sl__value_users *users, uint32_t id,
 	const struct sl__costs *costs)
 {
 	const struct sl__node *node = &f->graph->nodes[id];
@@ -245,7 +245,7 @@ add_bytes(struct sl_cost *to, const struct sl_cost *from)
  * stay as they are.
  */
 static enum sl_status
-fused_move_traffic(const struct sl__fused *f, const struct sl_graph *model,
+fused_move_traffic(const struct sl__fused_quantized_model *f, const struct sl_graph *model,
 		   struct sl__costs *costs, struct sl_error *err)
 {
 	struct sl__arena scratch;
@@ -308,7 +308,7 @@ batch_of(const struct sl__shapes *shapes)
 }
 
 static void
-take_tally(struct sl__survey *s)
+take_tally(struct sl__static_analysis *s)
 {
 	for (size_t i = 0; i < s->graph->n_nodes; i++) {
 		if (s->costs.n_calls[i])
@@ -321,7 +321,7 @@ take_tally(struct sl__survey *s)
 }
 
 static enum sl_status
-fill(struct sl__survey *s, const struct sl__execution_order *steps,
+fill(struct sl__static_analysis *s, const struct sl__execution_order *steps,
      const struct sl__roles *roles, const struct sl__shapes_options *options,
      struct sl_error *err)
 {
@@ -356,11 +356,11 @@ fill(struct sl__survey *s, const struct sl__execution_order *steps,
 }
 
 enum sl_status
-sl__survey_new(struct sl__survey **out, const struct sl__execution_order *steps,
+sl__static_analysis_new(struct sl__static_analysis **out, const struct sl__execution_order *steps,
 	       const struct sl__roles *roles,
 	       const struct sl__shapes_options *options, struct sl_error *err)
 {
-	struct sl__survey *s = sl__allocator_alloc(options->allocator, sizeof(*s));
+	struct sl__static_analysis *s = sl__allocator_alloc(options->allocator, sizeof(*s));
 	enum sl_status rc;
 
 	*out = NULL;
@@ -371,7 +371,7 @@ sl__survey_new(struct sl__survey **out, const struct sl__execution_order *steps,
 	s->graph = steps->graph;
 	rc = fill(s, steps, roles, options, err);
 	if (rc) {
-		sl__survey_free(s);
+		sl__static_analysis_free(s);
 		return rc;
 	}
 	*out = s;
@@ -379,13 +379,13 @@ sl__survey_new(struct sl__survey **out, const struct sl__execution_order *steps,
 }
 
 const struct sl__liveness *
-sl__survey_live(const struct sl__survey *s)
+sl__static_analysis_liveness(const struct sl__static_analysis *s)
 {
 	return s->fused ? &s->fused->liveness : &s->liveness;
 }
 
 void
-sl__survey_free(struct sl__survey *s)
+sl__static_analysis_free(struct sl__static_analysis *s)
 {
 	struct sl_allocator allocator;
 

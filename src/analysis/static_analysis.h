@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* survey.h - everything that follows from a model under one set of sizes. */
-#ifndef SL_SURVEY_H
-#define SL_SURVEY_H
+/* static_analysis.h - everything that follows from a model under one set of sizes. */
+#ifndef SL_STATIC_ANALYSIS_H
+#define SL_STATIC_ANALYSIS_H
 
 #include "cost/attention.h"
 #include "cost/convention.h"
@@ -16,7 +16,7 @@
  * whose values have the numbers they have in the model, new ones after them,
  * and covers[] says which nodes of the model each of its nodes stands for.
  */
-struct sl__fused {
+struct sl__fused_quantized_model {
 	struct sl_graph *graph;
 	const struct sl__covered_nodes *covers;
 	struct sl__shapes *shapes;
@@ -30,10 +30,10 @@ struct sl__fused {
 };
 
 /*
- * Made by sl__survey_new() and given back whole.  'steps' and 'roles' are
+ * Made by sl__static_analysis_new() and given back whole.  'steps' and 'roles' are
  * borrowed and outlive it.
  */
-struct sl__survey {
+struct sl__static_analysis {
 	struct sl__arena arena;
 	const struct sl_graph *graph;
 	struct sl__shapes *shapes;
@@ -41,22 +41,22 @@ struct sl__survey {
 	struct sl__cost_analysis_inputs forward;
 	struct sl__attentions attentions;
 	struct sl__liveness liveness; /* of the nodes as the file has them */
-	struct sl__fused *fused;      /* NULL: nothing is quantized so */
+	struct sl__fused_quantized_model *fused;      /* NULL: nothing is quantized so */
 	uint64_t once_bytes;          /* sl__compulsory_bytes() */
 	struct sl__tally tally;
 	struct sl__kv kv;
 	int64_t batch; /* of the first input; 1 where it has none */
 };
 
-enum sl_status sl__survey_new(struct sl__survey **out,
+enum sl_status sl__static_analysis_new(struct sl__static_analysis **out,
 			      const struct sl__execution_order *steps,
 			      const struct sl__roles *roles,
 			      const struct sl__shapes_options *options,
 			      struct sl_error *err) SL_CHECKED;
 /* What is alive when an engine runs the model: that of the fused graph, where
  * there is one. */
-const struct sl__liveness *sl__survey_live(const struct sl__survey *survey);
+const struct sl__liveness *sl__static_analysis_liveness(const struct sl__static_analysis *survey);
 
-void sl__survey_free(struct sl__survey *survey); /* NULL is fine */
+void sl__static_analysis_free(struct sl__static_analysis *survey); /* NULL is fine */
 
 #endif
