@@ -13,7 +13,7 @@
 
 struct scene {
 	struct scripted_instruments script;
-	struct sl__selfcheck_script with;
+	struct sl__selfcheck_test_hooks with;
 	struct sl_selfcheck_options how;
 	volatile sig_atomic_t interrupted;
 	size_t n_calls, interrupt_at; /* the n-th call of the work; 0: none */

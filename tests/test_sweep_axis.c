@@ -91,7 +91,7 @@ assert_widened(const char *name, const char *expected)
 	const char *text;
 
 	sl__arena_init(&arena, NULL);
-	if (sl__axis_widened(&text, name, 96, &arena, &err))
+	if (sl__axis_widened_model_name(&text, name, 96, &arena, &err))
 		fail_msg("%s: %s", name, err.text);
 	assert_string_equal(text, expected);
 	sl__arena_release(&arena);
@@ -116,7 +116,7 @@ test_widths(void **state)
 	sl__arena_init(&arena, NULL);
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		assert_int_equal(
-			sl__axis_widened(&text, none[i], 96, &arena, &err),
+			sl__axis_widened_model_name(&text, none[i], 96, &arena, &err),
 			SL_E_USAGE);
 	sl__arena_release(&arena);
 }

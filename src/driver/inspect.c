@@ -12,7 +12,7 @@
 #include "base/option_struct.h"
 #include "base/status.h"
 #include "cost/backward.h"
-#include "driver/study.h"
+#include "driver/analyzed_model.h"
 #include "result/fact_list.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ enum { ALIVE_MOST = 10 };
 struct inspector {
 	const struct sl_graph *graph;
 	const struct sl_inspect_options *options;
-	struct sl__study study;
+	struct sl__analyzed_model study;
 	const struct sl__static_analysis *survey; /* the study's */
 	struct sl_inspection *out;
 	struct sl__arena *arena;
@@ -538,13 +538,13 @@ sl_inspect(struct sl_inspection **out, const struct sl_graph *graph,
 	i.out = sl__arena_object_new(&i.arena, i.options->allocator, sizeof(*i.out));
 	if (!i.out)
 		return sl__fail_nomem(err);
-	rc = sl__study_open(&i.study, graph, i.options->sizes,
+	rc = sl__analyzed_model_open(&i.study, graph, i.options->sizes,
 			    i.options->allocator, err);
 	i.survey = i.study.survey;
 	if (!rc)
 		rc = describe(&i);
 	*out = sl__arena_object_free_on_error(i.out, rc);
-	sl__study_close(&i.study);
+	sl__analyzed_model_close(&i.study);
 	return rc;
 }
 

@@ -140,7 +140,7 @@ profile_alone(struct isolating *x, const struct sl_plan_options *plan,
 	      struct sl_error *err)
 {
 	const struct sl_graph *whole = x->graph;
-	const struct sl__origin origin = {
+	const struct sl__layer_origin origin = {
 		.model = whole->is_builtin ? whole->name : whole->source,
 		.layer = x->layer,
 		.plan = x->how->plan,
@@ -174,7 +174,7 @@ profile_alone(struct isolating *x, const struct sl_plan_options *plan,
 static enum sl_status
 profile_layer(struct isolating *x, struct sl_error *err)
 {
-	struct sl__subject_model_options how = sl__profile_subject(x->how);
+	struct sl__subject_model_options how = sl__profile_subject_options(x->how);
 	struct sl__subject_model_options bare = {.seed = x->how->seed,
 					   .interrupt = x->how->interrupt};
 	struct sl_plan_options plan = {.struct_size = sizeof(plan)};

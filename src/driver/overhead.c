@@ -267,7 +267,7 @@ static enum sl_status
 study(struct student *s, const struct sl_graph *graph,
       struct sl_overhead_study *out, struct sl_error *err)
 {
-	struct sl__subject_model_options how = sl__profile_subject(&s->how);
+	struct sl__subject_model_options how = sl__profile_subject_options(&s->how);
 	uint64_t start_ns = sl__clock_now_ns(s->runner.control.with.clock);
 	enum sl_status rc = sl__subject_model_open(&s->subject, graph, &how, err);
 

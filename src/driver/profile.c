@@ -49,7 +49,7 @@ struct profiler {
 	struct sl__timed_iterations iterations;
 	struct sl__residence residence;
 	struct sl__ceiling_probes *background; /* NULL: no ceilings */
-	const struct sl__origin *origin;   /* NULL: the graph is a model */
+	const struct sl__layer_origin *origin;   /* NULL: the graph is a model */
 	uint64_t start_ns;
 };
 
@@ -183,18 +183,18 @@ static enum sl_status
 keep_request(struct profiler *p, struct sl_error *err)
 {
 	const struct sl_graph *graph = p->graph;
-	const struct sl__origin own = {
+	const struct sl__layer_origin own = {
 		.model = graph->is_builtin ? graph->name : graph->source,
 		.plan = p->how.plan,
 	};
-	const struct sl__origin *from = p->origin ? p->origin : &own;
+	const struct sl__layer_origin *from = p->origin ? p->origin : &own;
 
 	return sl__request_from_options(&p->out->request, from->model, from->layer,
 			      from->plan, p->arena, err);
 }
 
 struct sl__subject_model_options
-sl__profile_subject(const struct sl_profile_options *how)
+sl__profile_subject_options(const struct sl_profile_options *how)
 {
 	return (struct sl__subject_model_options){
 		.plan = how->plan,
@@ -209,7 +209,7 @@ sl__profile_subject(const struct sl_profile_options *how)
 static enum sl_status
 prepare(struct profiler *p, struct sl_error *err)
 {
-	struct sl__subject_model_options how = sl__profile_subject(&p->how);
+	struct sl__subject_model_options how = sl__profile_subject_options(&p->how);
 	struct sl_profile *out = p->out;
 	enum sl_status rc;
 
@@ -577,7 +577,7 @@ profile(struct profiler *p, struct sl_error *err)
 enum sl_status
 sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
 		 const struct sl_profile_options *options,
-		 const struct sl__origin *origin, struct sl_error *err)
+		 const struct sl__layer_origin *origin, struct sl_error *err)
 {
 	struct profiler p = {.graph = graph, .origin = origin};
 	enum sl_status rc;

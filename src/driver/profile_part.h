@@ -6,7 +6,7 @@
 #include "experiment/subject.h"
 
 /* Where a graph was taken from, for the commands of advice; all borrowed. */
-struct sl__origin {
+struct sl__layer_origin {
 	const char *model;                  /* as a command names it */
 	const char *layer;                  /* of that model */
 	const struct sl_plan_options *plan; /* of that model; NULL: defaults */
@@ -16,11 +16,11 @@ struct sl__origin {
 enum sl_status sl__profile_part(struct sl_profile **out,
 				const struct sl_graph *graph,
 				const struct sl_profile_options *options,
-				const struct sl__origin *origin,
+				const struct sl__layer_origin *origin,
 				struct sl_error *err) SL_CHECKED;
 
 /* The model that is asked about, as a subject. */
 struct sl__subject_model_options
-sl__profile_subject(const struct sl_profile_options *how);
+sl__profile_subject_options(const struct sl_profile_options *how);
 
 #endif

@@ -29,7 +29,7 @@ enum { N_ROWS = sizeof(PLANTED) / sizeof(PLANTED[0]) };
 
 struct selfcheck {
 	const struct sl_selfcheck_options *how;
-	struct sl__selfcheck_script script; /* 'work' is set in any case */
+	struct sl__selfcheck_test_hooks script; /* 'work' is set in any case */
 	struct sl__steps_work base, changed[N_ROWS];
 	struct sl_selfcheck_row rows[N_ROWS];
 	double *seconds[N_ROWS]; /* [cap] of the verdicts reached */
@@ -260,7 +260,7 @@ check(struct selfcheck *s, struct sl_selfcheck *out, struct sl__arena *arena,
 enum sl_status
 sl__selfcheck(struct sl_selfcheck **out,
 	      const struct sl_selfcheck_options *options,
-	      const struct sl__selfcheck_script *script, struct sl_error *err)
+	      const struct sl__selfcheck_test_hooks *script, struct sl_error *err)
 {
 	struct sl_selfcheck_options how;
 	struct selfcheck s = {.how = &how, .script.work = do_work};

@@ -13,7 +13,7 @@ struct sl__steps_work {
 
 /* Scripted instruments, and what takes the place of the work: a function of a
  * struct sl__steps_work. */
-struct sl__selfcheck_script {
+struct sl__selfcheck_test_hooks {
 	struct sl__measurement_sources with;
 	sl_function *work;
 };
@@ -21,7 +21,7 @@ struct sl__selfcheck_script {
 /* Like sl_selfcheck(), by a script; NULL: for real. */
 enum sl_status sl__selfcheck(struct sl_selfcheck **out,
 			     const struct sl_selfcheck_options *options,
-			     const struct sl__selfcheck_script *script,
+			     const struct sl__selfcheck_test_hooks *script,
 			     struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -240,7 +240,7 @@ open_width(struct sweeper *s, struct visit *v, int64_t width,
 				       .seed = s->how.seed,
 				       .allocator = s->how.allocator};
 	const char *name;
-	enum sl_status rc = sl__axis_widened(&name, s->models[v->model].name,
+	enum sl_status rc = sl__axis_widened_model_name(&name, s->models[v->model].name,
 					     width, &s->scratch, err);
 
 	if (!rc)
@@ -616,7 +616,7 @@ run(struct sweeper *s, struct sl_error *err)
 enum sl_status
 sl__sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
 	  const struct sl_sweep_options *options,
-	  const struct sl__sweep_script *script, struct sl_error *err)
+	  const struct sl__sweep_test_hooks *script, struct sl_error *err)
 {
 	struct sweeper s = {
 		.models = models, .n_models = n, .profile = script->profile};
@@ -643,7 +643,7 @@ enum sl_status
 sl_sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
 	 const struct sl_sweep_options *options, struct sl_error *err)
 {
-	static const struct sl__sweep_script real = {NULL, sl_profile_forward};
+	static const struct sl__sweep_test_hooks real = {NULL, sl_profile_forward};
 
 	return sl__sweep(out, models, n, options, &real, err);
 }

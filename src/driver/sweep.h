@@ -11,7 +11,7 @@ sl__profile_function(struct sl_profile **out, const struct sl_graph *graph,
 		     const struct sl_profile_options *options,
 		     struct sl_error *err);
 
-struct sl__sweep_script {
+struct sl__sweep_test_hooks {
 	const struct sl_clock *clock; /* NULL: monotonic */
 	sl__profile_function *profile;
 };
@@ -20,7 +20,7 @@ struct sl__sweep_script {
 enum sl_status sl__sweep(struct sl_sweep **out,
 			 const struct sl_sweep_model *models, size_t n,
 			 const struct sl_sweep_options *options,
-			 const struct sl__sweep_script *script,
+			 const struct sl__sweep_test_hooks *script,
 			 struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * study.c - what every question about a model starts with.
+ * analyzed_model.c - what every question about a model starts with.
  *
  * This is the one place of the analysis that reads files: those of the inputs,
  * where the sizes name a folder.  Everything after it is arithmetic.
  */
-#include "driver/study.h"
+#include "driver/analyzed_model.h"
 #include "base/option_struct.h"
 #include "base/status.h"
 #include "graph/op_rules.h"
@@ -20,7 +20,7 @@
  * shapes are there.
  */
 static enum sl_status
-study_options(struct sl__study *out, const struct sl_graph *graph,
+study_options(struct sl__analyzed_model *out, const struct sl_graph *graph,
 	      const struct sl_sizes *sizes,
 	      const struct sl_allocator *allocator, struct sl_error *err)
 {
@@ -41,7 +41,7 @@ study_options(struct sl__study *out, const struct sl_graph *graph,
 
 /* The first half of that: arena, order, roles; no sizes, no survey. */
 static enum sl_status
-study_begin(struct sl__study *out, const struct sl_graph *graph,
+study_begin(struct sl__analyzed_model *out, const struct sl_graph *graph,
 	    const struct sl_allocator *allocator, struct sl_error *err)
 {
 	enum sl_status rc;
@@ -54,7 +54,7 @@ study_begin(struct sl__study *out, const struct sl_graph *graph,
 }
 
 enum sl_status
-sl__study_open(struct sl__study *out, const struct sl_graph *graph,
+sl__analyzed_model_open(struct sl__analyzed_model *out, const struct sl_graph *graph,
 	       const struct sl_sizes *sizes,
 	       const struct sl_allocator *allocator, struct sl_error *err)
 {
@@ -68,7 +68,7 @@ sl__study_open(struct sl__study *out, const struct sl_graph *graph,
 }
 
 void
-sl__study_close(struct sl__study *study)
+sl__analyzed_model_close(struct sl__analyzed_model *study)
 {
 	sl__static_analysis_free(study->survey);
 	sl__input_files_close(study->inputs);
@@ -138,7 +138,7 @@ sl_sized_new(struct sl_sized **out, const struct sl_graph *graph,
 	     const struct sl_sizes *sizes, const struct sl_allocator *allocator,
 	     struct sl_error *err)
 {
-	struct sl__study study;
+	struct sl__analyzed_model study;
 	struct sl__arena *arena;
 	struct sl_sized *s;
 	enum sl_status rc;
@@ -217,7 +217,7 @@ sl_count_parameters(uint64_t *out, const struct sl_graph *graph,
 		    struct sl_error *err)
 {
 	struct sl_counts counts = {0};
-	struct sl__study study;
+	struct sl__analyzed_model study;
 	enum sl_status rc =
 		study_begin(&study, graph, &graph->arena.allocator, err);
 
@@ -225,7 +225,7 @@ sl_count_parameters(uint64_t *out, const struct sl_graph *graph,
 		sum_weights(&counts, graph, &study.roles);
 		*out = counts.parameters;
 	}
-	sl__study_close(&study);
+	sl__analyzed_model_close(&study);
 	return rc;
 }
 
@@ -322,18 +322,18 @@ enum sl_status
 sl_count_flops(struct sl_counts *out, const struct sl_graph *graph,
 	       const struct sl_sizes *sizes, struct sl_error *err)
 {
-	struct sl__study study;
+	struct sl__analyzed_model study;
 	struct sl__value_users users;
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	rc = sl__study_open(&study, graph, sizes, &graph->arena.allocator, err);
+	rc = sl__analyzed_model_open(&study, graph, sizes, &graph->arena.allocator, err);
 	if (!rc)
 		rc = sl__value_users_find(&users, graph, &study.arena, err);
 	if (!rc) {
 		sum_weights(out, graph, &study.roles);
 		rc = sum_costs(out, study.survey, &users, err);
 	}
-	sl__study_close(&study);
+	sl__analyzed_model_close(&study);
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* study.h - a model and all that a survey of it needs. */
-#ifndef SL_STUDY_H
-#define SL_STUDY_H
+/* analyzed_model.h - a model and all that a survey of it needs. */
+#ifndef SL_ANALYZED_MODEL_H
+#define SL_ANALYZED_MODEL_H
 
 #include "analysis/static_analysis.h"
 #include "model/inputs.h"
@@ -10,7 +10,7 @@
  * Opened where it stands and not moved afterwards: the survey points into it.
  * The graph, what the sizes point to, and the allocator are borrowed.
  */
-struct sl__study {
+struct sl__analyzed_model {
 	struct sl__arena arena;
 	struct sl_sizes sizes;
 	struct sl__shapes_options how;
@@ -24,11 +24,11 @@ struct sl__study {
  * Checks the sizes, reads the inputs' folder where one is named and surveys
  * the model.  A study that failed is closed too.
  */
-enum sl_status sl__study_open(struct sl__study *out,
+enum sl_status sl__analyzed_model_open(struct sl__analyzed_model *out,
 			      const struct sl_graph *graph,
 			      const struct sl_sizes *sizes,
 			      const struct sl_allocator *allocator,
 			      struct sl_error *err) SL_CHECKED;
-void sl__study_close(struct sl__study *study);
+void sl__analyzed_model_close(struct sl__analyzed_model *study);
 
 #endif
