@@ -20,7 +20,7 @@ build(struct sl__doc *doc)
 	sl__doc_gap(doc); /* opens the page: not shown */
 	sl__doc_heading(doc, "%zu commands", (size_t)2);
 	sl__doc_pair(doc, "mean ± sd", SL__STYLE_STRONG, "1 ms");
-	sl__doc_more(doc, SL__STYLE_DIM, " [0, 2]");
+	sl__doc_append(doc, SL__STYLE_DIM, " [0, 2]");
 	sl__doc_pair(doc, "n", SL__STYLE_PLAIN, "7");
 	sl__doc_gap(doc);
 	sl__doc_gap(doc);
@@ -98,9 +98,9 @@ build_empty_columns(struct sl__doc *doc)
 
 	sl__doc_table(doc, with_empty, 4);
 	for (int i = 1; i <= 2; i++) {
-		sl__doc_word(doc, i == 1 ? "a" : "b");
-		sl__doc_none(doc);
-		sl__doc_word(doc, "");
+		sl__doc_plain_cell(doc, i == 1 ? "a" : "b");
+		sl__doc_absent_cell(doc);
+		sl__doc_plain_cell(doc, "");
 		sl__doc_cell(doc, SL__STYLE_PLAIN, i == 1 ? "-" : "%d ms", i);
 	}
 }
@@ -127,7 +127,7 @@ static void
 build_words(struct sl__doc *doc)
 {
 	sl__doc_text(doc, SL__STYLE_GOOD, "It took 12 ms [11.5, 12.5] here");
-	sl__doc_more(doc, SL__STYLE_PLAIN, " and there.");
+	sl__doc_append(doc, SL__STYLE_PLAIN, " and there.");
 }
 
 /* 20 columns: no break inside the interval nor between 12 and ms. */
@@ -181,7 +181,7 @@ static void
 build_aside(struct sl__doc *doc)
 {
 	sl__doc_heading(doc, "Memory");
-	sl__doc_more(doc, SL__STYLE_DIM, "  ~ is estimated");
+	sl__doc_append(doc, SL__STYLE_DIM, "  ~ is estimated");
 	sl__doc_pair(doc, "by tool", SL__STYLE_PLAIN, "a 1");
 	sl__doc_pair(doc, "", SL__STYLE_DIM, "b  2");
 	sl__doc_pair(doc, "", SL__STYLE_STRONG, "c 3");
@@ -228,7 +228,7 @@ build_same(struct sl__doc *doc)
 	for (size_t i = 0; i < 8; i++)
 		sl__doc_cell(doc, i % 4 ? SL__STYLE_DIM : SL__STYLE_PLAIN, "%s",
 			     cells[i]);
-	assert_string_equal(sl__doc_drop_same(doc), "verdict ok");
+	assert_string_equal(sl__doc_drop_equal_columns(doc), "verdict ok");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "3"); /* rows are shorter now */
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "7 ms");
 }
@@ -238,11 +238,11 @@ static void
 build_row(struct sl__doc *doc)
 {
 	sl__doc_table(doc, columns, 4);
-	sl__doc_word(doc, "1");
-	sl__doc_word(doc, "9 ms");
-	sl__doc_none(doc);
-	sl__doc_word(doc, "ok");
-	assert_string_equal(sl__doc_drop_same(doc), "");
+	sl__doc_plain_cell(doc, "1");
+	sl__doc_plain_cell(doc, "9 ms");
+	sl__doc_absent_cell(doc);
+	sl__doc_plain_cell(doc, "ok");
+	assert_string_equal(sl__doc_drop_equal_columns(doc), "");
 }
 
 static void

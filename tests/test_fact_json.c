@@ -23,7 +23,7 @@ documents_have_both(void **state)
 
 	(void)state;
 	sl__json_init(&json, &out);
-	json.say = sl__fact_write;
+	json.say = sl__fact_append_sentence;
 	sl__json_object(&json, NULL);
 	sl__json_facts(&json, "remarks", facts, 2);
 	sl__json_fact(&json, "why", &facts[1]);
@@ -68,7 +68,7 @@ write_story(struct sl_buf *out, const struct story *story)
 
 	memset(out, 0, sizeof(*out));
 	sl__json_init(&json, out);
-	json.say = sl__fact_write;
+	json.say = sl__fact_append_sentence;
 	sl__record_write_object(&json, NULL, &story_table, story, NULL);
 }
 

@@ -28,7 +28,7 @@ write_report(struct sl_buf *out, const struct sl_hardware_report *r)
 	struct sl__json writer;
 
 	sl__json_init(&writer, out);
-	writer.say = sl__fact_write;
+	writer.say = sl__fact_append_sentence;
 	sl__record_write_object(&writer, NULL, &sl__table_hardware, r, NULL);
 }
 

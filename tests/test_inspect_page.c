@@ -11,10 +11,10 @@
 #include "report/inspect_page.h"
 #include "recorded_inspection.h"
 
-static struct sl__inspect_result
+static struct sl__inspect_page_input
 result_of(const struct sl_inspection *const *models, size_t n, enum sl_by by)
 {
-	struct sl__inspect_result r = {.inspections = {models, n}};
+	struct sl__inspect_page_input r = {.inspections = {models, n}};
 
 	r.view.struct_size = sizeof(r.view);
 	r.view.by = by;
@@ -23,7 +23,7 @@ result_of(const struct sl_inspection *const *models, size_t n, enum sl_by by)
 
 /* Builds the page with the n-th request failing; returns the requests. */
 static int
-build_failing(const struct sl__inspect_result *r, int fail_at)
+build_failing(const struct sl__inspect_page_input *r, int fail_at)
 {
 	const struct sl_render_options how = {.struct_size = sizeof(how),
 					      .verbose = 1};
@@ -51,7 +51,7 @@ every_failed_allocation_is_reported(void **state)
 {
 	struct sl_inspection i = recorded_inspection();
 	const struct sl_inspection *models[] = {&i, &i};
-	const struct sl__inspect_result results[] = {
+	const struct sl__inspect_page_input results[] = {
 		result_of(models, 1, SL_BY_LAYER),
 		result_of(models, 1, SL_BY_TYPE),
 		result_of(models, 1, SL_BY_PATH),

@@ -101,7 +101,7 @@ assert_focus(const struct made *m, const char *focus, const char *reason)
 	struct sl__phrase w;
 
 	assert_string_equal(sl__micro_focus_text(m->series.focus), focus);
-	assert_string_equal(sl__micro_reason_text(&w, &m->of, &m->series),
+	assert_string_equal(sl__micro_optimize_reason(&w, &m->of, &m->series),
 			    reason);
 }
 
@@ -333,7 +333,7 @@ peak_unknown(void **state)
 static void
 sizes(void **state)
 {
-	struct sl__micro_size t;
+	struct sl__micro_size_buffer t;
 
 	(void)state;
 	assert_string_equal(sl__micro_size_text(&t, 1024), "1024");

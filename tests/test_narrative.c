@@ -29,7 +29,7 @@ order_and_room(void **state)
 	(void)state;
 	sl__narrative_init(&told, NULL);
 	for (int i = 0; i < SL__SENTENCES_MOST + 3; i++)
-		sl__narrate(&told, "number %d", i);
+		sl__narrative_add_sentence(&told, "number %d", i);
 	assert_false(told.has_failed);
 	assert_int_equal(told.n, SL__SENTENCES_MOST);
 	assert_string_equal(told.list[0], "number 0");
@@ -45,7 +45,7 @@ cut(void **state)
 
 	(void)state;
 	sl__narrative_init(&told, NULL);
-	sl__narrate(&told, "%2000d", 7);
+	sl__narrative_add_sentence(&told, "%2000d", 7);
 	assert_int_equal(strlen(told.list[0]), 1023);
 	sl__narrative_release(&told);
 }
@@ -64,7 +64,7 @@ out_of_memory(void **state)
 
 	(void)state;
 	sl__narrative_init(&told, &allocator);
-	sl__narrate(&told, "%1000d", 1);
+	sl__narrative_add_sentence(&told, "%1000d", 1);
 	assert_int_equal(c.n_requests, 1);
 	assert_true(told.has_failed);
 	assert_int_equal(told.n, 0);

@@ -100,7 +100,7 @@ a_locale_with_a_comma_changes_nothing(void **state)
 	snprintf(comma, sizeof(comma), "%.1f", 1.5);
 	sl__csv_number(&csv, 1.5);
 	sl__csv_number(&csv, 0.1 + 0.2);
-	sl__csv_end(&csv);
+	sl__csv_end_line(&csv);
 	sl__json_init(&json, &out);
 	sl__json_array(&json, NULL);
 	sl__json_number(&json, NULL, 0.1 + 0.2);

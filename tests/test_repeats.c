@@ -40,12 +40,12 @@ alike_layers_are_one_row(void **state)
 	};
 	const struct sl_inspection i = {.layers = layers, .n_layers = 8};
 	struct sl__arena arena;
-	struct sl__repeat *rows;
+	struct sl__repeated_layers *rows;
 	size_t n, n_layers = 0;
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	rows = sl__repeats_of(&arena, &i, 0, &n);
+	rows = sl__repeated_layers_group(&arena, &i, 0, &n);
 	assert_int_equal(n, 5);
 	assert_int_equal(rows[0].n, 4);
 	assert_int_equal(rows[0].macs, 400);
@@ -53,21 +53,21 @@ alike_layers_are_one_row(void **state)
 	assert_int_equal(rows[0].n_bytes, 44);
 	assert_int_equal(rows[0].parameters, 12);
 	assert_near(rows[0].share, 0.4, 1e-12);
-	assert_string_equal(sl__repeat_label(&arena, &rows[0], 80),
+	assert_string_equal(sl__repeated_layers_label(&arena, &rows[0], 80),
 			    "block.[0-10].conv[1-2]");
-	assert_string_equal(sl__repeat_label(&arena, &rows[0], 20),
+	assert_string_equal(sl__repeated_layers_label(&arena, &rows[0], 20),
 			    "blo.[0-10].conv[1-2]");
-	assert_string_equal(sl__repeat_label(&arena, &rows[0], 19),
+	assert_string_equal(sl__repeated_layers_label(&arena, &rows[0], 19),
 			    "block.*.conv*");
-	assert_string_equal(sl__repeat_label(&arena, &rows[0], 9),
+	assert_string_equal(sl__repeated_layers_label(&arena, &rows[0], 9),
 			    "block.*.conv*"); /* for others to cut */
-	assert_string_equal(sl__repeat_label(&arena, &rows[4], 80), "stem");
+	assert_string_equal(sl__repeated_layers_label(&arena, &rows[4], 80), "stem");
 	for (size_t k = 0; k < n; k++)
 		n_layers += rows[k].n;
 	assert_int_equal(n_layers, 8);
 
 	/* Whole: one each, in the order they run. */
-	rows = sl__repeats_of(&arena, &i, 1, &n);
+	rows = sl__repeated_layers_group(&arena, &i, 1, &n);
 	assert_int_equal(n, 8);
 	for (size_t k = 0; k < n; k++)
 		assert_ptr_equal(rows[k].rows[0], &layers[k]);
@@ -83,14 +83,14 @@ labels_keep_digits_as_they_are(void **state)
 	};
 	const struct sl_inspection i = {.layers = layers, .n_layers = 2};
 	struct sl__arena arena;
-	struct sl__repeat *rows;
+	struct sl__repeated_layers *rows;
 	size_t n;
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	rows = sl__repeats_of(&arena, &i, 0, &n);
+	rows = sl__repeated_layers_group(&arena, &i, 0, &n);
 	assert_int_equal(n, 1);
-	assert_string_equal(sl__repeat_label(&arena, rows, 80),
+	assert_string_equal(sl__repeated_layers_label(&arena, rows, 80),
 			    "a007/[9-11]/99999999999999999999999999");
 	sl__arena_release(&arena);
 }
@@ -121,7 +121,7 @@ long_names_are_cut_from_the_left(void **state)
 	(void)state;
 	sl__arena_init(&arena, NULL);
 	for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++)
-		assert_string_equal(sl__name_short(&arena, cases[k].name,
+		assert_string_equal(sl__layer_name_shorten(&arena, cases[k].name,
 						   cases[k].n_columns),
 				    cases[k].expected);
 	sl__arena_release(&arena);
@@ -148,7 +148,7 @@ types_are_shortened_word_by_word(void **state)
 	(void)state;
 	sl__arena_init(&arena, NULL);
 	for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
-		assert_string_equal(sl__type_short(&arena, rows[k][0], 13),
+		assert_string_equal(sl__op_type_shorten(&arena, rows[k][0], 13),
 				    rows[k][1]);
 	sl__arena_release(&arena);
 }
@@ -169,7 +169,7 @@ failed_allocations_are_null(void **state)
 		int is_done;
 
 		sl__arena_init(&arena, &allocator);
-		is_done = sl__repeats_of(&arena, &i, 0, &n) != NULL;
+		is_done = sl__repeated_layers_group(&arena, &i, 0, &n) != NULL;
 		sl__arena_release(&arena);
 		assert_true(counting.n_requests > 0);
 		assert_int_equal(is_done, counting.n_requests < fail_at);

@@ -210,10 +210,10 @@ a_roofline_has_its_ridge_where_it_must(void **state)
 	struct sl__roofline r;
 
 	(void)state;
-	assert_int_equal(sl__roofline_of(&r, &m, 2), 1);
+	assert_int_equal(sl__roofline_of_machine(&r, &m, 2), 1);
 	assert_int_equal(r.n_peaks, 2);
 	assert_string_equal(r.peaks[0].name, "f32");
-	assert_string_equal(sl__roofline_lowest(&r)->name, "DRAM");
+	assert_string_equal(sl__roofline_lowest_slope(&r)->name, "DRAM");
 	/* Every ridge, peak / slope, lies inside the window. */
 	assert_true(r.x_lo < log2(123.456e9 / 200e9));
 	assert_true(r.x_hi > log2(128e9 / 16e9));

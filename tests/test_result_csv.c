@@ -13,7 +13,7 @@ check(const char *text, const char *expected)
 	struct sl_buf out = {0};
 
 	sl__csv_text(&out, text);
-	sl__csv_end(&out);
+	sl__csv_end_line(&out);
 	assert_string_equal(out.data, expected);
 	sl_buf_release(&out);
 }
@@ -83,7 +83,7 @@ test_documents_are_columns(void **state)
 		struct sl_buf text = {0}, out = {0};
 
 		sl__buf_text(&text, cases[i].json);
-		assert_int_equal(sl__csv_columns(&out, columns,
+		assert_int_equal(sl__csv_from_json(&out, columns,
 						 "results/sweep/points", &text,
 						 NULL),
 				 SL_OK);

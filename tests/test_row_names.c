@@ -20,7 +20,7 @@ names_that_fit_stay(void **state)
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	labels = sl__row_names(&arena, names, 3, 20);
+	labels = sl__row_names_shorten(&arena, names, 3, 20);
 	assert_non_null(labels);
 	for (size_t i = 0; i < 3; i++)
 		assert_string_equal(labels[i], names[i]);
@@ -39,7 +39,7 @@ what_differs_is_kept(void **state)
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	labels = sl__row_names(&arena, names, 3, 16);
+	labels = sl__row_names_shorten(&arena, names, 3, 16);
 	assert_non_null(labels);
 	assert_string_equal(labels[0], "…e/l._3/…Mul_add");
 	assert_string_equal(labels[1], "…e/l._11…Mul_add");
@@ -62,7 +62,7 @@ both_differences_are_kept(void **state)
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	labels = sl__row_names(&arena, names, 5, 20);
+	labels = sl__row_names_shorten(&arena, names, 5, 20);
 	assert_non_null(labels);
 	for (size_t i = 0; i < 4; i++) {
 		assert_non_null(strstr(labels[i], i < 2 ? "_0" : "_1"));
@@ -94,7 +94,7 @@ labels_are_distinct_and_fit(void **state)
 	sl__arena_init(&arena, NULL);
 	for (size_t room = 10; room < 130; room++) {
 		const char **labels =
-			sl__row_names(&arena, names, LAYERS, room);
+			sl__row_names_shorten(&arena, names, LAYERS, room);
 
 		assert_non_null(labels);
 		for (size_t i = 0; i < LAYERS; i++) {

@@ -54,10 +54,10 @@ a_unit_can_be_asked_for(void **state)
 	struct sl__text text;
 
 	(void)state;
-	assert_string_equal(sl__time_in(&text, 1.5e6, "us"), "1500 µs");
-	assert_string_equal(sl__time_in(&text, 1.5e6, "µs"), "1500 µs");
-	assert_string_equal(sl__time_in(&text, 1.5e6, "s"), "0.001500 s");
-	assert_string_equal(sl__time_in(&text, 1.5e6, "parsec"), "1.500 ms");
+	assert_string_equal(sl__time_text_in_unit(&text, 1.5e6, "us"), "1500 µs");
+	assert_string_equal(sl__time_text_in_unit(&text, 1.5e6, "µs"), "1500 µs");
+	assert_string_equal(sl__time_text_in_unit(&text, 1.5e6, "s"), "0.001500 s");
+	assert_string_equal(sl__time_text_in_unit(&text, 1.5e6, "parsec"), "1.500 ms");
 	assert_string_equal(sl__unit_of_time(2e3), "µs");
 }
 
@@ -97,17 +97,17 @@ a_mean_stands_with_its_deviation(void **state)
 	struct sl__text text;
 
 	(void)state;
-	assert_string_equal(sl__time_spread(&text, 79.54e6, 19.38e6, NULL),
+	assert_string_equal(sl__time_mean_std_text(&text, 79.54e6, 19.38e6, NULL),
 			    "80 ms ± 19 ms");
-	assert_string_equal(sl__time_spread(&text, 10.123e6, 5.1e4, NULL),
+	assert_string_equal(sl__time_mean_std_text(&text, 10.123e6, 5.1e4, NULL),
 			    "10.12 ms ± 0.05 ms");
-	assert_string_equal(sl__time_spread(&text, 2e9, 1e6, "ms"),
+	assert_string_equal(sl__time_mean_std_text(&text, 2e9, 1e6, "ms"),
 			    "2000.0 ms ± 1.0 ms");
-	assert_string_equal(sl__time_spread(&text, 5e6, (double)NAN, NULL),
+	assert_string_equal(sl__time_mean_std_text(&text, 5e6, (double)NAN, NULL),
 			    "5.000 ms");
-	assert_string_equal(sl__time_spread(&text, 5e6, 0, NULL),
+	assert_string_equal(sl__time_mean_std_text(&text, 5e6, 0, NULL),
 			    "5.000 ms ± 0.000 ms");
-	assert_string_equal(sl__time_spread(&text, (double)NAN, 1, NULL), "-");
+	assert_string_equal(sl__time_mean_std_text(&text, (double)NAN, 1, NULL), "-");
 }
 
 /* A half-width of 95 rounds to tens, one of 950 to hundreds: of 10 nothing
@@ -132,7 +132,7 @@ parts_of_an_estimate_agree_with_the_whole(void **state)
 
 	(void)state;
 	assert_string_equal(sl__time_value(&text, &e, "us"), "12350 µs");
-	assert_string_equal(sl__time_interval(&text, &e, "us"),
+	assert_string_equal(sl__time_bounds_text(&text, &e, "us"),
 			    "[12300, 12410]");
 	assert_string_equal(sl__time_estimate(&text, &exact, NULL),
 			    "5.000 ms [5.000, 5.000]");
@@ -150,13 +150,13 @@ a_refused_interval_says_what_it_needs(void **state)
 	(void)state;
 	assert_string_equal(sl__time_estimate(&text, &few, NULL),
 			    "12.34 ms [needs n >= 6]");
-	assert_string_equal(sl__time_interval(&text, &few, NULL),
+	assert_string_equal(sl__time_bounds_text(&text, &few, NULL),
 			    "[needs n >= 6]");
-	assert_string_equal(sl__quantile_text(&text, &p99, NULL),
+	assert_string_equal(sl__time_percentile(&text, &p99, NULL),
 			    "needs n >= 368");
 	assert_string_equal(sl__time_estimate(&text, &bare, NULL), "12.34 ms");
 	assert_string_equal(sl__time_estimate(&text, &none, NULL), "-");
-	assert_string_equal(sl__time_interval(&text, &none, NULL), "-");
+	assert_string_equal(sl__time_bounds_text(&text, &none, NULL), "-");
 }
 
 static void
@@ -170,7 +170,7 @@ ratios_have_no_unit(void **state)
 	assert_string_equal(sl__ratio_estimate(&text, &e),
 			    "1.0213 [1.0187, 1.0240]");
 	assert_string_equal(sl__ratio_value(&text, &e), "1.0213");
-	assert_string_equal(sl__ratio_interval(&text, &e), "[1.0187, 1.0240]");
+	assert_string_equal(sl__ratio_bounds_text(&text, &e), "[1.0187, 1.0240]");
 	assert_string_equal(sl__ratio_estimate(&text, &few),
 			    "1.021 [needs n >= 6]");
 }
@@ -186,8 +186,8 @@ sizes_and_rates_take_powers_of_1000(void **state)
 	assert_string_equal(sl__bytes_text(&text, 2099200), "2.10 MB");
 	assert_string_equal(sl__bytes_text(&text, 999.6e6), "1.00 GB");
 	assert_string_equal(sl__bytes_text(&text, (double)NAN), "-");
-	assert_string_equal(sl__scaled_text(&text, 12.34e9), "12.3 G");
-	assert_string_equal(sl__scaled_text(&text, 12.34), "12.3 ");
+	assert_string_equal(sl__si_prefix_text(&text, 12.34e9), "12.3 G");
+	assert_string_equal(sl__si_prefix_text(&text, 12.34), "12.3 ");
 }
 
 static void

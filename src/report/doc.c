@@ -35,7 +35,7 @@ sl__doc_release(struct sl__doc *doc)
 }
 
 int
-sl__doc_style_mark(char byte)
+sl__doc_style_from_byte(char byte)
 {
 	return byte >= 1 && byte <= 1 + SL__STYLE_CODE ? byte - 1 : -1;
 }
@@ -108,7 +108,7 @@ sl__doc_block(struct sl__doc *doc, enum sl__block_kind kind,
 }
 
 const char *
-sl__doc_made(struct sl__doc *doc, const char *text)
+sl__doc_text_or_nomem(struct sl__doc *doc, const char *text)
 {
 	doc->failed |= !text;
 	return text ? text : "";
@@ -130,7 +130,7 @@ sl__doc_pair(struct sl__doc *doc, const char *key, enum sl__style style,
 }
 
 void
-sl__doc_more(struct sl__doc *doc, enum sl__style style, const char *format, ...)
+sl__doc_append(struct sl__doc *doc, enum sl__style style, const char *format, ...)
 {
 	const char **text;
 	va_list args;
@@ -200,7 +200,7 @@ plain_text(const struct sl__cell *cell)
 {
 	const char *text = cell->text;
 
-	while (*text && sl__doc_style_mark(*text) >= 0)
+	while (*text && sl__doc_style_from_byte(*text) >= 0)
 		text++;
 	return text;
 }
@@ -254,7 +254,7 @@ drop_column(struct sl__doc *doc, struct sl__block *table, size_t k)
 }
 
 const char *
-sl__doc_drop_same(struct sl__doc *doc)
+sl__doc_drop_equal_columns(struct sl__doc *doc)
 {
 	struct sl__block *table = doc->last;
 	const char *said = "";
@@ -269,10 +269,10 @@ sl__doc_drop_same(struct sl__doc *doc)
 		}
 		/* Up to the next mark of style. */
 		for (n = 0; plain_text(first)[n] &&
-			    sl__doc_style_mark(plain_text(first)[n]) < 0;)
+			    sl__doc_style_from_byte(plain_text(first)[n]) < 0;)
 			n++;
 		if (strncmp(plain_text(first), "-", n) != 0)
-			said = sl__doc_made(
+			said = sl__doc_text_or_nomem(
 				doc,
 				sl__arena_format(&doc->arena, "%s%s%s %.*s",
 						 said, *said ? ", " : "",
@@ -284,7 +284,7 @@ sl__doc_drop_same(struct sl__doc *doc)
 }
 
 uint64_t
-sl__empty_columns(const struct sl__block *table)
+sl__doc_table_empty_columns(const struct sl__block *table)
 {
 	uint64_t empty = table->n_cells ? UINT64_MAX : 0;
 	size_t i = 0;
@@ -293,7 +293,7 @@ sl__empty_columns(const struct sl__block *table)
 		size_t column = i++ % table->n_columns;
 		const char *text = c->text;
 
-		while (sl__doc_style_mark(*text) >= 0)
+		while (sl__doc_style_from_byte(*text) >= 0)
 			text++;
 		if (*text && strcmp(text, "-") != 0 && column < 64)
 			empty &= ~((uint64_t)1 << column);

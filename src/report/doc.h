@@ -73,7 +73,7 @@ void sl__doc_pair(struct sl__doc *doc, const char *key, enum sl__style style,
  * Goes on with the last block (for a table: its last cell) in another style;
  * a space that separates the two belongs to the second.
  */
-void sl__doc_more(struct sl__doc *doc, enum sl__style style, const char *format,
+void sl__doc_append(struct sl__doc *doc, enum sl__style style, const char *format,
 		  ...) __attribute__((format(printf, 3, 4)));
 
 void sl__doc_gap(struct sl__doc *doc); /* an empty line */
@@ -92,19 +92,19 @@ void sl__doc_cell(struct sl__doc *doc, enum sl__style style, const char *format,
 
 /* Leaves columns out of the last table whose rows all say the same, but the
  * first; returns what: "memory 12 MB, energy 2 J". */
-const char *sl__doc_drop_same(struct sl__doc *doc);
+const char *sl__doc_drop_equal_columns(struct sl__doc *doc);
 
 /* The commonest of these: a pair, a cell of one text and more of the last block
  * in the plain style, more of it dimmed, and the cell of what is absent. */
-#define sl__doc_key(doc, key, ...) \
+#define sl__doc_plain_pair(doc, key, ...) \
 	sl__doc_pair(doc, key, SL__STYLE_PLAIN, __VA_ARGS__)
-#define sl__doc_word(doc, text) sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", text)
-#define sl__doc_plain(doc, ...) sl__doc_more(doc, SL__STYLE_PLAIN, __VA_ARGS__)
-#define sl__doc_dim(doc, ...)   sl__doc_more(doc, SL__STYLE_DIM, __VA_ARGS__)
-#define sl__doc_none(doc)       sl__doc_cell(doc, SL__STYLE_DIM, "-")
+#define sl__doc_plain_cell(doc, text) sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", text)
+#define sl__doc_append_plain(doc, ...) sl__doc_append(doc, SL__STYLE_PLAIN, __VA_ARGS__)
+#define sl__doc_append_dim(doc, ...)   sl__doc_append(doc, SL__STYLE_DIM, __VA_ARGS__)
+#define sl__doc_absent_cell(doc)       sl__doc_cell(doc, SL__STYLE_DIM, "-")
 
 /* 'text', or "" where it is NULL because storage ran out, which sticks. */
-const char *sl__doc_made(struct sl__doc *doc, const char *text);
+const char *sl__doc_text_or_nomem(struct sl__doc *doc, const char *text);
 
 /* TEXT or MARKDOWN; SL_E_USAGE for other formats. */
 enum sl_status sl__doc_render(const struct sl__doc *doc,
@@ -134,10 +134,10 @@ struct sl__block {
 };
 
 /* Bit c of 64: every row of a table has "-" or nothing in column c. */
-uint64_t sl__empty_columns(const struct sl__block *table);
+uint64_t sl__doc_table_empty_columns(const struct sl__block *table);
 
 /* The style that a byte of text switches to, or -1. */
-int sl__doc_style_mark(char byte);
+int sl__doc_style_from_byte(char byte);
 
 enum sl_status sl__doc_render_text(const struct sl__doc *doc,
 				   const struct sl_render_options *how,

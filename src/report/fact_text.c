@@ -290,7 +290,7 @@ write_until(struct writer *w, const char *t, const char *ends)
 }
 
 void
-sl__fact_write(struct sl_buf *out, const struct sl_fact *fact)
+sl__fact_append_sentence(struct sl_buf *out, const struct sl_fact *fact)
 {
 	struct writer w = {.out = out, .fact = fact, .start = out->n_bytes};
 
@@ -302,17 +302,17 @@ enum sl_status
 sl_fact_text(const struct sl_fact *fact, struct sl_buf *out,
 	     struct sl_error *err)
 {
-	sl__fact_write(out, fact);
+	sl__fact_append_sentence(out, fact);
 	return sl__buf_status(out, err);
 }
 
 const char *
-sl__fact_words(struct sl__arena *arena, const struct sl_fact *fact)
+sl__fact_sentence(struct sl__arena *arena, const struct sl_fact *fact)
 {
 	struct sl_buf text = {0};
 	const char *words = NULL;
 
-	sl__fact_write(&text, fact);
+	sl__fact_append_sentence(&text, fact);
 	if (!sl__buf_status(&text, NULL))
 		words = sl__arena_string(arena, text.data ? text.data : "");
 	sl_buf_release(&text);
@@ -320,9 +320,9 @@ sl__fact_words(struct sl__arena *arena, const struct sl_fact *fact)
 }
 
 const char *
-sl__doc_fact(struct sl__doc *doc, const struct sl_fact *fact)
+sl__doc_fact_sentence(struct sl__doc *doc, const struct sl_fact *fact)
 {
-	const char *words = sl__fact_words(&doc->arena, fact);
+	const char *words = sl__fact_sentence(&doc->arena, fact);
 
 	doc->failed |= !words;
 	return words ? words : "";

@@ -42,7 +42,7 @@ tell_growth(struct narrator *t, const struct sl_decoding *d)
 	if (d->growth_absent || e->needs_n || n < 1)
 		return;
 	if (e->lo <= 0 && e->hi >= 0) {
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "%s, the time of a decode step does not grow "
 			    "significantly with its position: by %s per token "
 			    "of context, between %s and %s.",
@@ -51,7 +51,7 @@ tell_growth(struct narrator *t, const struct sl_decoding *d)
 			    sl__phrase_time(&hi, e->hi));
 		return;
 	}
-	sl__narrate(
+	sl__narrative_add_sentence(
 		t->to,
 		"%s, a decode step takes %s %s for each token of context [%s, "
 		"%s]: over the loop that is %s of the %s at its middle.",
@@ -89,7 +89,7 @@ tell_fitted(struct narrator *t)
 			      d->has_cache ? "with" : "without");
 	}
 	if (is_fitted)
-		sl__narrate(
+		sl__narrative_add_sentence(
 			t->to,
 			"Measured, of %lld tokens: %s. Fitted figures come "
 			"from a line over the context length through these.",
@@ -106,7 +106,7 @@ tell_states(struct narrator *t)
 	for (size_t i = 0; i < g->n_loops; i++)
 		has_cache |= g->loops[i].has_cache;
 	if (has_cache)
-		sl__narrate(t->to, "With a cache, a step gets the keys and "
+		sl__narrative_add_sentence(t->to, "With a cache, a step gets the keys and "
 				   "values that the previous step returned if "
 				   "that one ran just before; otherwise they "
 				   "are synthetic (seeded normal numbers).");
@@ -120,7 +120,7 @@ tell_repeated(struct narrator *t)
 
 	if (c->absent || t->of->n_tokens < 2)
 		return;
-	sl__narrate(t->to,
+	sl__narrative_add_sentence(t->to,
 		    "Without a cache, %.1f %% of the arithmetic repeats the "
 		    "previous decode step: %s of %s (%s).",
 		    100 * c->repeated_share,
@@ -139,14 +139,14 @@ tell_most(struct narrator *t)
 	if (isnan(c->most))
 		return;
 	if (c->roofline_absent) {
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "Predicted: with a cache a decode step is at most "
 			    "%.1f × as fast, by its arithmetic; the memory "
 			    "bound is not known: %s.",
 			    c->most, c->roofline_absent);
 		return;
 	}
-	sl__narrate(
+	sl__narrative_add_sentence(
 		t->to,
 		"Predicted: with a cache a decode step is at most %.1f × as "
 		"fast. It still reads %s, which takes at least %s at the %.3g "
@@ -173,10 +173,10 @@ tell_measured(struct narrator *t)
 	else
 		snprintf(of.s, sizeof(of.s), "%.0f %% of the predicted maximum",
 			 100 * c->measured.value / c->most);
-	sl__narrate(t->to, "Measured: a decode step is %.2f%s × as fast, %s.",
+	sl__narrative_add_sentence(t->to, "Measured: a decode step is %.2f%s × as fast, %s.",
 		    c->measured.value, bounds_words(&a, &c->measured), of.s);
 	if (c->measured_total.n)
-		sl__narrate(t->to, "The whole loop is %.2f%s × as fast.",
+		sl__narrative_add_sentence(t->to, "The whole loop is %.2f%s × as fast.",
 			    c->measured_total.value,
 			    bounds_words(&a, &c->measured_total));
 }
@@ -191,7 +191,7 @@ tell_prompt(struct narrator *t, const struct sl_decoding *with)
 	if (!with->is_by_token || !with->first_ns.n || t->of->prompt < 2)
 		return;
 	if (!without->has_cache && without->first_ns.n)
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "%s takes one token at a time, so the first token "
 			    "waits for %lld steps: %s, where %s computes the "
 			    "prompt in one step of %s.",
@@ -200,7 +200,7 @@ tell_prompt(struct narrator *t, const struct sl_decoding *with)
 			    without->name,
 			    sl__phrase_time(&b, without->first_ns.value));
 	else
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "%s takes one token at a time, so the first token "
 			    "waits for %lld steps: %s.",
 			    with->name, (long long)t->of->prompt,
@@ -217,7 +217,7 @@ tell_price(struct narrator *t)
 
 	if (r->absent)
 		return;
-	sl__narrate(t->to,
+	sl__narrative_add_sentence(t->to,
 		    "The cache takes %s per token and sample: %s at the end of "
 		    "this loop.",
 		    sl__phrase_bytes(&a, r->value),

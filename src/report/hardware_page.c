@@ -127,7 +127,7 @@ add_longest(struct sl__doc *doc, const struct sl_hardware_row *row)
 			sl__doc_text(
 				doc, SL__STYLE_PLAIN,
 				"Slowest layers on %s: ", row->hardware->id);
-		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s %s (%s, %s)",
+		sl__doc_append(doc, SL__STYLE_PLAIN, "%s%s %s (%s, %s)",
 			     k ? "; " : "", longest[k]->name,
 			     sl__time_text(&t, longest[k]->bound_s * 1e9),
 			     sl__percent_text(&share, longest[k]->bound_s /
@@ -244,10 +244,10 @@ add_question(struct sl__doc *doc, const struct sl_hardware_report *r)
 
 	sl__doc_heading(doc, "Serving");
 	if (r->rate_per_s > 0)
-		sl__doc_more(doc, SL__STYLE_STRONG, ", %g samples/s",
+		sl__doc_append(doc, SL__STYLE_STRONG, ", %g samples/s",
 			     r->rate_per_s);
 	if (r->latency_s > 0)
-		sl__doc_more(doc, SL__STYLE_STRONG, ", within %s",
+		sl__doc_append(doc, SL__STYLE_STRONG, ", within %s",
 			     sl__time_text(&t, r->latency_s * 1e9));
 }
 
@@ -345,7 +345,7 @@ sl__hardware_page(struct sl__doc *doc, const char *name,
 		add_longest(doc, &r->rows[i]);
 	if (r->crossing.kind)
 		sl__doc_text(doc, SL__STYLE_PLAIN, "By these bounds %s",
-			     sl__doc_fact(doc, &r->crossing));
+			     sl__doc_fact_sentence(doc, &r->crossing));
 	if (r->rate_per_s > 0 || r->latency_s > 0)
 		add_service(doc, r, verbose);
 	if (r->n_samples > 0)

@@ -79,8 +79,8 @@ rate(struct sl__insights *out, const char *name, double value,
 
 	if (!roof->of)
 		return;
-	sl__scaled_text(&now, value);
-	sl__scaled_text(&ceiling, roof->ceiling);
+	sl__si_prefix_text(&now, value);
+	sl__si_prefix_text(&ceiling, roof->ceiling);
 	if (roof->place == SL__ROOF_IMPOSSIBLE)
 		say(out,
 		    "%s would run at %s%s, which is impossible (%s reaches "

@@ -43,13 +43,13 @@ csv_layer(struct sl_buf *out, const char *model, const struct sl_layer *l)
 	csv_integers(out, bytes, sizeof(bytes) / sizeof(*bytes));
 	sl__csv_number(out, is_known ? l->intensity : (double)NAN);
 	sl__csv_number(out, is_known ? l->share : (double)NAN);
-	sl__csv_end(out);
+	sl__csv_end_line(out);
 }
 
 void
 sl__inspect_csv(struct sl_buf *out, const void *result)
 {
-	const struct sl__inspect_result *r = result;
+	const struct sl__inspect_page_input *r = result;
 
 	sl__buf_text(out, "model,name,type,domain,path,work,basis,calls,dtype,"
 			  "output_shape,parameters,macs,flops,operations,bytes,"
@@ -59,7 +59,7 @@ sl__inspect_csv(struct sl_buf *out, const void *result)
 		const struct sl_inspection *i = r->inspections.list[m];
 
 		for (size_t k = 0; k < i->n_layers; k++)
-			csv_layer(out, sl__model_title(i->name, i->source),
+			csv_layer(out, sl__model_display_name(i->name, i->source),
 				  &i->layers[k]);
 	}
 }

@@ -53,7 +53,7 @@ sl__inspect_explanations(struct sl__doc *doc, const struct sl_inspection *i)
 			      2);
 		add_total(doc, e->a, e->a_count);
 		for (size_t r = 0; r < e->n_rows; r++) {
-			sl__doc_word(doc, e->rows[r].text);
+			sl__doc_plain_cell(doc, e->rows[r].text);
 			add_amount(doc, SL__STYLE_PLAIN, e->rows[r].amount);
 		}
 		if (!e->n_rows) {
@@ -68,9 +68,9 @@ sl__inspect_explanations(struct sl__doc *doc, const struct sl_inspection *i)
 static void
 add_dims(struct sl__doc *doc, const struct sl_parameter_row *row)
 {
-	sl__doc_word(doc, row->rank ? "" : "scalar");
+	sl__doc_plain_cell(doc, row->rank ? "" : "scalar");
 	for (size_t d = 0; d < row->rank; d++)
-		sl__doc_plain(doc, "%s%lld", d ? "x" : "",
+		sl__doc_append_plain(doc, "%s%lld", d ? "x" : "",
 			      (long long)row->dims[d]);
 }
 
@@ -91,15 +91,15 @@ sl__inspect_tensors(struct sl__doc *doc, const struct sl_inspection *i)
 	for (size_t k = 0; k < i->parameters.n_rows; k++) {
 		const struct sl_parameter_row *row = &i->parameters.rows[k];
 
-		sl__doc_word(doc, row->name);
+		sl__doc_plain_cell(doc, row->name);
 		sl__doc_cell(doc,
 			     row->role == SL_ROLE_WEIGHT ? SL__STYLE_PLAIN
 							 : SL__STYLE_DIM,
 			     "%s", sl_role_text(row->role));
-		sl__doc_word(doc, sl_dtype_text(row->dtype));
+		sl__doc_plain_cell(doc, sl_dtype_text(row->dtype));
 		add_dims(doc, row);
-		sl__doc_word(doc, sl__count_text(&t, row->n_elements));
-		sl__doc_word(doc, sl__bytes_text(&t, (double)row->n_bytes));
+		sl__doc_plain_cell(doc, sl__count_text(&t, row->n_elements));
+		sl__doc_plain_cell(doc, sl__bytes_text(&t, (double)row->n_bytes));
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
 			     row->tied_to ? row->tied_to : "");
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
@@ -147,15 +147,15 @@ add_weight(struct sl__doc *doc, const struct sl_weight_row *w,
 	   struct width width)
 {
 	const char *name =
-		sl__name_short(&doc->arena, w->name, width.n_name_columns);
+		sl__layer_name_shorten(&doc->arena, w->name, width.n_name_columns);
 	struct sl__text t;
 
-	sl__doc_word(doc, sl__doc_made(doc, name));
-	sl__doc_word(doc, sl__count_text(&t, w->n_elements));
+	sl__doc_plain_cell(doc, sl__doc_text_or_nomem(doc, name));
+	sl__doc_plain_cell(doc, sl__count_text(&t, w->n_elements));
 	if (w->absent) {
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s", w->absent);
 		for (int k = 0; k < 5; k++)
-			sl__doc_none(doc);
+			sl__doc_absent_cell(doc);
 		return;
 	}
 	add_shape_of(doc, w, width.n_bins);
@@ -169,7 +169,7 @@ add_weight(struct sl__doc *doc, const struct sl_weight_row *w,
 						: SL__STYLE_PLAIN,
 			     "%zu of %zu", w->n_dead_channels, w->n_channels);
 	else
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 }
 
 static void
@@ -235,7 +235,7 @@ sl__inspect_weights(struct sl__doc *doc, const struct sl_inspection *i,
 		n = i->n_weights;
 	sl__doc_heading(doc, "Weights");
 	if (i->seed)
-		sl__doc_dim(doc, "  random, from seed %llu",
+		sl__doc_append_dim(doc, "  random, from seed %llu",
 			    (unsigned long long)i->seed);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t k = 0; k < n; k++)

@@ -65,7 +65,7 @@ add_scaled(struct sl__doc *doc, enum sl__style style, uint64_t n,
 	struct sl__text t;
 
 	if (n >= 1000)
-		sl__scaled_text(&t, (double)n);
+		sl__si_prefix_text(&t, (double)n);
 	else
 		snprintf(t.s, sizeof(t.s), "%u ", (unsigned)n);
 	sl__doc_cell(doc, n ? style : SL__STYLE_DIM, "%s", fitted(&t, look));
@@ -102,7 +102,7 @@ add_bytes(struct sl__doc *doc, uint64_t n_bytes, const struct look *look)
  * of the core; what else it computes stands in its place.
  */
 static void
-add_sums(struct sl__doc *doc, const struct sl__repeat *s,
+add_sums(struct sl__doc *doc, const struct sl__repeated_layers *s,
 	 const struct look *look)
 {
 	double intensity = (double)s->operations / (double)s->n_bytes;
@@ -124,14 +124,14 @@ add_sums(struct sl__doc *doc, const struct sl__repeat *s,
 		sl__doc_cell(doc, SL__STYLE_DIM, s->n_bytes ? "0" : "-");
 	snprintf(t.s, sizeof(t.s), "%.1f %%", 100 * s->share);
 	if (is_other)
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	else
-		sl__doc_word(doc, fitted(&t, look));
+		sl__doc_plain_cell(doc, fitted(&t, look));
 }
 
 /* Like add_sums() for a layer whose cost is not known; its bytes are. */
 static void
-add_unknown(struct sl__doc *doc, const struct sl__repeat *b,
+add_unknown(struct sl__doc *doc, const struct sl__repeated_layers *b,
 	    const struct look *look)
 {
 	add_parameters(doc, b->parameters, look);
@@ -145,8 +145,8 @@ static const char *
 type_text(struct sl__doc *doc, const char *type, const struct look *look)
 {
 	if (look->is_tight)
-		type = sl__type_short(&doc->arena, type, MAX_TYPE);
-	return sl__doc_made(doc, type);
+		type = sl__op_type_shorten(&doc->arena, type, MAX_TYPE);
+	return sl__doc_text_or_nomem(doc, type);
 }
 
 static size_t
@@ -157,7 +157,7 @@ larger(size_t a, size_t b)
 
 /* " ×24": how often the layers of a row run, "" for once. */
 static const char *
-times_text(char times[TIMES_MOST], const struct sl__repeat *b,
+times_text(char times[TIMES_MOST], const struct sl__repeated_layers *b,
 	   const struct look *look)
 {
 	uint64_t n_calls = b->rows[0]->n_calls * b->n;
@@ -173,7 +173,7 @@ times_text(char times[TIMES_MOST], const struct sl__repeat *b,
 
 /* The rows' names, within what the column leaves beside how often they run. */
 static const char **
-label_rows(struct sl__doc *doc, const struct sl__repeat *rows, size_t n,
+label_rows(struct sl__doc *doc, const struct sl__repeated_layers *rows, size_t n,
 	   const struct look *look)
 {
 	const char **names =
@@ -187,30 +187,30 @@ label_rows(struct sl__doc *doc, const struct sl__repeat *rows, size_t n,
 	room = look->n_label_columns > taken ? look->n_label_columns - taken
 					     : 1;
 	for (size_t k = 0; names && k < n; k++) {
-		names[k] = sl__repeat_label(&doc->arena, &rows[k], room);
+		names[k] = sl__repeated_layers_label(&doc->arena, &rows[k], room);
 		if (!names[k])
 			return NULL;
 	}
-	return names ? sl__row_names(&doc->arena, names, n, room) : NULL;
+	return names ? sl__row_names_shorten(&doc->arena, names, n, room) : NULL;
 }
 
 static void
-add_layer(struct sl__doc *doc, const struct sl__repeat *b, const char *label,
+add_layer(struct sl__doc *doc, const struct sl__repeated_layers *b, const char *label,
 	  const struct look *look)
 {
 	const struct sl_layer *l = b->rows[0];
 	char times[TIMES_MOST];
 
-	sl__doc_word(doc, *label ? label : "-");
-	sl__doc_more(doc, SL__STYLE_STRONG, "%s", times_text(times, b, look));
+	sl__doc_plain_cell(doc, *label ? label : "-");
+	sl__doc_append(doc, SL__STYLE_STRONG, "%s", times_text(times, b, look));
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s", type_text(doc, l->type, look));
-	sl__doc_word(doc, l->output_shape ? l->output_shape : "?");
+	sl__doc_plain_cell(doc, l->output_shape ? l->output_shape : "?");
 	if (l->cost.basis == SL_BASIS_UNKNOWN)
 		add_unknown(doc, b, look);
 	else
 		add_sums(doc, b, look);
 	if (l->cost.basis == SL_BASIS_ESTIMATED)
-		sl__doc_more(doc, SL__STYLE_WARN, "~");
+		sl__doc_append(doc, SL__STYLE_WARN, "~");
 }
 
 /* A narrow page leaves columns out; a model without products has operations
@@ -239,7 +239,7 @@ open_layers(struct sl__doc *doc, const struct look *look, int is_narrow)
  * that leaves enough.
  */
 static void
-look_fit(struct look *look, struct sl__doc *doc, const struct sl__repeat *rows,
+look_fit(struct look *look, struct sl__doc *doc, const struct sl__repeated_layers *rows,
 	 size_t n, size_t n_columns)
 {
 	size_t type = 4, shape = 6, exact = 6, taken;
@@ -270,7 +270,7 @@ look_fit(struct look *look, struct sl__doc *doc, const struct sl__repeat *rows,
 /* Rows to show of so many: those without products come last and say little
  * beside those with. */
 static size_t
-with_products(const struct sl__repeat *rows, size_t n, int is_core)
+with_products(const struct sl__repeated_layers *rows, size_t n, int is_core)
 {
 	while (is_core && n > 1 && !rows[n - 1].macs &&
 	       rows[n - 1].rows[0]->cost.basis != SL_BASIS_UNKNOWN)
@@ -280,8 +280,8 @@ with_products(const struct sl__repeat *rows, size_t n, int is_core)
 
 /* Whether a row computes, but nothing of the core. */
 static int
-has_others(const struct sl__repeat *rows, size_t n,
-	   const struct sl__repeat *rest)
+has_others(const struct sl__repeated_layers *rows, size_t n,
+	   const struct sl__repeated_layers *rest)
 {
 	int found = rest->operations && !rest->macs;
 
@@ -300,14 +300,14 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 	struct look look = {.is_core = i->cost.macs > 0,
 			    .is_exact = is_whole,
 			    .is_tight = n_columns < AIRY_COLUMNS};
-	struct sl__repeat rest = {0};
-	struct sl__repeat *rows;
+	struct sl__repeated_layers rest = {0};
+	struct sl__repeated_layers *rows;
 	const char **labels;
 	size_t n;
 
 	if (!i->n_layers)
 		return;
-	rows = sl__repeats_of(&doc->arena, i, is_whole, &n);
+	rows = sl__repeated_layers_group(&doc->arena, i, is_whole, &n);
 	doc->failed |= !rows;
 	if (!rows)
 		return;
@@ -323,11 +323,11 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 	sl__doc_heading(doc, is_whole ? "Layers, in the order they run"
 				      : "Layers, most FLOPs first");
 	if (n < i->n_layers)
-		sl__doc_dim(doc, "  equal layers grouped");
+		sl__doc_append_dim(doc, "  equal layers grouped");
 	for (size_t k = n_shown; k < n; k++)
-		sl__repeat_merge(&rest, &rows[k]);
+		sl__repeated_layers_merge(&rest, &rows[k]);
 	if (look.is_core && has_others(rows, n_shown, &rest))
-		sl__doc_dim(doc, OTHERS);
+		sl__doc_append_dim(doc, OTHERS);
 	open_layers(doc, &look, n_columns < WHOLE_COLUMNS);
 	for (size_t k = 0; k < n_shown; k++)
 		add_layer(doc, &rows[k], labels[k], &look);
@@ -339,10 +339,10 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 	}
 }
 
-static struct sl__repeat
+static struct sl__repeated_layers
 sums_of(const struct sl_layer_group *g)
 {
-	struct sl__repeat sums = {.n = g->n_layers,
+	struct sl__repeated_layers sums = {.n = g->n_layers,
 				  .parameters = g->parameters,
 				  .macs = g->macs,
 				  .operations = g->operations,
@@ -356,9 +356,9 @@ static void
 add_group(struct sl__doc *doc, const struct sl_layer_group *g,
 	  const struct look *look)
 {
-	const struct sl__repeat sums = sums_of(g);
+	const struct sl__repeated_layers sums = sums_of(g);
 
-	sl__doc_word(doc, *g->name ? g->name : "(top)");
+	sl__doc_plain_cell(doc, *g->name ? g->name : "(top)");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", g->n_layers);
 	add_sums(doc, &sums, look);
 }
@@ -385,7 +385,7 @@ add_groups(struct sl__doc *doc, const struct sl_layer_group *groups, size_t n,
 		{"share", 1, 0},
 	};
 	const struct look look = {.is_core = is_core, .is_exact = 1};
-	struct sl__repeat rest = {0};
+	struct sl__repeated_layers rest = {0};
 	size_t k = 0;
 
 	if (!n_shown || n_shown + 1 >= n)
@@ -393,14 +393,14 @@ add_groups(struct sl__doc *doc, const struct sl_layer_group *groups, size_t n,
 	while (k < n && (groups[k].macs || !groups[k].operations))
 		k++;
 	if (is_core && k < n)
-		sl__doc_dim(doc, OTHERS);
+		sl__doc_append_dim(doc, OTHERS);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (k = 0; k < n_shown; k++)
 		add_group(doc, &groups[k], &look);
 	for (; k < n; k++) {
-		const struct sl__repeat sums = sums_of(&groups[k]);
+		const struct sl__repeated_layers sums = sums_of(&groups[k]);
 
-		sl__repeat_merge(&rest, &sums);
+		sl__repeated_layers_merge(&rest, &sums);
 	}
 	if (n_shown < n) {
 		sl__doc_cell(doc, SL__STYLE_DIM, "%zu others", n - n_shown);

@@ -27,11 +27,11 @@ static const char *
 short_name(struct sl__doc *doc, const char *name, int verbose)
 {
 	if (!verbose)
-		name = sl__name_short(&doc->arena, name, NAME_COLUMNS);
+		name = sl__layer_name_shorten(&doc->arena, name, NAME_COLUMNS);
 	/* Some exporters join the names of all that they fused. */
 	if (name && !verbose)
 		name = sl__utf8_shortened(&doc->arena, name, MAX_COLUMNS, "…");
-	return sl__doc_made(doc, name);
+	return sl__doc_text_or_nomem(doc, name);
 }
 
 static void
@@ -42,20 +42,20 @@ add_live_set(struct sl__doc *doc, const struct sl_live_set *m, int verbose)
 	double rest = (double)m->live_bytes;
 	struct sl__text t;
 
-	sl__doc_key(doc, "live at peak", "%s%s",
+	sl__doc_plain_pair(doc, "live at peak", "%s%s",
 		    m->n_unknown ? "at least " : "",
 		    sl__bytes_text(&t, (double)m->live_bytes));
 	if (m->peak_layer && *m->peak_layer)
-		sl__doc_dim(doc, " at %s",
+		sl__doc_append_dim(doc, " at %s",
 			    short_name(doc, m->peak_layer, verbose));
 	for (size_t k = 0; k < n; k++) {
-		sl__doc_dim(doc, "%s%s %s", k ? ", " : ": ",
+		sl__doc_append_dim(doc, "%s%s %s", k ? ", " : ": ",
 			    short_name(doc, m->alive[k].name, verbose),
 			    sl__bytes_text(&t, (double)m->alive[k].n_bytes));
 		rest -= (double)m->alive[k].n_bytes;
 	}
 	if (n && rest > 0)
-		sl__doc_dim(doc, ", others %s", sl__bytes_text(&t, rest));
+		sl__doc_append_dim(doc, ", others %s", sl__bytes_text(&t, rest));
 }
 
 static void
@@ -69,18 +69,18 @@ add_cache(struct sl__doc *doc, const struct sl_live_set *m, int verbose)
 				     m->kv_bytes_per_token.absent);
 		return;
 	}
-	sl__doc_key(doc, "KV cache", "%s B per token",
+	sl__doc_plain_pair(doc, "KV cache", "%s B per token",
 		    sl__count_text(&a, (uint64_t)m->kv_bytes_per_token.value));
 	if (m->kv_bytes_per_token.value > 2 * m->kv_elements_per_token.value)
-		sl__doc_dim(doc, " (%s B in f16)",
+		sl__doc_append_dim(doc, " (%s B in f16)",
 			    sl__count_text(
 				    &b, (uint64_t)(2 * m->kv_elements_per_token
 							       .value)));
 	if (m->n_attentions)
-		sl__doc_dim(doc, " in %zu layer%s", m->n_attentions,
+		sl__doc_append_dim(doc, " in %zu layer%s", m->n_attentions,
 			    m->n_attentions == 1 ? "" : "s");
 	if (!m->kv_bytes.absent)
-		sl__doc_dim(doc, ", %s at these sizes",
+		sl__doc_append_dim(doc, ", %s at these sizes",
 			    sl__bytes_text(&b, m->kv_bytes.value));
 }
 
@@ -96,11 +96,11 @@ sl__inspect_memory(struct sl__doc *doc, const struct sl_inspection *i,
 		     m->n_unknown ? "at least " : "",
 		     sl__bytes_text(&a, (double)m->parameter_bytes +
 						(double)m->live_bytes));
-	sl__doc_plain(doc, ": parameters %s + largest live set %s",
+	sl__doc_append_plain(doc, ": parameters %s + largest live set %s",
 		      sl__bytes_text(&a, (double)m->parameter_bytes),
 		      sl__bytes_text(&b, (double)m->live_bytes));
 	if (verbose)
-		sl__doc_dim(doc, " (%s if nothing is freed)",
+		sl__doc_append_dim(doc, " (%s if nothing is freed)",
 			    sl__bytes_text(&c, (double)m->activation_bytes));
 	if (m->n_unknown)
 		sl__doc_pair(doc, "not counted", SL__STYLE_WARN,
@@ -132,10 +132,10 @@ add_optimizers(struct sl__doc *doc, const struct sl_training *t)
 
 		if (k > SL_OPTIMIZER_SGD && is_same(t, k - 1, k))
 			continue;
-		sl__doc_word(doc, sl_optimizer_text((enum sl_optimizer)k));
+		sl__doc_plain_cell(doc, sl_optimizer_text((enum sl_optimizer)k));
 		for (int j = k + 1; j < SL_N_OPTIMIZERS && is_same(t, k, j);
 		     j++)
-			sl__doc_plain(doc, ", %s",
+			sl__doc_append_plain(doc, ", %s",
 				      sl_optimizer_text((enum sl_optimizer)j));
 		for (size_t c = 0; c < N_FIGURES; c++)
 			sl__doc_cell(
@@ -160,7 +160,7 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 	if (!t->gradient_bytes)
 		return; /* nothing to train */
 	sl__doc_heading(doc, "Memory to train");
-	sl__doc_dim(doc, "  activations (~) are estimated");
+	sl__doc_append_dim(doc, "  activations (~) are estimated");
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	add_optimizers(doc, t);
 	phases = t->phase_bytes[SL_OPTIMIZER_ADAM];
@@ -172,22 +172,22 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 		sl__bytes_text(&b, (double)phases[SL_PHASE_BACKWARD]),
 		sl__bytes_text(&c, (double)phases[SL_PHASE_UPDATE]));
 	if (t->other_bytes)
-		sl__doc_dim(doc,
+		sl__doc_append_dim(doc,
 			    " %s that are stored and not trained are in every "
 			    "peak.",
 			    sl__bytes_text(&a, (double)t->other_bytes));
 	if (t->integer_bytes)
-		sl__doc_dim(doc, " Weights that are integers count as stored; "
+		sl__doc_append_dim(doc, " Weights that are integers count as stored; "
 				 "training would keep them in a wider type.");
 	if (i->memory.n_unknown)
-		sl__doc_more(doc, SL__STYLE_WARN,
+		sl__doc_append(doc, SL__STYLE_WARN,
 			     " At least: the size of %zu value%s is not known.",
 			     i->memory.n_unknown,
 			     i->memory.n_unknown == 1 ? "" : "s");
 	if (t->forward_flops)
-		sl__doc_dim(doc,
+		sl__doc_append_dim(doc,
 			    " A step is %sFLOPs: backward is %.4g × forward.",
-			    sl__scaled_text(&a, (double)t->total_flops),
+			    sl__si_prefix_text(&a, (double)t->total_flops),
 			    t->backward_to_forward);
 }
 
@@ -220,10 +220,10 @@ add_term(struct sl__doc *doc, const struct sl_growth *g, int power,
 	if (is_memory(g))
 		sl__bytes_text(&t, fabs(factor));
 	else
-		sl__scaled_text(&t, fabs(factor));
+		sl__si_prefix_text(&t, fabs(factor));
 	if (t.s[strlen(t.s) - 1] == ' ') /* no prefix */
 		t.s[strlen(t.s) - 1] = '\0';
-	sl__doc_plain(doc, "%s%s%s", sign, t.s, powers[power]);
+	sl__doc_append_plain(doc, "%s%s%s", sign, t.s, powers[power]);
 	(*n_terms)++;
 }
 
@@ -232,18 +232,18 @@ add_formula(struct sl__doc *doc, const struct sl_growth *g)
 {
 	size_t n_terms = 0;
 
-	sl__doc_word(doc, "");
+	sl__doc_plain_cell(doc, "");
 	if (!g->is_polynomial) {
-		sl__doc_dim(doc, "no polynomial");
+		sl__doc_append_dim(doc, "no polynomial");
 		return;
 	}
 	for (int power = 0; power <= 2; power++)
 		add_term(doc, g, power, &n_terms);
 	if (!n_terms)
-		sl__doc_dim(doc, "0");
+		sl__doc_append_dim(doc, "0");
 	/* What is alive at the peak may be something else for large n. */
 	if (g->final_exponent > 1.5 && !(fabs(g->quadratic) > 0))
-		sl__doc_dim(doc, " here");
+		sl__doc_append_dim(doc, " here");
 }
 
 static const char *
@@ -272,7 +272,7 @@ add_growth_row(struct sl__doc *doc, const struct sl_growth *g)
 
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s = %lld",
 		     sl_growth_axis_text(g->axis), (long long)g->at);
-	sl__doc_word(doc, figure_text(g->figure));
+	sl__doc_plain_cell(doc, figure_text(g->figure));
 	add_formula(doc, g);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "n^%.2f", g->exponent);
 	if (!g->is_polynomial)

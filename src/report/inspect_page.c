@@ -36,11 +36,11 @@ add_ports(struct sl__doc *doc, const char *key, const char *ports, int verbose)
 			cut = at;
 	}
 	if (verbose || n < MAX_PORTS + 2) {
-		sl__doc_key(doc, key, "%s", ports);
+		sl__doc_plain_pair(doc, key, "%s", ports);
 		return;
 	}
-	sl__doc_key(doc, key, "%.*s", (int)(cut - ports), ports);
-	sl__doc_dim(doc, " and %zu more", n - MAX_PORTS);
+	sl__doc_plain_pair(doc, key, "%.*s", (int)(cut - ports), ports);
+	sl__doc_append_dim(doc, " and %zu more", n - MAX_PORTS);
 }
 
 static void
@@ -49,7 +49,7 @@ add_role(struct sl__doc *doc, uint64_t n, const char *role)
 	struct sl__text t;
 
 	if (n)
-		sl__doc_dim(doc, " + %s %s", sl__count_text(&t, n), role);
+		sl__doc_append_dim(doc, " + %s %s", sl__count_text(&t, n), role);
 }
 
 /* Whether all that is stored, but for a few indices, is of the first type. */
@@ -68,7 +68,7 @@ add_parameters(struct sl__doc *doc, const struct sl_parameters *p)
 
 	sl__doc_pair(doc, "parameters", SL__STYLE_STRONG, "%s",
 		     sl__count_text(&t, p->trainable));
-	sl__doc_plain(doc, " trainable");
+	sl__doc_append_plain(doc, " trainable");
 	add_role(doc, p->statistics, "statistics");
 	add_role(doc, p->constants,
 		 p->constants == 1 ? "constant" : "constants");
@@ -76,17 +76,17 @@ add_parameters(struct sl__doc *doc, const struct sl_parameters *p)
 	if (p->folding)
 		sl__doc_pair(doc, "", SL__STYLE_DIM, "%s", p->folding);
 	if (is_of_one_type(p)) {
-		sl__doc_plain(doc, "; %s",
+		sl__doc_append_plain(doc, "; %s",
 			      sl__bytes_text(&t, (double)p->n_bytes));
-		sl__doc_dim(doc, " of %s", sl_dtype_text(p->by_dtype[0].dtype));
+		sl__doc_append_dim(doc, " of %s", sl_dtype_text(p->by_dtype[0].dtype));
 		return;
 	}
-	sl__doc_key(doc, "stored", "%s",
+	sl__doc_plain_pair(doc, "stored", "%s",
 		    sl__bytes_text(&t, (double)p->n_bytes));
 	for (size_t k = 0; k < p->n_dtypes; k++) {
 		const struct sl_dtype_total *d = &p->by_dtype[k];
 
-		sl__doc_dim(doc, "%s%s %s", k ? ", " : ": ",
+		sl__doc_append_dim(doc, "%s%s %s", k ? ", " : ": ",
 			    sl_dtype_text(d->dtype),
 			    sl__bytes_text(&t, (double)d->n_bytes));
 	}
@@ -100,14 +100,14 @@ add_compute(struct sl__doc *doc, const struct sl_inspection *i)
 
 	sl__doc_pair(doc, "compute", is_open ? SL__STYLE_WARN : SL__STYLE_PLAIN,
 		     "%s", is_open ? "at least " : "");
-	sl__doc_more(doc, SL__STYLE_STRONG, "%sFLOPs",
-		     sl__scaled_text(&a, (double)i->flops));
+	sl__doc_append(doc, SL__STYLE_STRONG, "%sFLOPs",
+		     sl__si_prefix_text(&a, (double)i->flops));
 	if (i->conventions[SL_CONVENTION_TORCH] == i->flops)
-		sl__doc_dim(doc, " (torch %s)", sl__count_text(&a, i->flops));
-	sl__doc_plain(doc, " = 2 × %s MACs", sl__count_text(&b, i->cost.macs));
+		sl__doc_append_dim(doc, " (torch %s)", sl__count_text(&a, i->flops));
+	sl__doc_append_plain(doc, " = 2 × %s MACs", sl__count_text(&b, i->cost.macs));
 	if (i->batch > 1)
-		sl__doc_plain(doc, "; per sample %sFLOPs",
-			      sl__scaled_text(&a, (double)i->flops_per_sample));
+		sl__doc_append_plain(doc, "; per sample %sFLOPs",
+			      sl__si_prefix_text(&a, (double)i->flops_per_sample));
 }
 
 static void
@@ -116,8 +116,8 @@ add_convention(struct sl__doc *doc, const struct sl_inspection *i,
 {
 	struct sl__text t;
 
-	sl__doc_dim(doc, "%s ", name);
-	sl__doc_plain(doc, "%s", sl__count_text(&t, i->conventions[c]));
+	sl__doc_append_dim(doc, "%s ", name);
+	sl__doc_append_plain(doc, "%s", sl__count_text(&t, i->conventions[c]));
 }
 
 /* Every tool's figure in full, as people compare them, and its unit. */
@@ -127,25 +127,25 @@ add_conventions(struct sl__doc *doc, const struct sl_inspection *i)
 	int is_causal = i->conventions[SL_CONVENTION_CORE_CAUSAL] !=
 			i->conventions[SL_CONVENTION_CORE];
 
-	sl__doc_key(doc, "by tool", "%s", "");
+	sl__doc_plain_pair(doc, "by tool", "%s", "");
 	if (i->conventions[SL_CONVENTION_TORCH] != i->flops) {
 		add_convention(doc, i, SL_CONVENTION_TORCH, "torch");
-		sl__doc_dim(doc, " FLOPs");
-		sl__doc_key(doc, "", "%s", "");
+		sl__doc_append_dim(doc, " FLOPs");
+		sl__doc_plain_pair(doc, "", "%s", "");
 	}
 	add_convention(doc, i, SL_CONVENTION_FVCORE, "fvcore");
 	add_convention(doc, i, SL_CONVENTION_THOP, ", thop");
-	sl__doc_dim(doc, " MACs");
+	sl__doc_append_dim(doc, " MACs");
 	if (!is_causal && i->conventions[SL_CONVENTION_ALL] < FEW)
-		sl__doc_dim(doc, ", ");
+		sl__doc_append_dim(doc, ", ");
 	else
-		sl__doc_key(doc, "", "%s", "");
+		sl__doc_plain_pair(doc, "", "%s", "");
 	add_convention(doc, i, SL_CONVENTION_ALL, "all");
-	sl__doc_dim(doc, " FLOPs");
+	sl__doc_append_dim(doc, " FLOPs");
 	if (!is_causal)
 		return;
 	add_convention(doc, i, SL_CONVENTION_CORE_CAUSAL, ", causal halved");
-	sl__doc_dim(doc, " MACs");
+	sl__doc_append_dim(doc, " MACs");
 }
 
 static void
@@ -153,16 +153,16 @@ add_traffic(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 {
 	struct sl__text a, b, c, d;
 
-	sl__doc_key(doc, "traffic", "%s",
+	sl__doc_plain_pair(doc, "traffic", "%s",
 		    sl__bytes_text(&a, (double)i->n_bytes));
-	sl__doc_dim(doc, ", %s of it weights",
+	sl__doc_append_dim(doc, ", %s of it weights",
 		    sl__bytes_text(&b, (double)i->cost.weight_bytes));
 	if (verbose)
-		sl__doc_dim(doc, ", read %s, written %s",
+		sl__doc_append_dim(doc, ", read %s, written %s",
 			    sl__bytes_text(&c, (double)i->cost.read_bytes),
 			    sl__bytes_text(&d, (double)i->cost.written_bytes));
 	if (isfinite(i->intensity))
-		sl__doc_plain(doc, "; %.3g FLOP/B", i->intensity);
+		sl__doc_append_plain(doc, "; %.3g FLOP/B", i->intensity);
 }
 
 /* Of a quantized model: what traffic and memory are the figures of. */
@@ -174,15 +174,15 @@ add_fused(struct sl__doc *doc, const struct sl_inspection *i)
 
 	if (!f->n_quantize && !f->n_dequantize)
 		return;
-	sl__doc_key(doc, "quantized",
+	sl__doc_plain_pair(doc, "quantized",
 		    "%s QuantizeLinear and %s DequantizeLinear count as part "
 		    "of their operators",
 		    sl__count_text(&a, f->n_quantize),
 		    sl__count_text(&b, f->n_dequantize));
 	if (f->n_apart)
-		sl__doc_plain(doc, ", %s by %s", sl__count_text(&a, f->n_apart),
+		sl__doc_append_plain(doc, ", %s by %s", sl__count_text(&a, f->n_apart),
 			      f->n_apart == 1 ? "itself" : "themselves");
-	sl__doc_dim(doc,
+	sl__doc_append_dim(doc,
 		    ": traffic and memory are of integers, as engines store "
 		    "them (unfused, %s live at peak)",
 		    sl__bytes_text(&b, (double)i->memory.unfused_bytes));
@@ -199,10 +199,10 @@ add_side(struct sl__doc *doc, const struct sl_ledger_side *side,
 
 	if (!side->n_nodes)
 		return;
-	sl__doc_more(doc, SL__STYLE_WARN, ", %s %s",
+	sl__doc_append(doc, SL__STYLE_WARN, ", %s %s",
 		     sl__count_text(&t, side->n_nodes), what);
 	if (n_bytes > 0)
-		sl__doc_dim(
+		sl__doc_append_dim(
 			doc, " (%s of the bytes)",
 			sl__percent_text(&t, (double)side->n_bytes / n_bytes));
 }
@@ -221,7 +221,7 @@ add_coverage(struct sl__doc *doc, const struct sl_inspection *i)
 			     "%s%s node%s%s counted", n > 1 ? "all " : "",
 			     sl__count_text(&t, n), n == 1 ? "" : "s", that);
 	} else {
-		sl__doc_key(doc, "coverage", "%s node%s%s counted",
+		sl__doc_plain_pair(doc, "coverage", "%s node%s%s counted",
 			    sl__count_text(&t, n), n == 1 ? "" : "s", that);
 		add_side(doc, &c->estimated, i, "estimated");
 		add_side(doc, &c->unknown, i, "unknown");
@@ -230,7 +230,7 @@ add_coverage(struct sl__doc *doc, const struct sl_inspection *i)
 		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s", c->names[k]);
 	for (size_t k = 0; k < i->n_unresolved; k++)
 		sl__doc_pair(doc, k ? "" : "not inferred", SL__STYLE_WARN, "%s",
-			     sl__doc_fact(doc, &i->unresolved[k]));
+			     sl__doc_fact_sentence(doc, &i->unresolved[k]));
 }
 
 /* The types that compute, in one line; --by type has the table. */
@@ -245,17 +245,17 @@ add_types(struct sl__doc *doc, const struct sl_inspection *i)
 		if (!(g->share >= 0.0005)) /* shown as 0.0 % */
 			break;
 		if (!n_shown)
-			sl__doc_key(doc, "FLOPs in", "%s", "");
-		sl__doc_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "", g->name,
+			sl__doc_plain_pair(doc, "FLOPs in", "%s", "");
+		sl__doc_append_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "", g->name,
 			      100 * g->share);
-		sl__doc_dim(doc, " (%zu layer%s)", g->n_layers,
+		sl__doc_append_dim(doc, " (%zu layer%s)", g->n_layers,
 			    g->n_layers == 1 ? "" : "s");
 		n_shown++;
 	}
 }
 
 const char *
-sl__model_title(const char *name, const char *source)
+sl__model_display_name(const char *name, const char *source)
 {
 	const char *at;
 
@@ -279,36 +279,36 @@ add_interface(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 
 	if (*i->inputs && *i->outputs &&
 	    n_letters + strlen(i->outputs) < SHORT_LINE) {
-		sl__doc_key(doc, "in, out", "%s", i->inputs);
+		sl__doc_plain_pair(doc, "in, out", "%s", i->inputs);
 		if (*sizes)
-			sl__doc_dim(doc, " (%s)", sizes);
-		sl__doc_plain(doc, " -> %s", i->outputs);
+			sl__doc_append_dim(doc, " (%s)", sizes);
+		sl__doc_append_plain(doc, " -> %s", i->outputs);
 		return;
 	}
 	add_ports(doc, "input", i->inputs, verbose);
 	if (*i->inputs && *sizes && n_letters < SHORT_LINE)
-		sl__doc_dim(doc, " (%s)", sizes);
+		sl__doc_append_dim(doc, " (%s)", sizes);
 	else if (*sizes)
-		sl__doc_key(doc, "sizes", "%s", sizes);
+		sl__doc_plain_pair(doc, "sizes", "%s", sizes);
 	add_ports(doc, "output", i->outputs, verbose);
 }
 
 static void
 add_identity(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 {
-	const char *title = sl__model_title(i->name, i->source);
+	const char *title = sl__model_display_name(i->name, i->source);
 	struct sl__text t;
 
 	sl__doc_heading(doc, "%s", title);
-	sl__doc_dim(doc, "  ");
+	sl__doc_append_dim(doc, "  ");
 	if (title == i->name && i->source)
-		sl__doc_dim(doc, "%s, ", i->source);
+		sl__doc_append_dim(doc, "%s, ", i->source);
 	if (i->opset)
-		sl__doc_dim(doc, "opset %d, ", i->opset);
-	sl__doc_dim(doc, "%s node%s", sl__count_text(&t, i->n_nodes),
+		sl__doc_append_dim(doc, "opset %d, ", i->opset);
+	sl__doc_append_dim(doc, "%s node%s", sl__count_text(&t, i->n_nodes),
 		    i->n_nodes == 1 ? "" : "s");
 	if (i->producer && *i->producer && strcmp(i->producer, "sleuth") != 0)
-		sl__doc_dim(doc, ", by %s", i->producer);
+		sl__doc_append_dim(doc, ", by %s", i->producer);
 	add_interface(doc, i, verbose);
 	add_parameters(doc, &i->parameters);
 	add_compute(doc, i);
@@ -331,8 +331,8 @@ add_asked(struct sl__doc *doc, const struct sl_inspection *i,
 	if (how->verbose) {
 		add_identity(doc, i, 0);
 	} else if (has_layers || i->n_explanations || i->n_weights) {
-		sl__doc_heading(doc, "%s", sl__model_title(i->name, i->source));
-		sl__doc_key(doc, "sizes", "%s",
+		sl__doc_heading(doc, "%s", sl__model_display_name(i->name, i->source));
+		sl__doc_plain_pair(doc, "sizes", "%s",
 			    i->sizes && *i->sizes ? i->sizes : "fixed");
 	}
 	sl__inspect_explanations(doc, i);
@@ -345,18 +345,18 @@ void
 sl__inspect_page(struct sl__doc *doc, const void *result,
 		 const struct sl_render_options *how)
 {
-	const struct sl__inspect_result *r = result;
+	const struct sl__inspect_page_input *r = result;
 	const struct sl_inspect_view *view = &r->view;
 	const struct sl_inspection *i = r->inspections.list[0];
 
 	if (r->inspections.n > 1) {
-		sl__inspect_side(doc, r->inspections.list, r->inspections.n);
+		sl__inspect_side_by_side(doc, r->inspections.list, r->inspections.n);
 		for (size_t k = 0;
 		     r->inspections.list[0]->hardware && k < r->inspections.n;
 		     k++)
 			sl__hardware_page(
 				doc,
-				sl__model_title(r->inspections.list[k]->name,
+				sl__model_display_name(r->inspections.list[k]->name,
 						r->inspections.list[k]->source),
 				r->inspections.list[k]->hardware, how->verbose);
 		for (size_t k = 0; k < r->inspections.n; k++)
@@ -366,7 +366,7 @@ sl__inspect_page(struct sl__doc *doc, const void *result,
 	add_identity(doc, i, how->verbose);
 	sl__inspect_explanations(doc, i);
 	if (i->hardware)
-		sl__hardware_page(doc, sl__model_title(i->name, i->source),
+		sl__hardware_page(doc, sl__model_display_name(i->name, i->source),
 				  i->hardware, how->verbose);
 	/* Who asks for machines gets a page of them. */
 	if (!i->hardware || how->verbose || view->by != SL_BY_LAYER ||

@@ -7,7 +7,7 @@
 #include "result/tables.h"
 
 /* What sl_inspection_render() was given. */
-struct sl__inspect_result {
+struct sl__inspect_page_input {
 	struct sl__inspection_list inspections; /* first: what the table is of */
 	struct sl_inspect_view view;
 };
@@ -38,7 +38,7 @@ void sl__inspect_weights(struct sl__doc *doc, const struct sl_inspection *i,
 			 size_t n_top, const struct sl_render_options *how);
 
 /* Several models in one table, and a sentence on each. */
-void sl__inspect_side(struct sl__doc *doc,
+void sl__inspect_side_by_side(struct sl__doc *doc,
 		      const struct sl_inspection *const *models, size_t n);
 
 /*
@@ -46,7 +46,7 @@ void sl__inspect_side(struct sl__doc *doc,
  * is often one that its exporter gives to all; else the model's name.  Part
  * of its source, or its name.
  */
-const char *sl__model_title(const char *name, const char *source);
+const char *sl__model_display_name(const char *name, const char *source);
 
 /* The growth of that figure along that axis, or NULL. */
 const struct sl_growth *sl__growth_find(const struct sl_inspection *i,

@@ -23,7 +23,7 @@ add_exponent(struct sl__doc *doc, const struct sl_inspection *i,
 	const struct sl_growth *g = sl__growth_find(i, axis, SL_GROWTH_FLOPS);
 
 	if (!g || g->absent || !isfinite(g->exponent))
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	else if (fabs(g->exponent - g->final_exponent) < 0.005)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "n^%.0f", g->exponent);
 	else
@@ -45,10 +45,10 @@ add_mostly(struct sl__doc *doc, const struct sl_inspection *i)
 	const char *type;
 
 	if (!i->n_types || !(i->by_type[0].share > 0)) {
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 		return;
 	}
-	type = sl__type_short(&doc->arena, i->by_type[0].name, MAX_TYPE);
+	type = sl__op_type_shorten(&doc->arena, i->by_type[0].name, MAX_TYPE);
 	doc->failed |= !type;
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s %.0f%%", type ? type : "",
 		     100 * i->by_type[0].share);
@@ -62,16 +62,16 @@ add_model(struct sl__doc *doc, const struct sl_inspection *i)
 	struct sl__text t;
 
 	sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
-		     sl__model_title(i->name, i->source));
-	sl__doc_word(doc, sl__count_text(&t, i->parameters.trainable));
-	sl__doc_word(doc, sl__scaled_text(&t, (double)i->flops_per_sample));
-	sl__doc_word(doc, sl__scaled_text(&t, uses_of(i)));
-	sl__doc_word(doc, sl__bytes_text(&t, (double)i->n_bytes));
+		     sl__model_display_name(i->name, i->source));
+	sl__doc_plain_cell(doc, sl__count_text(&t, i->parameters.trainable));
+	sl__doc_plain_cell(doc, sl__si_prefix_text(&t, (double)i->flops_per_sample));
+	sl__doc_plain_cell(doc, sl__si_prefix_text(&t, uses_of(i)));
+	sl__doc_plain_cell(doc, sl__bytes_text(&t, (double)i->n_bytes));
 	if (isfinite(i->intensity))
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", i->intensity);
 	else
-		sl__doc_none(doc);
-	sl__doc_word(doc, sl__bytes_text(&t, needs));
+		sl__doc_absent_cell(doc);
+	sl__doc_plain_cell(doc, sl__bytes_text(&t, needs));
 	add_exponent(doc, i, SL_GROWTH_BATCH);
 	add_exponent(doc, i, SL_GROWTH_SEQ);
 	add_mostly(doc, i);
@@ -87,45 +87,45 @@ add_sentence(struct sl__doc *doc, const struct sl_inspection *i)
 	struct sl__text t, u;
 
 	sl__doc_text(doc, SL__STYLE_STRONG, "%s",
-		     sl__model_title(i->name, i->source));
-	sl__doc_plain(doc, ": ");
+		     sl__model_display_name(i->name, i->source));
+	sl__doc_append_plain(doc, ": ");
 	if (i->n_types && i->by_type[0].share > 0)
-		sl__doc_plain(doc, "%.1f %% %s; ", 100 * i->by_type[0].share,
+		sl__doc_append_plain(doc, "%.1f %% %s; ", 100 * i->by_type[0].share,
 			      i->by_type[0].name);
 	if (!isfinite(uses))
-		sl__doc_plain(doc, "holds no parameters");
+		sl__doc_append_plain(doc, "holds no parameters");
 	else if (uses < 1.5)
-		sl__doc_plain(doc,
+		sl__doc_append_plain(doc,
 			      "each parameter is used about once per sample, "
 			      "so at batch 1 reading them is most of the work");
 	else
-		sl__doc_plain(doc, "each parameter is used %s times per sample",
+		sl__doc_append_plain(doc, "each parameter is used %s times per sample",
 			      sl__count_text(&t, (uint64_t)(uses + 0.5)));
 	needs = (double)i->memory.parameter_bytes +
 		(double)i->memory.live_bytes;
 	weights = (double)i->memory.parameter_bytes;
 	if (needs > 0)
-		sl__doc_plain(
+		sl__doc_append_plain(
 			doc, "; %s of the memory to run is %s",
 			sl__percent_text(&u, fmax(weights, needs - weights) /
 						     needs),
 			2 * weights >= needs ? "weights" : "activations");
 	if (seq && !seq->absent && seq->final_exponent > 1.5)
-		sl__doc_plain(doc,
+		sl__doc_append_plain(doc,
 			      "; FLOPs grow as n^%.2f with the sequence length "
 			      "at %lld and as n² when it is long",
 			      seq->exponent, (long long)seq->at);
 	if (i->coverage.unknown.n_nodes)
-		sl__doc_more(doc, SL__STYLE_WARN,
+		sl__doc_append(doc, SL__STYLE_WARN,
 			     "; %s node%s of unknown cost: figures are lower "
 			     "bounds",
 			     sl__count_text(&t, i->coverage.unknown.n_nodes),
 			     i->coverage.unknown.n_nodes == 1 ? "" : "s");
-	sl__doc_plain(doc, ".");
+	sl__doc_append_plain(doc, ".");
 }
 
 void
-sl__inspect_side(struct sl__doc *doc, const struct sl_inspection *const *models,
+sl__inspect_side_by_side(struct sl__doc *doc, const struct sl_inspection *const *models,
 		 size_t n)
 {
 	static const struct sl__column columns[] = {
@@ -136,9 +136,9 @@ sl__inspect_side(struct sl__doc *doc, const struct sl_inspection *const *models,
 	};
 
 	sl__doc_heading(doc, "%zu models", n);
-	sl__doc_dim(doc, "  per sample; batch, seq: growth of FLOPs");
+	sl__doc_append_dim(doc, "  per sample; batch, seq: growth of FLOPs");
 	if (models[0]->batch > 1)
-		sl__doc_dim(doc, "; memory of batch %lld",
+		sl__doc_append_dim(doc, "; memory of batch %lld",
 			    (long long)models[0]->batch);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t k = 0; k < n; k++)

@@ -25,7 +25,7 @@ csv_line(struct sl_buf *out, const char *const texts[3], const double counts[4],
 	sl__csv_number(out, e->hi);
 	sl__csv_number(out, e->n ? (double)e->n : (double)NAN);
 	sl__csv_text(out, absent ? absent : "");
-	sl__csv_end(out);
+	sl__csv_end_line(out);
 }
 
 static const char *

@@ -38,7 +38,7 @@ interval_text(struct sl__text *text, const struct sl_estimate *e, double scale)
 
 	if (e->needs_n)
 		snprintf(text->s, sizeof(text->s), "[%.60s]",
-			 sl__needs_text(&lo, e));
+			 sl__needed_samples_text(&lo, e));
 	else
 		snprintf(text->s, sizeof(text->s), "[%.24s, %.24s]",
 			 rate_text(&lo, e->lo * scale),
@@ -67,7 +67,7 @@ add_fact(struct sl__doc *doc, const char *key,
 	 const struct sl_text_reading *fact)
 {
 	if (fact->value)
-		sl__doc_key(doc, key, "%s", fact->value);
+		sl__doc_plain_pair(doc, key, "%s", fact->value);
 	else
 		sl__doc_pair(doc, key, SL__STYLE_DIM, "%s",
 			     fact->absent ? fact->absent : "not known");
@@ -94,12 +94,12 @@ add_caches(struct sl__doc *doc, const struct sl_machine *m)
 
 		snprintf(key, sizeof(key), "L%u %s", c->level,
 			 sl_cache_kind_text(c->kind));
-		sl__doc_key(doc, key, "%zu × %s", c->n,
+		sl__doc_plain_pair(doc, key, "%zu × %s", c->n,
 			    cache_size_text(&size, c->size_bytes));
 		if (c->line_bytes)
-			sl__doc_dim(doc, ", lines of %zu B", c->line_bytes);
+			sl__doc_append_dim(doc, ", lines of %zu B", c->line_bytes);
 		if (c->n_sharing > 1)
-			sl__doc_dim(doc, ", each shared by %zu", c->n_sharing);
+			sl__doc_append_dim(doc, ", each shared by %zu", c->n_sharing);
 	}
 	if (!m->n_caches)
 		sl__doc_pair(doc, "caches", SL__STYLE_DIM,
@@ -115,7 +115,7 @@ add_caps(struct sl__doc *doc, const struct sl_machine *m)
 
 		switch (cap->cause) {
 		case SL_ISA_TILES_HIDDEN:
-			sl__doc_key(doc, "capped",
+			sl__doc_plain_pair(doc, "capped",
 				    "%s is not used: CPUID leaf 0x1D, which "
 				    "describes its tiles, is hidden (usual in "
 				    "a virtual machine), and oneDNN would "
@@ -133,11 +133,11 @@ add_counters(struct sl__doc *doc, const struct sl_machine *m)
 {
 	const char *separator = "";
 
-	sl__doc_key(doc, "counters", "%s", "");
+	sl__doc_plain_pair(doc, "counters", "%s", "");
 	for (size_t i = 0; i < m->n_counters; i++) {
 		if (m->counters[i].absent)
 			continue;
-		sl__doc_plain(doc, "%s%s", separator, m->counters[i].name);
+		sl__doc_append_plain(doc, "%s%s", separator, m->counters[i].name);
 		separator = ", ";
 	}
 	for (size_t i = 0; i < m->n_counters; i++) {
@@ -148,11 +148,11 @@ add_counters(struct sl__doc *doc, const struct sl_machine *m)
 
 		if (!reason)
 			continue;
-		sl__doc_dim(doc, "%s%s", separator, m->counters[i].name);
+		sl__doc_append_dim(doc, "%s%s", separator, m->counters[i].name);
 		separator = ", ";
 		if (!last)
 			continue;
-		sl__doc_dim(doc, ": %s", reason);
+		sl__doc_append_dim(doc, ": %s", reason);
 		separator = "; ";
 	}
 }
@@ -165,7 +165,7 @@ add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 	sl__doc_heading(doc, "%s", m->model.value ? m->model.value : "Machine");
 	if (!m->model.value)
 		add_fact(doc, "model", &m->model);
-	sl__doc_key(doc, "processors", "%s, %s, %s; %zu usable here",
+	sl__doc_plain_pair(doc, "processors", "%s, %s, %s; %zu usable here",
 		    count_text(&a, m->n_sockets, "socket"),
 		    count_text(&b, m->n_cores, "core"),
 		    count_text(&c, m->n_hardware_threads, "hardware thread"),
@@ -175,13 +175,13 @@ add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 		sl__doc_pair(doc, "memory", SL__STYLE_DIM, "%s",
 			     m->memory_bytes.absent);
 	else
-		sl__doc_key(doc, "memory", "%s, %s",
+		sl__doc_plain_pair(doc, "memory", "%s, %s",
 			    sl__bytes_text(&a, m->memory_bytes.value),
 			    count_text(&b, m->n_numa_nodes, "NUMA node"));
 	add_fact(doc, "architecture", &m->architecture);
-	sl__doc_key(doc, "extensions", "%s", m->n_isa ? "" : "none listed");
+	sl__doc_plain_pair(doc, "extensions", "%s", m->n_isa ? "" : "none listed");
 	for (size_t i = 0; i < m->n_isa; i++)
-		sl__doc_plain(doc, "%s%s", i ? " " : "", m->isa[i]);
+		sl__doc_append_plain(doc, "%s%s", i ? " " : "", m->isa[i]);
 	add_caps(doc, m);
 	add_fact(doc, "hypervisor", &m->hypervisor);
 	add_fact(doc, "governor", &m->governor);
@@ -193,7 +193,7 @@ add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 	if (verbose) {
 		add_fact(doc, "kernel", &m->kernel);
 		add_fact(doc, "microcode", &m->microcode);
-		sl__doc_key(doc, "fingerprint", "%s", m->fingerprint);
+		sl__doc_plain_pair(doc, "fingerprint", "%s", m->fingerprint);
 	}
 }
 
@@ -234,8 +234,8 @@ add_all_peaks(struct sl__doc *doc, const struct sl_machine *m)
 
 		if (p->absent)
 			continue;
-		sl__doc_word(doc, sl_dtype_text(p->dtype));
-		sl__doc_word(doc, p->isa);
+		sl__doc_plain_cell(doc, sl_dtype_text(p->dtype));
+		sl__doc_plain_cell(doc, p->isa);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", p->n_bits);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", p->n_threads);
 		add_peak_cells(doc, m, p);
@@ -276,16 +276,16 @@ add_main_peaks(struct sl__doc *doc, const struct sl_machine *m)
 
 		if (one->absent || one->n_threads != 1)
 			continue;
-		sl__doc_word(doc, sl_dtype_text(one->dtype));
-		sl__doc_word(doc, one->isa);
+		sl__doc_plain_cell(doc, sl_dtype_text(one->dtype));
+		sl__doc_plain_cell(doc, one->isa);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", one->n_bits);
 		add_peak_cells(doc, m, one);
 		all = on_all_threads(m, one);
 		if (all) {
 			add_peak_cells(doc, m, all);
 		} else {
-			sl__doc_none(doc);
-			sl__doc_none(doc);
+			sl__doc_absent_cell(doc);
+			sl__doc_absent_cell(doc);
 		}
 	}
 }
@@ -294,7 +294,7 @@ static void
 add_peaks(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 {
 	sl__doc_heading(doc, "Arithmetic");
-	sl__doc_dim(doc, "  in Gop/s");
+	sl__doc_append_dim(doc, "  in Gop/s");
 	if (verbose)
 		add_all_peaks(doc, m);
 	else
@@ -319,9 +319,9 @@ add_level_cell(struct sl__doc *doc, const struct sl_machine *m,
 	struct sl__text t;
 
 	if (!l || l->n_threads != row->n_threads)
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	else
-		sl__doc_word(doc, rate_text(&t, l->value.value * scale));
+		sl__doc_plain_cell(doc, rate_text(&t, l->value.value * scale));
 }
 
 static void
@@ -332,8 +332,8 @@ add_level_row(struct sl__doc *doc, const struct sl_machine *m,
 		     nt ? " NT" : "");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", row->n_threads);
 	if (nt) {
-		sl__doc_word(doc, "");
-		sl__doc_word(doc, "");
+		sl__doc_plain_cell(doc, "");
+		sl__doc_plain_cell(doc, "");
 		add_level_cell(doc, m, row, SL_ACCESS_STORE_NT);
 		add_level_cell(doc, m, row, SL_ACCESS_COPY_NT);
 		add_level_cell(doc, m, row, SL_ACCESS_TRIAD_NT);
@@ -369,10 +369,10 @@ add_level_errors(struct sl__doc *doc, const struct sl_machine *m)
 	else
 		sl__doc_text(doc, SL__STYLE_WARN, "No intervals");
 	if (n_without)
-		sl__doc_more(doc, SL__STYLE_WARN,
+		sl__doc_append(doc, SL__STYLE_WARN,
 			     "; %zu of %zu figures have too few probes for one",
 			     n_without, m->n_levels);
-	sl__doc_dim(doc, ".");
+	sl__doc_append_dim(doc, ".");
 }
 
 static void
@@ -385,7 +385,7 @@ add_levels(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 	};
 
 	sl__doc_heading(doc, "Memory");
-	sl__doc_dim(doc, "  bandwidths in GB/s");
+	sl__doc_append_dim(doc, "  bandwidths in GB/s");
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < m->n_levels; i++) {
 		const struct sl_memory_level *l = &m->levels[i];
@@ -428,11 +428,11 @@ add_level_intervals(struct sl__doc *doc, const struct sl_machine *m)
 		int is_chase = l->access == SL_ACCESS_CHASE;
 		double scale = is_chase ? 1 : 1e-9;
 
-		sl__doc_word(doc, sl_level_text(l->level));
-		sl__doc_word(doc, sl_access_text(l->access));
+		sl__doc_plain_cell(doc, sl_level_text(l->level));
+		sl__doc_plain_cell(doc, sl_access_text(l->access));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", l->n_threads);
-		sl__doc_word(doc, rate_text(&t, l->value.value * scale));
-		sl__doc_word(doc, is_chase ? "ns" : "GB/s");
+		sl__doc_plain_cell(doc, rate_text(&t, l->value.value * scale));
+		sl__doc_plain_cell(doc, is_chase ? "ns" : "GB/s");
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
 			     interval_text(&t, &l->value, scale));
 		sl__doc_cell(doc, SL__STYLE_DIM, "%zu", l->value.n);
@@ -453,19 +453,19 @@ add_roofline(struct sl__doc *doc, const struct sl_machine *m, size_t n_columns)
 
 	sl__doc_heading(doc, "Roofline, %zu thread%s", m->max_threads,
 			m->max_threads == 1 ? "" : "s");
-	if (!sl__roofline_of(&roofline, m, m->max_threads)) {
+	if (!sl__roofline_of_machine(&roofline, m, m->max_threads)) {
 		sl__doc_text(doc, SL__STYLE_WARN,
 			     "absent: no peak or no level of memory was found");
 		return;
 	}
 	sl__roofline_draw(doc, &roofline, n_columns);
-	lowest = sl__roofline_lowest(&roofline);
+	lowest = sl__roofline_lowest_slope(&roofline);
 	sl__doc_text(doc, SL__STYLE_PLAIN,
 		     "x axis: FLOP per byte. With data from %s (%sB/s), f32 "
 		     "reaches its peak of %sFLOP/s above %.1f FLOP/B, the "
 		     "ridge; dotted: the caches.",
-		     lowest->name, sl__scaled_text(&b, lowest->value),
-		     sl__scaled_text(&a, peak), peak / lowest->value);
+		     lowest->name, sl__si_prefix_text(&b, lowest->value),
+		     sl__si_prefix_text(&a, peak), peak / lowest->value);
 }
 
 static void

@@ -36,7 +36,7 @@ put_code(struct sl_buf *out, const char *text)
 {
 	size_t n = 0, n_ticks = 0, n_most = 0;
 
-	for (; text[n] && sl__doc_style_mark(text[n]) < 0; n++) {
+	for (; text[n] && sl__doc_style_from_byte(text[n]) < 0; n++) {
 		n_ticks = text[n] == '`' ? n_ticks + 1 : 0;
 		n_most = n_ticks > n_most ? n_ticks : n_most;
 	}
@@ -58,7 +58,7 @@ put_escaped(struct sl_buf *out, const char *text, enum place place)
 	char last = 0;
 
 	for (; *text; text++) {
-		int mark = sl__doc_style_mark(*text);
+		int mark = sl__doc_style_from_byte(*text);
 
 		if (mark < 0) {
 			/* Blanks that set a page for the eye are one here. */
@@ -95,7 +95,7 @@ static void
 put_raw(struct sl_buf *out, const char *text)
 {
 	for (; *text; text++) {
-		if (sl__doc_style_mark(*text) < 0)
+		if (sl__doc_style_from_byte(*text) < 0)
 			sl__buf_add(out, text, 1);
 	}
 }
@@ -135,7 +135,7 @@ put_drawing(struct sl_buf *out, const struct sl__block *block)
 static void
 put_table(struct sl_buf *out, const struct sl__block *block)
 {
-	uint64_t empty = sl__empty_columns(block);
+	uint64_t empty = sl__doc_table_empty_columns(block);
 	size_t n = 0;
 
 	if (!block->n_columns)

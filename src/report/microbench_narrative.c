@@ -21,7 +21,7 @@ struct narrator {
 };
 
 const char *
-sl__micro_size_text(struct sl__micro_size *text, int64_t value)
+sl__micro_size_text(struct sl__micro_size_buffer *text, int64_t value)
 {
 	const int64_t ki = 1024, mi = 1024 * 1024;
 
@@ -48,7 +48,7 @@ static const char *
 span(struct sl__phrase *w, const struct sl_micro_series *s, size_t a, size_t b,
      const char *between)
 {
-	struct sl__micro_size first, last;
+	struct sl__micro_size_buffer first, last;
 	struct sl__phrase sizes;
 
 	snprintf(sizes.s, sizeof(sizes.s), "%s%s%s",
@@ -163,7 +163,7 @@ tell_verdicts(struct narrator *t)
 	if (has_overhead && step->n)
 		add(line, "; an empty step takes %s",
 		    sl__phrase_time(&w, step->value));
-	sl__narrate(t->to, "%s: %s.", s->name, line);
+	sl__narrative_add_sentence(t->to, "%s: %s.", s->name, line);
 }
 
 static const struct sl_micro_crossover *
@@ -192,7 +192,7 @@ tell_roofs(struct narrator *t)
 	if (!last->roof)
 		return;
 	if (crossover)
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "It is on the %s side of the roofline from %s on "
 			    "(%.3g FLOP/B), on the %s side before.",
 			    is_up ? "compute" : "memory",
@@ -200,16 +200,16 @@ tell_roofs(struct narrator *t)
 			    s->points[crossover->at].intensity,
 			    is_up ? "memory" : "compute");
 	else if (!last->flops)
-		sl__narrate(
+		sl__narrative_add_sentence(
 			t->to,
 			"It does no arithmetic, so memory is its only bound.");
 	else if (!isfinite(ridge))
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "The compute peak is not known here, so memory is "
 			    "its only known bound: %.3g FLOP/B at %s.",
 			    last->intensity, place(&w, s, s->largest));
 	else
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "It is on the %s side of the roofline at every "
 			    "size: %.3g FLOP/B at %s; for data in DRAM the "
 			    "ridge is at %.3g FLOP/B.",
@@ -234,7 +234,7 @@ tell_levels(struct narrator *t)
 		    is_compute(at) || before->micro_class == SL_MICRO_UNKNOWN ||
 		    at->micro_class == SL_MICRO_UNKNOWN)
 			continue;
-		sl__narrate(
+		sl__narrative_add_sentence(
 			t->to,
 			"Its working set leaves %s between %s: %s before, %s "
 			"after%s.",
@@ -284,17 +284,17 @@ tell_reached(struct narrator *t)
 	if (isnan(most) || s->n_measured < 2)
 		return;
 	if (s->reached == sl__micro_next_measured(s, 0))
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "It reaches 80 %% of its roof at every size, and "
 			    "at most %.0f %%, at %s.",
 			    most, place(&b, s, best));
 	else if (s->reached != SIZE_MAX)
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "It reaches 80 %% of its roof from %s on, and at "
 			    "most %.0f %%, at %s.",
 			    place(&a, s, s->reached), most, place(&b, s, best));
 	else
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "It reaches at most %.0f %% of its roof, at %s, "
 			    "and %.0f %% at the largest size.",
 			    most, place(&b, s, best),
@@ -312,12 +312,12 @@ tell_fastest(struct narrator *t)
 	if (s->n_measured < 2)
 		return;
 	if (best == s->largest)
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "It is fastest at the largest size: %s at %s.",
 			    rate_words(&x, &s->points[best], in_flops),
 			    place(&a, s, best));
 	else
-		sl__narrate(t->to, "It is fastest at %s: %s, against %s at %s.",
+		sl__narrative_add_sentence(t->to, "It is fastest at %s: %s, against %s at %s.",
 			    place(&a, s, best),
 			    rate_words(&x, &s->points[best], in_flops),
 			    rate_words(&y, &s->points[s->largest], in_flops),
@@ -341,7 +341,7 @@ tell_type(struct narrator *t)
 			return;
 	}
 	if (kernel)
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "By its name, the kernel %s does not compute in "
 			    "%s: these may be figures of f32.",
 			    kernel, type);
@@ -351,11 +351,11 @@ static void
 tell_impossible(struct narrator *t, const char *where,
 		const struct sl_fact *fact)
 {
-	const char *words = sl__fact_words(&t->to->arena, fact);
+	const char *words = sl__fact_sentence(&t->to->arena, fact);
 
 	t->to->has_failed |= !words;
 	if (words)
-		sl__narrate(t->to, "At %s: %s.", where, words);
+		sl__narrative_add_sentence(t->to, "At %s: %s.", where, words);
 }
 
 static void
@@ -376,12 +376,12 @@ tell_remarks(struct narrator *t)
 			tell_impossible(t, place(&w, s, i), p->impossible);
 	}
 	if (n_unsure)
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "The intervals of %zu of %zu sizes allow another "
 			    "verdict (marked ?).",
 			    n_unsure, s->n_measured);
 	if (n_disturbed)
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "Background load disturbed %zu of %zu sizes.",
 			    n_disturbed, s->n_measured);
 }
@@ -397,7 +397,7 @@ no_focus(const struct sl_micro_series *s)
 }
 
 const char *
-sl__micro_reason_text(struct sl__phrase *w, const struct sl_microbench *of,
+sl__micro_optimize_reason(struct sl__phrase *w, const struct sl_microbench *of,
 		      const struct sl_micro_series *s)
 {
 	const struct sl_micro_point *p;
@@ -496,7 +496,7 @@ tell_classes(struct narrator *t)
 				add(line, "%s%s", *line ? ", " : "", s->name);
 		}
 		if (*line)
-			sl__narrate(t->to, "%s: %s.", classes[k].words, line);
+			sl__narrative_add_sentence(t->to, "%s: %s.", classes[k].words, line);
 	}
 }
 
@@ -513,7 +513,7 @@ tell_extremes(struct narrator *t)
 	b = &m->series[m->least_efficient];
 	p = &a->points[a->largest];
 	q = &b->points[b->largest];
-	sl__narrate(
+	sl__narrative_add_sentence(
 		t->to,
 		"Most efficient: %s, %.0f %% of its %s roof; least: %s, %.0f "
 		"%% of its %s roof.",

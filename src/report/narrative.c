@@ -23,7 +23,7 @@ sl__narrative_release(struct sl__narrative *narrative)
 }
 
 void
-sl__narrate(struct sl__narrative *to, const char *format, ...)
+sl__narrative_add_sentence(struct sl__narrative *to, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
@@ -61,7 +61,7 @@ sl__narrative_json(struct sl__json *json, const struct sl__narrative *narrative)
 }
 
 void
-sl__narrated_page(struct sl__doc *doc, sl__narrator *narrator,
+sl__narrator_page(struct sl__doc *doc, sl__narrator *narrator,
 		  const void *record, const void *parent, size_t n_most)
 {
 	struct sl__narrative narrative;
@@ -73,7 +73,7 @@ sl__narrated_page(struct sl__doc *doc, sl__narrator *narrator,
 }
 
 void
-sl__narrated_json(struct sl__json *json, sl__narrator *narrator,
+sl__narrator_json(struct sl__json *json, sl__narrator *narrator,
 		  const void *record, const void *parent)
 {
 	struct sl__narrative narrative;

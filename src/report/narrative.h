@@ -26,7 +26,7 @@ void sl__narrative_release(struct sl__narrative *narrative);
 
 /* Adds a sentence, cut at 1023 characters; beyond SL__SENTENCES_MOST there is
  * none. */
-void sl__narrate(struct sl__narrative *to, const char *format, ...)
+void sl__narrative_add_sentence(struct sl__narrative *to, const char *format, ...)
 	__attribute__((format(__printf__, 2, 3)));
 
 /* The first n_most of them as a list on a page, or all under "sentences". */
@@ -41,9 +41,9 @@ typedef void sl__narrator(struct sl__narrative *to, const void *record,
 			  const void *parent);
 
 /* The same of what a narrator says. */
-void sl__narrated_page(struct sl__doc *doc, sl__narrator *narrator,
+void sl__narrator_page(struct sl__doc *doc, sl__narrator *narrator,
 		       const void *record, const void *parent, size_t n_most);
-void sl__narrated_json(struct sl__json *json, sl__narrator *narrator,
+void sl__narrator_json(struct sl__json *json, sl__narrator *narrator,
 		       const void *record, const void *parent);
 
 #endif

@@ -50,13 +50,13 @@ static char *
 copy_with(struct sl__arena *arena, const char *text, replacement *replace)
 {
 	const char *p = text ? text : "";
-	char word[SL__UTF8_SHOWN], *copy;
+	char word[SL__UTF8_PRINTABLE_CHAR_BYTES], *copy;
 	size_t cap = strlen(p), n = 0, at = 0;
 	uint32_t code = 0;
 
-	if (cap > (SIZE_MAX - 1) / SL__UTF8_SHOWN)
+	if (cap > (SIZE_MAX - 1) / SL__UTF8_PRINTABLE_CHAR_BYTES)
 		return NULL;
-	copy = sl__arena_alloc(arena, SL__UTF8_SHOWN * cap + 1);
+	copy = sl__arena_alloc(arena, SL__UTF8_PRINTABLE_CHAR_BYTES * cap + 1);
 	if (!copy)
 		return NULL;
 	for (; *p; p += n ? n : 1) {
@@ -82,15 +82,15 @@ replace_unprintable(char *to, uint32_t code, size_t n_bytes)
 	if (n_bytes && !sl__utf8_is_unprintable(code))
 		return 0;
 	if (!n_bytes)
-		snprintf(to, SL__UTF8_SHOWN, "\xef\xbf\xbd"); /* U+FFFD */
+		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "\xef\xbf\xbd"); /* U+FFFD */
 	else if (code == '\n')
-		snprintf(to, SL__UTF8_SHOWN, "\\n");
+		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "\\n");
 	else if (code == '\t')
-		snprintf(to, SL__UTF8_SHOWN, "\\t");
+		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "\\t");
 	else if (code < 0x100)
-		snprintf(to, SL__UTF8_SHOWN, "\\x%02x", (unsigned)code);
+		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "\\x%02x", (unsigned)code);
 	else
-		snprintf(to, SL__UTF8_SHOWN, "\\u%04x", (unsigned)code);
+		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "\\u%04x", (unsigned)code);
 	return 1;
 }
 
@@ -106,18 +106,18 @@ replace_foreign(char *to, uint32_t code, size_t n_bytes)
 		if (signs[i].code == code)
 			ascii = signs[i].ascii;
 	}
-	snprintf(to, SL__UTF8_SHOWN, "%s", ascii);
+	snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "%s", ascii);
 	return 1;
 }
 
 size_t
-sl__utf8_show(char to[SL__UTF8_SHOWN], const char *text)
+sl__utf8_printable_char(char to[SL__UTF8_PRINTABLE_CHAR_BYTES], const char *text)
 {
 	uint32_t code = 0;
 	size_t n = sl__utf8_decode(text, &code);
 
 	if (!replace_unprintable(to, code, n))
-		snprintf(to, SL__UTF8_SHOWN, "%.*s", (int)n, text);
+		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "%.*s", (int)n, text);
 	return n ? n : 1;
 }
 

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 
 /* Room for what stands for one code point in a page, and its NUL. */
-enum { SL__UTF8_SHOWN = 12 };
+enum { SL__UTF8_PRINTABLE_CHAR_BYTES = 12 };
 
 /*
  * Code points in 'text', which is what a terminal needs columns for as long
@@ -19,7 +19,7 @@ size_t sl__utf8_width(const char *text);
  * Writes the code point that begins at 'text' as sl__utf8_printable() does,
  * which is itself in most cases; returns its bytes as sl__utf8_step() does.
  */
-size_t sl__utf8_show(char to[SL__UTF8_SHOWN], const char *text);
+size_t sl__utf8_printable_char(char to[SL__UTF8_PRINTABLE_CHAR_BYTES], const char *text);
 
 /*
  * Each returns a copy in the arena, or NULL when out of memory; NULL text

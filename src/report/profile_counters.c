@@ -35,12 +35,12 @@ add_count(struct sl__doc *doc, const struct sl_profile *p,
 	struct sl__text t;
 
 	if (!isfinite(count))
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	else if (count < 1000)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%.0f", mark, count);
 	else
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s", mark,
-			     sl__scaled_text(&t, count));
+			     sl__si_prefix_text(&t, count));
 }
 
 static void
@@ -50,17 +50,17 @@ add_row(struct sl__doc *doc, const struct sl_profile *p,
 	const double *of = o->counts->of;
 	double pace = of[SL_EVENT_INSTRUCTIONS] / of[SL_EVENT_CYCLES];
 	double stalled = of[SL_EVENT_STALLS] / of[SL_EVENT_CYCLES];
-	const char *name = sl__name_short(&doc->arena, o->name, n_label);
+	const char *name = sl__layer_name_shorten(&doc->arena, o->name, n_label);
 	struct sl__text t;
 
-	sl__doc_word(doc, sl__doc_made(doc, name));
+	sl__doc_plain_cell(doc, sl__doc_text_or_nomem(doc, name));
 	add_count(doc, p, o, SL_EVENT_CYCLES);
 	sl__doc_cell(doc, isfinite(pace) ? SL__STYLE_STRONG : SL__STYLE_DIM,
-		     "%s", sl__figure_text(&t, pace));
+		     "%s", sl__three_digit_text(&t, pace));
 	if (isfinite(stalled))
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%.0f%%", 100 * stalled);
 	else
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	add_count(doc, p, o, SL_EVENT_L1_MISSES);
 	add_count(doc, p, o, SL_EVENT_L2_MISSES);
 	add_count(doc, p, o, SL_EVENT_L3_MISSES);
@@ -80,9 +80,9 @@ add_uses(struct sl__doc *doc, const struct sl_profile *p)
 				     use->absent ? use->absent : "not counted");
 			continue;
 		}
-		sl__doc_key(doc, event, "%s", use->counter);
+		sl__doc_plain_pair(doc, event, "%s", use->counter);
 		if (use->running_share < ALL_TURNS)
-			sl__doc_more(doc, SL__STYLE_WARN,
+			sl__doc_append(doc, SL__STYLE_WARN,
 				     ", for %s of the time, scaled up (~)",
 				     sl__percent_text(&t, use->running_share));
 	}
@@ -107,7 +107,7 @@ sl__profile_counters(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		return;
 	}
 	sl__doc_heading(doc, "What the CPU counted");
-	sl__doc_dim(doc, "  a call, all threads");
+	sl__doc_append_dim(doc, "  a call, all threads");
 	sl__doc_table(doc, columns, N_COLUMNS);
 	for (size_t i = 0; i < p->n_operations; i++) {
 		const struct sl_operation *o = &p->operations[p->by_time[i]];

@@ -87,7 +87,7 @@ explain_accounting(struct sl__doc *doc, const struct sl_profile *p)
 	    "minus bare iterations, run in turn: %s %s). What remains, signed, "
 	    "is "
 	    "unattributed. Each of the others is measured by itself.",
-	    sl__time_value(&a, o, NULL), sl__time_interval(&b, o, NULL));
+	    sl__time_value(&a, o, NULL), sl__time_bounds_text(&b, o, NULL));
 	SAY("More than 2 %% unattributed means that something was not seen, "
 	    "and "
 	    "makes the verdict inconclusive. An idle machine or more time "

@@ -26,10 +26,10 @@ add_reasons(struct sl__doc *doc, const char *key, const struct sl_fact *reasons,
 	    size_t n, int is_whole)
 {
 	for (size_t i = 0; i < n && (is_whole || !i); i++)
-		sl__doc_key(doc, i ? "" : key, "%s",
-			    sl__doc_fact(doc, &reasons[i]));
+		sl__doc_plain_pair(doc, i ? "" : key, "%s",
+			    sl__doc_fact_sentence(doc, &reasons[i]));
 	if (!is_whole && n > 1)
-		sl__doc_dim(doc, " (%zu more)", n - 1);
+		sl__doc_append_dim(doc, " (%zu more)", n - 1);
 }
 
 static const char *
@@ -62,7 +62,7 @@ add_shares(struct sl__doc *doc, const struct sl_finding *f)
 		if (!best)
 			break;
 		used |= 1u << best;
-		sl__doc_dim(doc, "%s%.0f %% %s", separator,
+		sl__doc_append_dim(doc, "%s%.0f %% %s", separator,
 			    100 * f->shares[best],
 			    sl_bound_text((enum sl_bound)best));
 		separator = ", ";
@@ -80,9 +80,9 @@ sl__profile_verdict(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		     is_open ? SL__STYLE_WARN : SL__STYLE_STRONG, "%s",
 		     verdict_text(f->bottleneck));
 	if (!is_open)
-		sl__doc_plain(doc, ", confidence %.2f", f->confidence);
+		sl__doc_append_plain(doc, ", confidence %.2f", f->confidence);
 	else if (!f->n_evidence && !f->n_against)
-		sl__doc_dim(doc, ": no experiments were made");
+		sl__doc_append_dim(doc, ": no experiments were made");
 	add_shares(doc, f);
 	add_reasons(doc, is_open ? "because" : "evidence", f->evidence,
 		    f->n_evidence, is_whole);
@@ -106,9 +106,9 @@ sl__profile_evidence(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 			sl__doc_heading(doc, "What bounds the operations");
 		is_open = 1;
 		sl__doc_text(doc, SL__STYLE_STRONG, "%s", o->name);
-		sl__doc_plain(doc, "  %s", sl_bound_text(j->bound));
+		sl__doc_append_plain(doc, "  %s", sl_bound_text(j->bound));
 		if (j->bound != SL_BOUND_UNKNOWN)
-			sl__doc_dim(doc, ", confidence %.2f", j->confidence);
+			sl__doc_append_dim(doc, ", confidence %.2f", j->confidence);
 		add_reasons(doc,
 			    j->bound == SL_BOUND_UNKNOWN ? "because"
 							 : "evidence",
@@ -124,12 +124,12 @@ add_speeds(struct sl__doc *doc, const struct sl_profile *p)
 	const struct sl_rates *r = &p->rates;
 	struct sl__text a;
 
-	sl__doc_key(doc, "roofline", "executes %sFLOP/s",
-		    sl__scaled_text(&a, r->executed_flops_per_s));
-	sl__doc_plain(doc, " of %sFLOP/s peak",
-		      sl__scaled_text(&a, p->ceilings.flops_per_s.value));
-	sl__doc_plain(doc, ", moves %sB/s",
-		      sl__scaled_text(&a, r->bytes_per_s));
+	sl__doc_plain_pair(doc, "roofline", "executes %sFLOP/s",
+		    sl__si_prefix_text(&a, r->executed_flops_per_s));
+	sl__doc_append_plain(doc, " of %sFLOP/s peak",
+		      sl__si_prefix_text(&a, p->ceilings.flops_per_s.value));
+	sl__doc_append_plain(doc, ", moves %sB/s",
+		      sl__si_prefix_text(&a, r->bytes_per_s));
 }
 
 /* How much of the time arithmetic by itself would take, and bytes from the
@@ -142,11 +142,11 @@ add_efficiency(struct sl__doc *doc, const struct sl_rates *r)
 	if (!isfinite(r->compute_efficiency) ||
 	    !isfinite(r->bandwidth_efficiency))
 		return;
-	sl__doc_key(doc, "", "at peak rates: arithmetic ");
-	sl__doc_more(doc, SL__STYLE_STRONG, "%s",
+	sl__doc_plain_pair(doc, "", "at peak rates: arithmetic ");
+	sl__doc_append(doc, SL__STYLE_STRONG, "%s",
 		     sl__percent_text(&a, r->compute_efficiency));
-	sl__doc_plain(doc, " of the time, data movement ");
-	sl__doc_more(doc, SL__STYLE_STRONG, "%s",
+	sl__doc_append_plain(doc, " of the time, data movement ");
+	sl__doc_append(doc, SL__STYLE_STRONG, "%s",
 		     sl__percent_text(&a, r->bandwidth_efficiency));
 }
 
@@ -159,18 +159,18 @@ add_distance(struct sl__doc *doc, const struct sl_profile *p)
 	double away = p->latency.median.value / p->rates.bound_ns;
 	struct sl__text t;
 
-	sl__doc_key(doc, "", "%s", "");
+	sl__doc_plain_pair(doc, "", "%s", "");
 	if (n_bytes > 0 && isfinite(intensity))
-		sl__doc_plain(doc, "%.3g FLOP/B", intensity);
+		sl__doc_append_plain(doc, "%.3g FLOP/B", intensity);
 	if (n_bytes > 0 && isfinite(p->ceilings.ridge) && p->ceilings.ridge > 0)
-		sl__doc_dim(doc, ", ridge at %.3g", p->ceilings.ridge);
+		sl__doc_append_dim(doc, ", ridge at %.3g", p->ceilings.ridge);
 	if (p->rates.bound_ns > 0 && isfinite(away))
-		sl__doc_plain(doc, "; lower bound %s, ",
+		sl__doc_append_plain(doc, "; lower bound %s, ",
 			      sl__time_text(&t, p->rates.bound_ns));
 	if (p->rates.bound_ns > 0 && isfinite(away) && away < 999.5)
-		sl__doc_more(doc, SL__STYLE_STRONG, "%.3g × faster", away);
+		sl__doc_append(doc, SL__STYLE_STRONG, "%.3g × faster", away);
 	else if (p->rates.bound_ns > 0 && away < 1e15)
-		sl__doc_more(doc, SL__STYLE_STRONG, "%s × faster",
+		sl__doc_append(doc, SL__STYLE_STRONG, "%s × faster",
 			     sl__count_text(&t, (uint64_t)(away + 0.5)));
 }
 
@@ -179,16 +179,16 @@ add_ceilings(struct sl__doc *doc, const struct sl_ceilings *c)
 {
 	struct sl__text a;
 
-	sl__doc_key(doc, "ceilings", "%s %sFLOP/s", sl_dtype_text(c->dtype),
-		    sl__scaled_text(&a, c->flops_per_s.value));
+	sl__doc_plain_pair(doc, "ceilings", "%s %sFLOP/s", sl_dtype_text(c->dtype),
+		    sl__si_prefix_text(&a, c->flops_per_s.value));
 	for (size_t i = 0; i < c->n_levels; i++)
-		sl__doc_plain(
+		sl__doc_append_plain(
 			doc, ", %s %sB/s", sl_level_text(c->levels[i].level),
-			sl__scaled_text(&a, c->levels[i].bytes_per_s.value));
-	sl__doc_dim(doc, "; %zu thread%s, probed between iterations",
+			sl__si_prefix_text(&a, c->levels[i].bytes_per_s.value));
+	sl__doc_append_dim(doc, "; %zu thread%s, probed between iterations",
 		    c->n_threads, c->n_threads == 1 ? "" : "s");
 	if (c->step_ns.n)
-		sl__doc_dim(doc, "; an empty step takes %s",
+		sl__doc_append_dim(doc, "; an empty step takes %s",
 			    sl__time_text(&a, c->step_ns.value));
 }
 
@@ -228,7 +228,7 @@ add_amdahl_row(struct sl__doc *doc, const struct sl_amdahl *a,
 {
 	struct sl__text t;
 
-	sl__doc_word(doc, label);
+	sl__doc_plain_cell(doc, label);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.1f%%", 100 * a->share);
 	add_speedup(doc, SL__STYLE_PLAIN, a->at_2);
 	add_speedup(doc, SL__STYLE_PLAIN, a->at_4);
@@ -239,7 +239,7 @@ add_amdahl_row(struct sl__doc *doc, const struct sl_amdahl *a,
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
 			     sl__ratio_estimate(&t, &a->measured_limit));
 	else
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 }
 
 /* Why limits were not measured: the first reason that there is. */
@@ -255,7 +255,7 @@ add_unmeasured(struct sl__doc *doc, const struct sl_amdahl *rows, size_t n)
 }
 
 const char *
-sl__amdahl_text(struct sl__arena *arena, const struct sl_profile *p,
+sl__amdahl_target_name(struct sl__arena *arena, const struct sl_profile *p,
 		const struct sl_amdahl *row)
 {
 	const struct sl_operation *o = &p->operations[row->operation];
@@ -273,11 +273,11 @@ amdahl_labels(struct sl__doc *doc, const struct sl_profile *p, size_t n,
 	const char **labels = NULL;
 
 	for (size_t i = 0; names && i < n; i++) {
-		names[i] = sl__amdahl_text(&doc->arena, p, &p->amdahl[i]);
+		names[i] = sl__amdahl_target_name(&doc->arena, p, &p->amdahl[i]);
 		doc->failed |= !names[i];
 	}
 	if (!doc->failed)
-		labels = sl__row_names(&doc->arena, names, n, n_columns);
+		labels = sl__row_names_shorten(&doc->arena, names, n, n_columns);
 	doc->failed |= !labels;
 	return labels;
 }
@@ -306,7 +306,7 @@ sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (!sheet->how->verbose && n > AMDAHL_SHOWN)
 		n = AMDAHL_SHOWN;
 	sl__doc_heading(doc, "What if one thing were faster");
-	sl__doc_dim(doc, "  speed-up of the model, predicted and measured");
+	sl__doc_append_dim(doc, "  speed-up of the model, predicted and measured");
 	sl__doc_table(doc, is_wide ? wide_columns : columns, is_wide ? 7 : 6);
 	labels = amdahl_labels(doc, p, n,
 			       width / 3 > MIN_LABEL ? width / 3 : MIN_LABEL);
@@ -327,7 +327,7 @@ advice_text(struct sl__doc *doc, const struct sl__profile_sheet *sheet,
 	if (!sheet->how->verbose && what.names[0] &&
 	    strlen(what.names[0]) > LONG_NAME)
 		what.names[0] = sl__profile_row_name(doc, sheet, what.names[0]);
-	return sl__doc_fact(doc, &what);
+	return sl__doc_fact_sentence(doc, &what);
 }
 
 static void
@@ -337,7 +337,7 @@ add_command(struct sl__doc *doc, const struct sl_profile *p,
 	struct sl_buf text = {0};
 
 	if (!a->trial.action)
-		sl__doc_dim(doc, "; no command yet");
+		sl__doc_append_dim(doc, "; no command yet");
 	else if (sl_advice_command(p, a, &text, NULL))
 		doc->failed = 1;
 	else
@@ -353,7 +353,7 @@ add_expected(struct sl__doc *doc, const struct sl_advice *a)
 	if (sl_advice_expected(a, &text, NULL))
 		doc->failed = 1;
 	else
-		sl__doc_more(doc, SL__STYLE_STRONG, "%s", text.data);
+		sl__doc_append(doc, SL__STYLE_STRONG, "%s", text.data);
 	sl_buf_release(&text);
 }
 
@@ -371,7 +371,7 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		sl__doc_text(doc, SL__STYLE_DIM,
 			     "No change that was considered promises a gain.");
 	if (n < p->n_advice)
-		sl__doc_dim(doc, "  %zu of %zu; -v has all", n, p->n_advice);
+		sl__doc_append_dim(doc, "  %zu of %zu; -v has all", n, p->n_advice);
 	for (size_t i = 0; i < n; i++) {
 		const struct sl_advice *a = &p->advice[i];
 
@@ -379,7 +379,7 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 			     "%s: ", advice_text(doc, sheet, a));
 		add_expected(doc, a);
 		if (sheet->how->verbose || sheet->view->explain)
-			sl__doc_dim(doc, " (%s)", sl__doc_fact(doc, &a->basis));
+			sl__doc_append_dim(doc, " (%s)", sl__doc_fact_sentence(doc, &a->basis));
 		add_command(doc, p, a);
 	}
 	sl__profile_explain(doc, SL__TOPIC_ADVICE, sheet);

@@ -58,7 +58,7 @@ add_time(struct sl__doc *doc, double ns, const struct look *look)
 	double value = sl__time_scaled(ns, &unit);
 
 	if (isnan(ns))
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	else
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
 			     value >= 1000 ? 0 : 3, value);
@@ -76,7 +76,7 @@ add_figure(struct sl__doc *doc, double x)
 	struct sl__text t;
 
 	sl__doc_cell(doc, isfinite(x) ? SL__STYLE_PLAIN : SL__STYLE_DIM, "%s",
-		     sl__figure_text(&t, x));
+		     sl__three_digit_text(&t, x));
 }
 
 /* A rate in 10^9 a second; "-" where nothing is counted. */
@@ -91,10 +91,10 @@ static void
 add_name(struct sl__doc *doc, const char *name, const struct look *look)
 {
 	const char **label =
-		sl__row_names(&doc->arena, &name, 1, look->n_label);
+		sl__row_names_shorten(&doc->arena, &name, 1, look->n_label);
 
 	doc->failed |= !label;
-	sl__doc_word(doc, label ? *label : "");
+	sl__doc_plain_cell(doc, label ? *label : "");
 }
 
 /* Labels of the operations that take longest, distinct from each other. */
@@ -109,7 +109,7 @@ name_rows(struct sl__doc *doc, size_t n, const struct look *look)
 	for (size_t i = 0; names && i < n; i++)
 		names[i] = p->operations[p->by_time[i]].name;
 	if (names)
-		labels = sl__row_names(&doc->arena, names, n, look->n_label);
+		labels = sl__row_names_shorten(&doc->arena, names, n, look->n_label);
 	doc->failed |= !labels;
 	return labels;
 }
@@ -117,7 +117,7 @@ name_rows(struct sl__doc *doc, size_t n, const struct look *look)
 static void
 add_type(struct sl__doc *doc, const char *type)
 {
-	sl__doc_word(doc, sl__doc_made(doc, sl__type_short(&doc->arena, type,
+	sl__doc_plain_cell(doc, sl__doc_text_or_nomem(doc, sl__op_type_shorten(&doc->arena, type,
 							   MAX_TYPE)));
 }
 
@@ -128,7 +128,7 @@ add_bound(struct sl__doc *doc, enum sl_bound bound)
 		     bound == SL_BOUND_IMBALANCE || bound == SL_BOUND_REFERENCE;
 
 	if (bound == SL_BOUND_UNKNOWN)
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	else
 		sl__doc_cell(doc, is_odd ? SL__STYLE_WARN : SL__STYLE_PLAIN,
 			     "%s", sl_bound_text(bound));
@@ -198,7 +198,7 @@ add_operation(struct sl__doc *doc, const struct sl_operation *o, double sum,
 			     "%.0f%%%s", 100 * o->ceiling_share,
 			     o->impossible ? "!" : "");
 	else if (look->has_roof)
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	if (look->has_bound)
 		add_bound(doc, o->judgement.bound);
 	if (!look->is_verbose || !look->is_wide)
@@ -229,13 +229,13 @@ add_others(struct sl__doc *doc, size_t n_shown, double share,
 	sl__doc_cell(doc, SL__STYLE_DIM, "%zu other%s",
 		     p->n_operations - n_shown,
 		     p->n_operations - n_shown == 1 ? "" : "s");
-	sl__doc_word(doc, "");
+	sl__doc_plain_cell(doc, "");
 	add_time(doc, ns, look);
 	add_share(doc, SL__STYLE_PLAIN, 1 - share);
 	add_bar(doc, 0, look);
 	sl__doc_cell(doc, SL__STYLE_DIM, "100%%");
 	for (size_t i = n_filled; i < c->n; i++)
-		sl__doc_word(doc, "");
+		sl__doc_plain_cell(doc, "");
 }
 
 static void
@@ -256,7 +256,7 @@ add_operations(struct sl__doc *doc, size_t n_top, const struct look *look)
 		const struct sl_operation *o = &p->operations[p->by_time[i]];
 
 		sum += o->share;
-		sl__doc_word(doc, labels[i]);
+		sl__doc_plain_cell(doc, labels[i]);
 		add_operation(doc, o, sum, look);
 	}
 	add_others(doc, n_top, sum, &c, look);
@@ -280,7 +280,7 @@ add_group(struct sl__doc *doc, const struct sl_operation_group *g,
 	add_rate(doc, 1e9 * (double)g->core_flops / g->self_ns);
 	add_rate(doc, 1e9 * (double)g->n_bytes / g->self_ns);
 	add_figure(doc, g->executed_flops ? intensity : (double)NAN);
-	sl__doc_word(doc, sl__count_text(&t, g->parameters));
+	sl__doc_plain_cell(doc, sl__count_text(&t, g->parameters));
 }
 
 static void
@@ -348,13 +348,13 @@ add_line_of(struct sl__doc *doc, const char *key,
 		if (n_shown && g->share < 0.001)
 			break;
 		if (!n_shown)
-			sl__doc_key(doc, key, "%s", "");
-		sl__doc_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "", g->name,
+			sl__doc_plain_pair(doc, key, "%s", "");
+		sl__doc_append_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "", g->name,
 			      100 * g->share);
-		sl__doc_dim(doc, " (%zu)", g->n_operations);
+		sl__doc_append_dim(doc, " (%zu)", g->n_operations);
 	}
 	if (n_shown < n && n_shown)
-		sl__doc_dim(doc, ", %zu more", n - n_shown);
+		sl__doc_append_dim(doc, ", %zu more", n - n_shown);
 }
 
 void
@@ -483,7 +483,7 @@ sl__profile_row_name(struct sl__doc *doc, const struct sl__profile_sheet *sheet,
 		if (!strcmp(p->operations[p->by_time[i]].name, name))
 			return labels[i];
 	}
-	labels = sl__row_names(&doc->arena, &name, 1, look.n_label);
+	labels = sl__row_names_shorten(&doc->arena, &name, 1, look.n_label);
 	doc->failed |= !labels;
 	return labels ? *labels : "";
 }
@@ -500,7 +500,7 @@ sl__profile_operations(struct sl__doc *doc,
 		return;
 	set_look(&look, sheet, n_top);
 	sl__doc_heading(doc, "Where the time goes");
-	sl__doc_dim(doc, "  %zu of %zu operation%s make%s 80 %%", p->n_for_80,
+	sl__doc_append_dim(doc, "  %zu of %zu operation%s make%s 80 %%", p->n_for_80,
 		    p->n_operations, p->n_operations == 1 ? "" : "s",
 		    p->n_for_80 == 1 ? "s" : "");
 	switch (sheet->view->by) {

@@ -19,9 +19,9 @@
 enum { REMARKS_SHOWN = 3 };
 
 const char *
-sl__profile_title(const struct sl_profile *p)
+sl__profile_model_name(const struct sl_profile *p)
 {
-	return sl__model_title(p->name, p->source);
+	return sl__model_display_name(p->name, p->source);
 }
 
 /* Whether times, books and memory are all that was asked for. */
@@ -34,21 +34,21 @@ is_brief_profile(const struct sl_profile *p)
 static void
 add_title(struct sl__doc *doc, const struct sl_profile *p)
 {
-	const char *title = sl__profile_title(p);
+	const char *title = sl__profile_model_name(p);
 
 	sl__doc_heading(doc, "%s", title);
-	sl__doc_dim(doc, "  ");
+	sl__doc_append_dim(doc, "  ");
 	if (title == p->name && *p->source)
-		sl__doc_dim(doc, "%s, ", p->source);
+		sl__doc_append_dim(doc, "%s, ", p->source);
 	if (p->model && p->model->sizes && *p->model->sizes)
-		sl__doc_dim(doc, "%s, ", p->model->sizes);
+		sl__doc_append_dim(doc, "%s, ", p->model->sizes);
 	else
-		sl__doc_dim(doc, "batch %lld, ", (long long)p->batch);
-	sl__doc_dim(doc, "%s on %d thread%s; %zu node%s in ",
+		sl__doc_append_dim(doc, "batch %lld, ", (long long)p->batch);
+	sl__doc_append_dim(doc, "%s on %d thread%s; %zu node%s in ",
 		    sl_dtype_text(p->dtype), p->n_threads,
 		    p->n_threads == 1 ? "" : "s", p->n_nodes,
 		    p->n_nodes == 1 ? "" : "s");
-	sl__doc_dim(doc, "%zu operation%s", p->n_operations,
+	sl__doc_append_dim(doc, "%zu operation%s", p->n_operations,
 		    p->n_operations == 1 ? "" : "s");
 }
 
@@ -58,14 +58,14 @@ add_rates(struct sl__doc *doc, const struct sl_rates *r)
 	struct sl__text t;
 
 	if (r->samples_per_s > 0)
-		sl__doc_plain(doc, "%ssamples/s",
-			      sl__scaled_text(&t, r->samples_per_s));
+		sl__doc_append_plain(doc, "%ssamples/s",
+			      sl__si_prefix_text(&t, r->samples_per_s));
 	if (!r->tokens_per_s.absent && r->tokens_per_s.value > 0)
-		sl__doc_plain(doc, ", %stokens/s",
-			      sl__scaled_text(&t, r->tokens_per_s.value));
+		sl__doc_append_plain(doc, ", %stokens/s",
+			      sl__si_prefix_text(&t, r->tokens_per_s.value));
 	if (r->flops_per_s > 0)
-		sl__doc_plain(doc, ", %sFLOP/s",
-			      sl__scaled_text(&t, r->flops_per_s));
+		sl__doc_append_plain(doc, ", %sFLOP/s",
+			      sl__si_prefix_text(&t, r->flops_per_s));
 }
 
 static void
@@ -76,7 +76,7 @@ add_latency(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 
 	sl__doc_pair(doc, "latency", SL__STYLE_STRONG, "%s",
 		     sl__time_value(&a, &l->median, unit));
-	sl__doc_plain(doc, " %s, ", sl__time_interval(&b, &l->median, unit));
+	sl__doc_append_plain(doc, " %s, ", sl__time_bounds_text(&b, &l->median, unit));
 	add_rates(doc, &p->rates);
 }
 
@@ -131,16 +131,16 @@ add_count(struct sl__doc *doc, const struct sl_profile *p)
 		n = n_all > n_warmup ? n_all - n_warmup : n * stride;
 	}
 	if (n_calls > 1)
-		sl__doc_key(doc, "measured", "%zu sample%s of %zu iterations",
+		sl__doc_plain_pair(doc, "measured", "%zu sample%s of %zu iterations",
 			    n, n == 1 ? "" : "s", n_calls);
 	else
-		sl__doc_key(doc, "measured", "%zu iteration%s", n,
+		sl__doc_plain_pair(doc, "measured", "%zu iteration%s", n,
 			    n == 1 ? "" : "s");
 	if (stride > 1)
-		sl__doc_dim(doc, ", every %zu%s kept", stride,
+		sl__doc_append_dim(doc, ", every %zu%s kept", stride,
 			    ordinal_ending(stride));
 	if (n_warmup)
-		sl__doc_dim(doc, " after %zu of warm-up", n_warmup);
+		sl__doc_append_dim(doc, " after %zu of warm-up", n_warmup);
 }
 
 /* How many iterations, and how idle the machine was. */
@@ -154,15 +154,15 @@ add_basis(struct sl__doc *doc, const struct sl_profile *p)
 
 	add_count(doc, p);
 	if (l->warmup == SL_WARMUP_NONE)
-		sl__doc_more(doc, SL__STYLE_WARN, ", no steady state");
+		sl__doc_append(doc, SL__STYLE_WARN, ", no steady state");
 	if (share <= 0.5)
-		sl__doc_more(doc, share > 0.1 ? SL__STYLE_WARN : SL__STYLE_DIM,
+		sl__doc_append(doc, share > 0.1 ? SL__STYLE_WARN : SL__STYLE_DIM,
 			     ", %s of runs disturbed by others",
 			     sl__percent_text(&t, share));
 	if (!noise->steal_share.absent && noise->steal_share.value > 0.01)
-		sl__doc_more(doc, SL__STYLE_WARN, ", %s of CPU time stolen",
+		sl__doc_append(doc, SL__STYLE_WARN, ", %s of CPU time stolen",
 			     sl__percent_text(&t, noise->steal_share.value));
-	sl__doc_dim(doc, "; %s in all", sl__time_text(&t, 1e9 * p->elapsed_s));
+	sl__doc_append_dim(doc, "; %s in all", sl__time_text(&t, 1e9 * p->elapsed_s));
 }
 
 /* What the layer takes alone, and within its model. */
@@ -173,14 +173,14 @@ add_layer(struct sl__doc *doc, const struct sl_layer_profile *l,
 	struct sl__text a, b;
 
 	sl__doc_pair(doc, "layer", SL__STYLE_STRONG, "%s", l->layer);
-	sl__doc_plain(doc, " of %s", l->model);
-	sl__doc_key(doc, "within it", "%s, alone ",
+	sl__doc_append_plain(doc, " of %s", l->model);
+	sl__doc_plain_pair(doc, "within it", "%s, alone ",
 		    sl__time_estimate(&a, &l->context_ns, unit));
-	sl__doc_plain(doc, "%s", sl__time_estimate(&b, &l->alone_ns, unit));
+	sl__doc_append_plain(doc, "%s", sl__time_estimate(&b, &l->alone_ns, unit));
 	sl__doc_pair(doc, "ratio", SL__STYLE_STRONG, "%s",
 		     sl__ratio_estimate(&a, &l->ratio));
 	if (l->finding.kind)
-		sl__doc_plain(doc, "  %s", sl__doc_fact(doc, &l->finding));
+		sl__doc_append_plain(doc, "  %s", sl__doc_fact_sentence(doc, &l->finding));
 }
 
 static void
@@ -200,15 +200,15 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	}
 	if (sheet->how->verbose) {
 		sl__page_latency(doc, &p->latency, "sample", unit);
-		sl__doc_key(doc, "rates", "%s", "");
+		sl__doc_plain_pair(doc, "rates", "%s", "");
 		add_rates(doc, &p->rates);
-		sl__page_power(doc, &p->latency, p->elapsed_s);
+		sl__page_detectable_change(doc, &p->latency, p->elapsed_s);
 		sl__page_noise(doc, &p->noise, "slot", 1);
 	} else {
 		add_latency(doc, p, unit);
 		sl__page_percentiles(doc, &p->latency, unit, 1);
-		sl__doc_dim(doc, "; first %s",
-			    sl__time_in(&t, p->latency.first_ns, unit));
+		sl__doc_append_dim(doc, "; first %s",
+			    sl__time_text_in_unit(&t, p->latency.first_ns, unit));
 		add_basis(doc, p);
 	}
 	add_disturbed(doc, &p->noise);
@@ -228,7 +228,7 @@ static void
 add_entry(struct sl__doc *doc, const char *sign, double ns, const char *unit,
 	  int decimals)
 {
-	sl__doc_plain(doc, " %s %.*f", sign, decimals,
+	sl__doc_append_plain(doc, " %s %.*f", sign, decimals,
 		      sl__time_scaled(ns, &unit));
 }
 
@@ -249,24 +249,24 @@ add_accounting(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	sl__doc_pair(doc, "accounting", SL__STYLE_STRONG, "%.*f %s", decimals,
 		     wall, unit);
 	add_entry(doc, "=", l->operations_ns, unit, decimals);
-	sl__doc_dim(doc, " operations");
+	sl__doc_append_dim(doc, " operations");
 	add_entry(doc, "+", l->gaps_ns, unit, decimals);
-	sl__doc_dim(doc, " gaps");
+	sl__doc_append_dim(doc, " gaps");
 	add_entry(doc, l->overhead_ns.value < 0 ? "-" : "+",
 		  fabs(l->overhead_ns.value), unit, decimals);
-	sl__doc_dim(doc, " recording");
+	sl__doc_append_dim(doc, " recording");
 	add_entry(doc, l->residual_ns < 0 ? "-" : "+", fabs(l->residual_ns),
 		  unit, decimals);
-	sl__doc_dim(doc, " unattributed");
-	sl__doc_more(doc, l->is_closed ? SL__STYLE_GOOD : SL__STYLE_WARN,
+	sl__doc_append_dim(doc, " unattributed");
+	sl__doc_append(doc, l->is_closed ? SL__STYLE_GOOD : SL__STYLE_WARN,
 		     " (%s: %s)", sl__percent_text(&t, l->residual_share),
 		     l->is_closed ? "adds up" : "does not add up");
 	if (l->n_left_out)
-		sl__doc_dim(doc, "; %zu disturbed iteration%s left out",
+		sl__doc_append_dim(doc, "; %zu disturbed iteration%s left out",
 			    l->n_left_out, l->n_left_out == 1 ? "" : "s");
 	if (l->open.kind)
 		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s",
-			     sl__doc_fact(doc, &l->open));
+			     sl__doc_fact_sentence(doc, &l->open));
 }
 
 static void
@@ -274,7 +274,7 @@ add_impossible(struct sl__doc *doc, const struct sl_profile *p)
 {
 	for (size_t i = 0; i < p->n_impossible; i++)
 		sl__doc_pair(doc, i ? "" : "impossible", SL__STYLE_BAD, "%s",
-			     sl__doc_fact(doc, &p->impossible[i]));
+			     sl__doc_fact_sentence(doc, &p->impossible[i]));
 }
 
 static void
@@ -289,7 +289,7 @@ add_remarks(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		sl__doc_gap(doc);
 	for (size_t i = 0; i < n; i++)
 		sl__doc_text(doc, SL__STYLE_DIM, "%s",
-			     sl__doc_fact(doc, &p->remarks[i]));
+			     sl__doc_fact_sentence(doc, &p->remarks[i]));
 	if (n < p->n_remarks)
 		sl__doc_text(doc, SL__STYLE_DIM, "and %zu more; -v has all",
 			     p->n_remarks - n);
@@ -340,10 +340,10 @@ void
 sl__profile_page(struct sl__doc *doc, const void *result,
 		 const struct sl_render_options *how)
 {
-	const struct sl__profile_result *r = result;
+	const struct sl__profile_page_input *r = result;
 
 	if (r->profiles.n > 1)
-		sl__profile_side(doc, r, how);
+		sl__profile_side_by_side(doc, r, how);
 	if (r->profiles.n > 1 && !how->verbose && !r->view.n_top &&
 	    r->view.by == SL_PROFILE_BY_OPERATION && !r->view.explain)
 		return;

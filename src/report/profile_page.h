@@ -9,7 +9,7 @@
 enum { SL__PROFILE_COLUMNS = 80 }; /* of a page whose width nobody says */
 
 /* What sl_profile_render() was given. */
-struct sl__profile_result {
+struct sl__profile_page_input {
 	struct sl__profile_list profiles; /* first: what the table is of */
 	struct sl_profile_view view;
 };
@@ -44,7 +44,7 @@ const char *sl__profile_row_name(struct sl__doc *doc,
 				 const char *name);
 
 /* "all Conv", or the name of the operation; NULL when out of memory. */
-const char *sl__amdahl_text(struct sl__arena *arena, const struct sl_profile *p,
+const char *sl__amdahl_target_name(struct sl__arena *arena, const struct sl_profile *p,
 			    const struct sl_amdahl *row);
 
 /* The sections of a page that plain words go with. */
@@ -66,10 +66,10 @@ void sl__profile_explain(struct sl__doc *doc, enum sl__profile_topic topic,
 			 const struct sl__profile_sheet *sheet);
 
 /* Several models in one table, and a sentence on each. */
-void sl__profile_side(struct sl__doc *doc, const struct sl__profile_result *r,
+void sl__profile_side_by_side(struct sl__doc *doc, const struct sl__profile_page_input *r,
 		      const struct sl_render_options *how);
 
-/* What a user calls the model, see sl__model_title(). */
-const char *sl__profile_title(const struct sl_profile *p);
+/* What a user calls the model, see sl__model_display_name(). */
+const char *sl__profile_model_name(const struct sl_profile *p);
 
 #endif

@@ -21,10 +21,10 @@ add_number(struct sl__doc *doc, double x, const char *format_unit)
 	struct sl__text t;
 
 	if (!isfinite(x) || !(x > 0))
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	else
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s",
-			     sl__scaled_text(&t, x), format_unit);
+			     sl__si_prefix_text(&t, x), format_unit);
 }
 
 /* Of an exponent: none where it is whole. */
@@ -44,7 +44,7 @@ add_growth(struct sl__doc *doc, const struct sl_profile *p)
 	} axes[] = {{SL_GROWTH_BATCH, 'b'}, {SL_GROWTH_SEQ, 's'}};
 	const char *separator = "";
 
-	sl__doc_word(doc, "");
+	sl__doc_plain_cell(doc, "");
 	for (size_t i = 0; p->model && i < 2; i++) {
 		const struct sl_growth *g = sl__growth_find(
 			p->model, axes[i].axis, SL_GROWTH_FLOPS);
@@ -52,12 +52,12 @@ add_growth(struct sl__doc *doc, const struct sl_profile *p)
 
 		if (!isfinite(x))
 			continue;
-		sl__doc_plain(doc, "%s%c^%.*f", separator, axes[i].letter,
+		sl__doc_append_plain(doc, "%s%c^%.*f", separator, axes[i].letter,
 			      decimals_of(x), x);
 		separator = " ";
 	}
 	if (!*separator)
-		sl__doc_dim(doc, "-");
+		sl__doc_append_dim(doc, "-");
 }
 
 /* What the plan takes: how much the process grew by depends on what models
@@ -69,7 +69,7 @@ add_memory(struct sl__doc *doc, const struct sl_memory_use *m)
 	struct sl__text t;
 
 	if (!n_bytes)
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	else
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s",
 			     m->unplanned ? ">= " : "",
@@ -88,7 +88,7 @@ add_model(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 	double intensity = intensity_of(p);
 	struct sl__text t;
 
-	sl__doc_cell(doc, SL__STYLE_STRONG, "%s", sl__profile_title(p));
+	sl__doc_cell(doc, SL__STYLE_STRONG, "%s", sl__profile_model_name(p));
 	sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
 		     sl__time_value(&t, &p->latency.median, unit));
 	add_number(doc, p->rates.samples_per_s, "");
@@ -97,7 +97,7 @@ add_model(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 	if (isfinite(intensity) && intensity > 0)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", intensity);
 	else
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	add_growth(doc, p);
 	sl__doc_cell(doc,
 		     p->verdict.bottleneck <= SL_BOTTLENECK_INCONCLUSIVE
@@ -114,9 +114,9 @@ add_where(struct sl__doc *doc, const struct sl_profile *p)
 							  : NULL;
 
 	if (g)
-		sl__doc_plain(doc, "%.0f %% of the time is %s; ",
+		sl__doc_append_plain(doc, "%.0f %% of the time is %s; ",
 			      100 * g->share, g->name);
-	sl__doc_plain(doc, "%zu of %zu operation%s make%s 80 %%", p->n_for_80,
+	sl__doc_append_plain(doc, "%zu of %zu operation%s make%s 80 %%", p->n_for_80,
 		      p->n_operations, p->n_operations == 1 ? "" : "s",
 		      p->n_for_80 == 1 ? "s" : "");
 }
@@ -129,13 +129,13 @@ add_why(struct sl__doc *doc, const struct sl_profile *p)
 
 	if (isfinite(intensity) && intensity > 0 && isfinite(ridge) &&
 	    ridge > 0)
-		sl__doc_plain(doc, "; %.3g op/B lies %s the ridge of %.3g",
+		sl__doc_append_plain(doc, "; %.3g op/B lies %s the ridge of %.3g",
 			      intensity, intensity < ridge ? "below" : "above",
 			      ridge);
 	if (p->rates.bound_ns > 0 && isfinite(away))
-		sl__doc_plain(doc, ", %.3g × from the roofline's bound", away);
+		sl__doc_append_plain(doc, ", %.3g × from the roofline's bound", away);
 	if (p->verdict.bottleneck > SL_BOTTLENECK_INCONCLUSIVE)
-		sl__doc_plain(doc, ": %s-bound (%.2f)",
+		sl__doc_append_plain(doc, ": %s-bound (%.2f)",
 			      sl_bottleneck_text(p->verdict.bottleneck),
 			      p->verdict.confidence);
 }
@@ -148,21 +148,21 @@ add_sentence(struct sl__doc *doc, const struct sl_profile *p)
 					   SL_GROWTH_FLOPS)
 			 : NULL;
 
-	sl__doc_text(doc, SL__STYLE_STRONG, "%s", sl__profile_title(p));
-	sl__doc_plain(doc, ": ");
+	sl__doc_text(doc, SL__STYLE_STRONG, "%s", sl__profile_model_name(p));
+	sl__doc_append_plain(doc, ": ");
 	add_where(doc, p);
 	add_why(doc, p);
 	if (seq && !seq->absent && seq->final_exponent > 1.5)
-		sl__doc_plain(doc,
+		sl__doc_append_plain(doc,
 			      "; FLOPs grow as n^%.2f with the sequence here, "
 			      "as n^%.*f when it is long",
 			      seq->exponent, decimals_of(seq->final_exponent),
 			      seq->final_exponent);
 	if (!p->ledger.is_closed)
-		sl__doc_more(doc, SL__STYLE_WARN,
+		sl__doc_append(doc, SL__STYLE_WARN,
 			     "; its times do not add up (%.1f %% unattributed)",
 			     100 * p->ledger.residual_share);
-	sl__doc_plain(doc, ".");
+	sl__doc_append_plain(doc, ".");
 }
 
 static void
@@ -170,13 +170,13 @@ add_warnings(struct sl__doc *doc, const struct sl_profile *p)
 {
 	for (size_t i = 0; i < p->n_impossible; i++)
 		sl__doc_text(doc, SL__STYLE_BAD, "%s: impossible: %s",
-			     sl__profile_title(p),
-			     sl__doc_fact(doc, &p->impossible[i]));
+			     sl__profile_model_name(p),
+			     sl__doc_fact_sentence(doc, &p->impossible[i]));
 	sl__page_interrupted(doc, p->stopped_by);
 }
 
 void
-sl__profile_side(struct sl__doc *doc, const struct sl__profile_result *r,
+sl__profile_side_by_side(struct sl__doc *doc, const struct sl__profile_page_input *r,
 		 const struct sl_render_options *how)
 {
 	static const struct sl__column columns[] = {
@@ -187,7 +187,7 @@ sl__profile_side(struct sl__doc *doc, const struct sl__profile_result *r,
 	const struct sl_profile *p = r->profiles.list[0];
 
 	sl__doc_heading(doc, "%zu models", r->profiles.n);
-	sl__doc_dim(doc,
+	sl__doc_append_dim(doc,
 		    "  batch %lld, %s on %d thread%s; FLOPs grow with b(atch), "
 		    "s(equence)",
 		    (long long)p->batch, sl_dtype_text(p->dtype), p->n_threads,

@@ -34,30 +34,30 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 	if (has_value(&m->resident_peak_bytes)) {
 		sl__doc_pair(doc, "memory", SL__STYLE_STRONG, "%s",
 			     sl__bytes_text(&a, m->resident_peak_bytes.value));
-		sl__doc_plain(doc, " peak resident");
+		sl__doc_append_plain(doc, " peak resident");
 		if (m->peak_moment)
-			sl__doc_plain(doc, " %s",
+			sl__doc_append_plain(doc, " %s",
 				      sl_peak_moment_text(m->peak_moment));
 		if (has_value(&m->resident_bytes) && is_peak_passing(m))
-			sl__doc_plain(
+			sl__doc_append_plain(
 				doc, " (%s after runs)",
 				sl__bytes_text(&a, m->resident_bytes.value));
-		sl__doc_plain(doc, ", ");
+		sl__doc_append_plain(doc, ", ");
 	} else {
-		sl__doc_key(doc, "memory", "%s", "");
+		sl__doc_plain_pair(doc, "memory", "%s", "");
 	}
-	sl__doc_plain(doc, "%s parameters",
+	sl__doc_append_plain(doc, "%s parameters",
 		      sl__bytes_text(&a, (double)m->parameters_bytes));
 	if (!m->unplanned)
-		sl__doc_plain(doc, ", %s live activations",
+		sl__doc_append_plain(doc, ", %s live activations",
 			      sl__bytes_text(&a, (double)m->live_bytes));
 	if (m->unplanned)
-		sl__doc_plain(doc, ", live activations not known");
+		sl__doc_append_plain(doc, ", live activations not known");
 	else if (m->planned_bytes)
-		sl__doc_dim(doc, " (%s planned)",
+		sl__doc_append_dim(doc, " (%s planned)",
 			    sl__bytes_text(&a, (double)m->planned_bytes));
 	if (m->efficiency > 0 && m->efficiency <= 1)
-		sl__doc_plain(doc, "; efficiency %s%.*f",
+		sl__doc_append_plain(doc, "; efficiency %s%.*f",
 			      m->is_peak_reset ? "" : "at most ",
 			      m->efficiency < 0.01 ? 4 : 2, m->efficiency);
 	if (m->tracked_bytes.absent)
@@ -65,7 +65,7 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 			     "not tracked in an iteration: %s",
 			     m->tracked_bytes.absent);
 	if (m->n_timeline && m->tracked_bytes.absent)
-		sl__doc_dim(doc, "; the plan's figures stand");
+		sl__doc_append_dim(doc, "; the plan's figures stand");
 }
 
 static void
@@ -73,8 +73,8 @@ add_row(struct sl__doc *doc, const char *name, double n_bytes, const char *what)
 {
 	struct sl__text t;
 
-	sl__doc_word(doc, name);
-	sl__doc_word(doc, sl__bytes_text(&t, n_bytes));
+	sl__doc_plain_cell(doc, name);
+	sl__doc_plain_cell(doc, sl__bytes_text(&t, n_bytes));
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s", what);
 }
 
@@ -172,7 +172,7 @@ add_timeline(struct sl__doc *doc, const struct sl_memory_use *m,
 		at += (size_t)snprintf(line + at, sizeof(line) - at, "%s",
 				       mark);
 	}
-	sl__doc_key(doc, "over time", "%s", line);
+	sl__doc_plain_pair(doc, "over time", "%s", line);
 }
 
 static void
@@ -182,10 +182,10 @@ add_alive(struct sl__doc *doc, const struct sl_profile *p)
 	struct sl__text t;
 
 	if (m->peak_operation < p->n_operations && m->n_timeline)
-		sl__doc_key(doc, "fullest at", "%s",
+		sl__doc_plain_pair(doc, "fullest at", "%s",
 			    p->operations[m->peak_operation].name);
 	for (size_t i = 0; i < m->n_alive && i < ALIVE_SHOWN; i++)
-		sl__doc_key(doc, i ? "" : "alive then", "%s  %s",
+		sl__doc_plain_pair(doc, i ? "" : "alive then", "%s  %s",
 			    sl__bytes_text(&t, (double)m->alive[i].n_bytes),
 			    m->alive[i].name);
 }

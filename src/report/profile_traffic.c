@@ -47,7 +47,7 @@ open_table(struct sl__doc *doc, const struct moved *m)
 	for (size_t k = 0; k < m->model->n_traffic; k++) {
 		enum sl_level level = m->model->traffic[k].level;
 
-		c[n].title = sl__doc_made(
+		c[n].title = sl__doc_text_or_nomem(
 			doc, sl__arena_format(&doc->arena, "from %s",
 					      sl_level_text(level)));
 		c[n++].right = 1;
@@ -64,7 +64,7 @@ add_bytes(struct sl__doc *doc, double n_bytes)
 	struct sl__text t;
 
 	if (isnan(n_bytes))
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	else
 		sl__doc_cell(doc, n_bytes > 0 ? SL__STYLE_PLAIN : SL__STYLE_DIM,
 			     "%s", sl__bytes_text(&t, n_bytes));
@@ -74,9 +74,9 @@ static void
 add_row(struct sl__doc *doc, const struct moved *m,
 	const struct sl_operation *o)
 {
-	const char *name = sl__name_short(&doc->arena, o->name, LABEL_COLUMNS);
+	const char *name = sl__layer_name_shorten(&doc->arena, o->name, LABEL_COLUMNS);
 
-	sl__doc_word(doc, sl__doc_made(doc, name));
+	sl__doc_plain_cell(doc, sl__doc_text_or_nomem(doc, name));
 	add_bytes(doc, (double)o->working_set_bytes);
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s",
 		     o->level ? sl_level_text(o->level) : "-");
@@ -96,8 +96,8 @@ static void
 add_pass(struct sl__doc *doc, const struct moved *m)
 {
 	sl__doc_cell(doc, SL__STYLE_STRONG, "a whole iteration");
-	sl__doc_word(doc, "");
-	sl__doc_word(doc, "");
+	sl__doc_plain_cell(doc, "");
+	sl__doc_plain_cell(doc, "");
 	for (size_t k = 0; k < m->model->n_traffic; k++) {
 		double sum = 0;
 
@@ -110,7 +110,7 @@ add_pass(struct sl__doc *doc, const struct moved *m)
 		}
 		add_bytes(doc, sum);
 		if (m->is_counted[k])
-			sl__doc_word(doc, "");
+			sl__doc_plain_cell(doc, "");
 	}
 }
 
@@ -125,7 +125,7 @@ sl__profile_traffic(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (!m.model)
 		return;
 	sl__doc_heading(doc, "What moves between caches");
-	sl__doc_dim(doc, "  predicted, a call, in and back");
+	sl__doc_append_dim(doc, "  predicted, a call, in and back");
 	open_table(doc, &m);
 	for (size_t i = 0; i < n && i < p->n_operations; i++)
 		add_row(doc, &m, &p->operations[p->by_time[i]]);

@@ -11,13 +11,13 @@
 #include "base/status.h"
 #include "report/fact_text.h"
 #include "report/result_csv.h"
-#include "report/speech.h"
+#include "report/record_sentence.h"
 #include "result/saved_result.h"
 
 #include "base/banned.h"
 
 enum sl_status
-sl__render_take(struct sl_render_options *how,
+sl__render_options_copy(struct sl_render_options *how,
 		const struct sl_render_options *options, struct sl_error *err)
 {
 	return sl__options_copy(how, sizeof(*how), options, "sl_render_options",
@@ -25,7 +25,7 @@ sl__render_take(struct sl_render_options *how,
 }
 
 enum sl_status
-sl__render_refuse(struct sl_error *err, const char *result)
+sl__render_refuse_format(struct sl_error *err, const char *result)
 {
 	return sl__fail(err, SL_E_USAGE, "%s has no such format", result);
 }
@@ -54,8 +54,8 @@ write_json(const struct sl__renderer *renderer, const void *result,
 	sl__result_document_begin(&json, out,
 			how->command ? how->command : renderer->command,
 			how->version, renderer->table);
-	json.say = sl__fact_write;
-	json.speak = sl__speak;
+	json.say = sl__fact_append_sentence;
+	json.speak = sl__record_sentence_write;
 	json.tell = renderer->tell;
 	if (renderer->json)
 		renderer->json(&json, result);
@@ -74,7 +74,7 @@ write_csv(const struct sl__renderer *renderer, const void *result,
 	enum sl_status rc;
 
 	if (!renderer->csv && !renderer->csv_columns)
-		return sl__render_refuse(err, renderer->kind);
+		return sl__render_refuse_format(err, renderer->kind);
 	if (renderer->csv) {
 		renderer->csv(out, result);
 		return sl__buf_status(out, err);
@@ -82,7 +82,7 @@ write_csv(const struct sl__renderer *renderer, const void *result,
 	write_json(renderer, result, how, &document);
 	rc = sl__buf_status(&document, err);
 	if (!rc)
-		rc = sl__csv_columns(out, renderer->csv_columns,
+		rc = sl__csv_from_json(out, renderer->csv_columns,
 				     renderer->csv_rows, &document, err);
 	sl_buf_release(&document);
 	return rc;
@@ -94,7 +94,7 @@ sl__render(const struct sl__renderer *renderer, const void *result,
 	   struct sl_error *err)
 {
 	struct sl_render_options how;
-	enum sl_status rc = sl__render_take(&how, options, err);
+	enum sl_status rc = sl__render_options_copy(&how, options, err);
 
 	if (rc)
 		return rc;
@@ -120,5 +120,5 @@ sl__render(const struct sl__renderer *renderer, const void *result,
 			return renderer->hyperfine(out, result, &how, err);
 		break;
 	}
-	return sl__render_refuse(err, renderer->kind);
+	return sl__render_refuse_format(err, renderer->kind);
 }

@@ -8,7 +8,7 @@
 #include "result/record.h"
 
 /* A result in a format of which one kind of result is the only one. */
-typedef enum sl_status sl__write_other(struct sl_buf *out, const void *result,
+typedef enum sl_status sl__render_special_format(struct sl_buf *out, const void *result,
 				       struct sl_error *err);
 
 /*
@@ -28,7 +28,7 @@ struct sl__renderer {
 	void (*csv)(struct sl_buf *out, const void *result); /* NULL: lists and
 				columns of the document */
 	const char *csv_rows, *csv_columns;
-	sl__write_other *svg;
+	sl__render_special_format *svg;
 	enum sl_status (*hyperfine)(struct sl_buf *out, const void *result,
 				    const struct sl_render_options *how,
 				    struct sl_error *err); /* by how->format */
@@ -47,11 +47,11 @@ enum sl_status sl__render(const struct sl__renderer *renderer,
 			  struct sl_buf *out, struct sl_error *err) SL_CHECKED;
 
 /* As sl__options_copy() does. */
-enum sl_status sl__render_take(struct sl_render_options *how,
+enum sl_status sl__render_options_copy(struct sl_render_options *how,
 			       const struct sl_render_options *options,
 			       struct sl_error *err) SL_CHECKED;
 
 /* The failure of a result, such as "a measurement", without that format. */
-enum sl_status sl__render_refuse(struct sl_error *err, const char *result);
+enum sl_status sl__render_refuse_format(struct sl_error *err, const char *result);
 
 #endif

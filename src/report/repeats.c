@@ -97,7 +97,7 @@ compare_rows(const void *a, const void *b)
 static int
 compare_repeats(const void *a, const void *b)
 {
-	const struct sl__repeat *x = a, *y = b;
+	const struct sl__repeated_layers *x = a, *y = b;
 	int order = compare_numbers(y->macs, x->macs);
 
 	if (!order)
@@ -110,7 +110,7 @@ compare_repeats(const void *a, const void *b)
 }
 
 void
-sl__repeat_merge(struct sl__repeat *into, const struct sl__repeat *b)
+sl__repeated_layers_merge(struct sl__repeated_layers *into, const struct sl__repeated_layers *b)
 {
 	into->n += b->n;
 	into->parameters += b->parameters;
@@ -120,11 +120,11 @@ sl__repeat_merge(struct sl__repeat *into, const struct sl__repeat *b)
 	into->share += b->share;
 }
 
-static struct sl__repeat
+static struct sl__repeated_layers
 repeat_of_one(const struct sl_layer *const *row)
 {
 	const struct sl_layer *l = *row;
-	struct sl__repeat b = {
+	struct sl__repeated_layers b = {
 		.rows = row,
 		.n = 1,
 		.parameters = l->parameters,
@@ -137,13 +137,13 @@ repeat_of_one(const struct sl_layer *const *row)
 	return b;
 }
 
-struct sl__repeat *
-sl__repeats_of(struct sl__arena *arena, const struct sl_inspection *i,
+struct sl__repeated_layers *
+sl__repeated_layers_group(struct sl__arena *arena, const struct sl_inspection *i,
 	       int is_whole, size_t *n)
 {
 	const struct sl_layer **rows =
 		sl__arena_array(arena, i->n_layers, sizeof(*rows));
-	struct sl__repeat *repeats =
+	struct sl__repeated_layers *repeats =
 		sl__arena_array(arena, i->n_layers, sizeof(*repeats));
 
 	*n = 0;
@@ -155,10 +155,10 @@ sl__repeats_of(struct sl__arena *arena, const struct sl_inspection *i,
 		qsort(rows, i->n_layers, sizeof(struct sl_layer *),
 		      compare_rows);
 	for (size_t k = 0; k < i->n_layers; k++) {
-		struct sl__repeat one = repeat_of_one(&rows[k]);
+		struct sl__repeated_layers one = repeat_of_one(&rows[k]);
 
 		if (!is_whole && k && !compare_kinds(rows[k - 1], rows[k]))
-			sl__repeat_merge(&repeats[*n - 1], &one);
+			sl__repeated_layers_merge(&repeats[*n - 1], &one);
 		else
 			repeats[(*n)++] = one;
 	}
@@ -181,7 +181,7 @@ number_in(const char *name, size_t k)
 
 /* The k-th number of the names: as it is, or from the least to the most. */
 static void
-add_number(struct sl_buf *label, const struct sl__repeat *b, size_t k)
+add_number(struct sl_buf *label, const struct sl__repeated_layers *b, size_t k)
 {
 	const char *first = number_in(b->rows[0]->name, k);
 	size_t n_digits = strspn(first, DIGITS);
@@ -204,7 +204,7 @@ add_number(struct sl_buf *label, const struct sl__repeat *b, size_t k)
 }
 
 static void
-add_label(struct sl_buf *label, const struct sl__repeat *b)
+add_label(struct sl_buf *label, const struct sl__repeated_layers *b)
 {
 	const char *at = b->rows[0]->name;
 	size_t n_numbers = 0;
@@ -247,7 +247,7 @@ cut_words(char *label, size_t n_letters, size_t n_columns)
 }
 
 const char *
-sl__name_short(struct sl__arena *arena, const char *name, size_t n_columns)
+sl__layer_name_shorten(struct sl__arena *arena, const char *name, size_t n_columns)
 {
 	char *label = sl__arena_string(arena, name);
 
@@ -278,7 +278,7 @@ star_ranges(char *label)
 }
 
 const char *
-sl__repeat_label(struct sl__arena *arena, const struct sl__repeat *b,
+sl__repeated_layers_label(struct sl__arena *arena, const struct sl__repeated_layers *b,
 		 size_t n_columns)
 {
 	struct sl_buf label = {0};
@@ -302,7 +302,7 @@ sl__repeat_label(struct sl__arena *arena, const struct sl__repeat *b,
 }
 
 const char *
-sl__type_short(struct sl__arena *arena, const char *type, size_t n_columns)
+sl__op_type_shorten(struct sl__arena *arena, const char *type, size_t n_columns)
 {
 	static const char *const words[][2] = {
 		{"Normalization", "Norm"}, {"Average", "Avg"},

@@ -12,7 +12,7 @@
  * Invariants: n >= 1; rows are in the order they run; the figures are sums
  * over them.
  */
-struct sl__repeat {
+struct sl__repeated_layers {
 	const struct sl_layer *const *rows;
 	size_t n;
 	uint64_t parameters, macs, operations, n_bytes;
@@ -24,28 +24,28 @@ struct sl__repeat {
  * 'is_whole', each layer is a repeat, in the order they run.  NULL when out
  * of memory.
  */
-struct sl__repeat *sl__repeats_of(struct sl__arena *arena,
+struct sl__repeated_layers *sl__repeated_layers_group(struct sl__arena *arena,
 				  const struct sl_inspection *i, int is_whole,
 				  size_t *n);
 
 /* Adds the figures of 'b' and its layers to those of 'into'. */
-void sl__repeat_merge(struct sl__repeat *into, const struct sl__repeat *b);
+void sl__repeated_layers_merge(struct sl__repeated_layers *into, const struct sl__repeated_layers *b);
 
 /*
  * "layer3.[1-5].conv2", or the name of a single layer.  Where three letters of
  * a word do not make it fit into n_columns, a range is but a star and nothing
- * is cut: "transformer.h.*.mlp.c_fc"; see sl__row_names().  NULL when out of
+ * is cut: "transformer.h.*.mlp.c_fc"; see sl__row_names_shorten().  NULL when out of
  * memory.
  */
-const char *sl__repeat_label(struct sl__arena *arena,
-			     const struct sl__repeat *b, size_t n_columns);
+const char *sl__repeated_layers_label(struct sl__arena *arena,
+			     const struct sl__repeated_layers *b, size_t n_columns);
 
 /*
  * A copy of 'name' in which words of its path are cut from the left, to three
  * letters and then to one, until it takes no more than n_columns or only the
  * last word is whole: "e.l.0.out.dense".  NULL when out of memory.
  */
-const char *sl__name_short(struct sl__arena *arena, const char *name,
+const char *sl__layer_name_shorten(struct sl__arena *arena, const char *name,
 			   size_t n_columns);
 
 /*
@@ -53,7 +53,7 @@ const char *sl__name_short(struct sl__arena *arena, const char *name,
  * "DequantLin" where it is short, and the middle left out where that does not
  * do.  NULL when out of memory.
  */
-const char *sl__type_short(struct sl__arena *arena, const char *type,
+const char *sl__op_type_shorten(struct sl__arena *arena, const char *type,
 			   size_t n_columns);
 
 #endif

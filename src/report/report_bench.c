@@ -29,7 +29,7 @@ add_memory(struct sl__doc *doc, const struct sl_bench_result *r)
 		sl__doc_pair(doc, "memory", SL__STYLE_DIM, "%s",
 			     r->peak_bytes.absent);
 	else
-		sl__doc_key(doc, "memory", "%s peak",
+		sl__doc_plain_pair(doc, "memory", "%s peak",
 			    sl__bytes_text(&text, r->peak_bytes.value));
 }
 
@@ -39,7 +39,7 @@ add_usage(struct sl__doc *doc, const struct sl_bench_result *r,
 {
 	struct sl__text user, system, text;
 
-	sl__doc_key(doc, "cpu", "user %s, system %s",
+	sl__doc_plain_pair(doc, "cpu", "user %s, system %s",
 		    sl__time_estimate(&user, &r->user, unit),
 		    sl__time_estimate(&system, &r->system, unit));
 	add_memory(doc, r);
@@ -74,34 +74,34 @@ add_short(struct sl__doc *doc, const struct sl_bench_result *r,
 
 	sl__doc_heading(doc, "%s", r->command->name);
 	sl__doc_pair(doc, "mean ± σ", SL__STYLE_STRONG, "%s",
-		     sl__time_spread(&a, wall->mean.value,
+		     sl__time_mean_std_text(&a, wall->mean.value,
 				     wall->n > 1 ? wall->std_ns : (double)NAN,
 				     unit));
-	sl__doc_dim(doc, "  user %s, system %s",
+	sl__doc_append_dim(doc, "  user %s, system %s",
 		    sl__time_value(&a, &r->user, unit),
 		    sl__time_value(&b, &r->system, unit));
-	sl__doc_key(doc, "min … max", "%s … %s",
-		    sl__time_in(&a, wall->min_ns, unit),
-		    sl__time_in(&b, wall->max_ns, unit));
-	sl__doc_dim(doc, "  %zu run%s", wall->n, wall->n == 1 ? "" : "s");
+	sl__doc_plain_pair(doc, "min … max", "%s … %s",
+		    sl__time_text_in_unit(&a, wall->min_ns, unit),
+		    sl__time_text_in_unit(&b, wall->max_ns, unit));
+	sl__doc_append_dim(doc, "  %zu run%s", wall->n, wall->n == 1 ? "" : "s");
 	if (wall->n_warmup)
-		sl__doc_dim(doc, ", %zu before them left out as warm-up",
+		sl__doc_append_dim(doc, ", %zu before them left out as warm-up",
 			    wall->n_warmup);
-	sl__doc_key(doc, "median", "%s",
+	sl__doc_plain_pair(doc, "median", "%s",
 		    sl__time_value(&a, &wall->median, unit));
 	if (wall->median.needs_n)
-		sl__doc_dim(doc, "  its interval needs %zu runs",
+		sl__doc_append_dim(doc, "  its interval needs %zu runs",
 			    wall->median.needs_n);
 	else
-		sl__doc_plain(doc, " %s",
-			      sl__time_interval(&b, &wall->median, unit));
+		sl__doc_append_plain(doc, " %s",
+			      sl__time_bounds_text(&b, &wall->median, unit));
 	if (!wall->median.needs_n)
-		sl__doc_dim(doc, "  95 %% interval");
+		sl__doc_append_dim(doc, "  95 %% interval");
 	add_memory(doc, r);
 	if (wall->warmup == SL_WARMUP_NONE)
 		sl__doc_pair(doc, "drift", SL__STYLE_WARN,
 			     "runs never became steady; the first took %s",
-			     sl__time_in(&a, wall->first_ns, unit));
+			     sl__time_text_in_unit(&a, wall->first_ns, unit));
 	add_shell_warning(doc, r, unit);
 	add_failures(doc, r);
 }
@@ -115,7 +115,7 @@ add_command(struct sl__doc *doc, const struct sl_bench *b, size_t i,
 
 	sl__doc_heading(doc, "%s", r->command->name);
 	sl__page_latency(doc, &r->wall, "run", how->unit);
-	sl__page_shape(doc, r->wall_ns + (r->n_runs - n_steady), n_steady,
+	sl__page_histogram(doc, r->wall_ns + (r->n_runs - n_steady), n_steady,
 		       &r->wall, how);
 	add_usage(doc, r, how->unit);
 	add_failures(doc, r);
@@ -128,12 +128,12 @@ add_row(struct sl__doc *doc, const struct sl_bench *b, size_t i,
 	const struct sl_bench_result *r = &b->results[i];
 	struct sl__text text;
 
-	sl__doc_word(doc, r->command->name);
+	sl__doc_plain_cell(doc, r->command->name);
 	sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
 		     sl__time_value(&text, &r->wall.median, how->unit));
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s",
-		     sl__time_interval(&text, &r->wall.median, how->unit));
-	sl__doc_word(doc, r->peak_bytes.absent
+		     sl__time_bounds_text(&text, &r->wall.median, how->unit));
+	sl__doc_plain_cell(doc, r->peak_bytes.absent
 				  ? "-"
 				  : sl__bytes_text(&text, r->peak_bytes.value));
 	if (i == 0) {
@@ -141,7 +141,7 @@ add_row(struct sl__doc *doc, const struct sl_bench *b, size_t i,
 		sl__doc_cell(doc, SL__STYLE_DIM, "baseline");
 		return;
 	}
-	sl__doc_word(doc, sl__ratio_value(&text, &b->comparisons[i - 1].ratio));
+	sl__doc_plain_cell(doc, sl__ratio_value(&text, &b->comparisons[i - 1].ratio));
 	sl__doc_cell(doc, sl__page_verdict_style(b->comparisons[i - 1].verdict),
 		     "%s", sl_verdict_text(b->comparisons[i - 1].verdict));
 }
@@ -156,8 +156,8 @@ add_table(struct sl__doc *doc, const struct sl_bench *b,
 	};
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = sl__bench_next(b, how, b->n_results); i < b->n_results;
-	     i = sl__bench_next(b, how, i))
+	for (size_t i = sl__bench_next_sorted(b, how, b->n_results); i < b->n_results;
+	     i = sl__bench_next_sorted(b, how, i))
 		add_row(doc, b, i, how);
 }
 
@@ -204,7 +204,7 @@ add_reach(struct sl__doc *doc, const struct sl_bench *b)
 {
 	for (size_t i = 0; i < b->n_comparisons; i++) {
 		if (b->comparisons[i].verdict == SL_VERDICT_UNDECIDED) {
-			sl__page_power_against(doc, &b->comparisons[i],
+			sl__page_comparison_detectable(doc, &b->comparisons[i],
 					       b->elapsed_s);
 			return;
 		}
@@ -226,12 +226,12 @@ add_certificate(struct sl__doc *doc, const struct sl_bench *b,
 {
 	if (b->n_comparisons) {
 		sl__doc_gap(doc);
-		sl__page_power_against(doc, &b->comparisons[0], b->elapsed_s);
+		sl__page_comparison_detectable(doc, &b->comparisons[0], b->elapsed_s);
 	} else {
-		sl__page_power(doc, &b->results[0].wall, b->elapsed_s);
+		sl__page_detectable_change(doc, &b->results[0].wall, b->elapsed_s);
 	}
 	sl__page_noise(doc, &b->noise, "run", how->verbose);
-	sl__page_ending(doc, b->stopped_by, b->seed);
+	sl__page_stop_and_seed(doc, b->stopped_by, b->seed);
 }
 
 static void

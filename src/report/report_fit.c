@@ -18,7 +18,7 @@ add_share(struct sl__doc *doc, const char *key, const struct sl_fit *f,
 
 	sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&size, n_bytes));
-	sl__doc_more(doc, SL__STYLE_DIM, "  %s of the memory",
+	sl__doc_append(doc, SL__STYLE_DIM, "  %s of the memory",
 		     sl__percent_text(&share, n_bytes / f->memory_bytes));
 }
 
@@ -54,10 +54,10 @@ add_too_large(struct sl__doc *doc, const struct sl_fit *f, const char *needs)
 	sl__doc_text(doc, SL__STYLE_BAD, "Does not fit: %s %lld ", axis_of(f),
 		     (long long)f->size);
 	if (f->total_bytes <= f->memory_bytes)
-		sl__doc_more(doc, SL__STYLE_BAD, "exceeds %s during planning.",
+		sl__doc_append(doc, SL__STYLE_BAD, "exceeds %s during planning.",
 			     memory.s);
 	else
-		sl__doc_more(doc, SL__STYLE_BAD,
+		sl__doc_append(doc, SL__STYLE_BAD,
 			     "needs %s, only %s is available.", needs,
 			     memory.s);
 }
@@ -133,7 +133,7 @@ add_graph(struct sl__doc *doc, const struct sl_fit *f)
 
 	sl__doc_pair(doc, "graph alone", SL__STYLE_PLAIN, "%lld",
 		     (long long)f->graph_largest);
-	sl__doc_more(doc, SL__STYLE_DIM,
+	sl__doc_append(doc, SL__STYLE_DIM,
 		     "  without fusion and engine overhead (%s at %s %lld)",
 		     sl__bytes_text(&t, f->graph_bytes), axis_of(f),
 		     (long long)f->graph_size);
@@ -150,7 +150,7 @@ add_engine_parts(struct sl__doc *doc, const struct sl_fit *f, double weights,
 	add_share(doc, "activations", f, activations);
 	if (rest > 0) {
 		add_share(doc, "engine", f, rest);
-		sl__doc_more(doc, SL__STYLE_DIM,
+		sl__doc_append(doc, SL__STYLE_DIM,
 			     ": records, code, page rounding");
 	}
 	add_share(doc, "total", f, total);
@@ -170,7 +170,7 @@ add_parts(struct sl__doc *doc, const struct sl_fit *f)
 	}
 	add_share(doc, "total", f, f->total_bytes);
 	if (f->optimizer)
-		sl__doc_more(doc, SL__STYLE_DIM, ", in the %s",
+		sl__doc_append(doc, SL__STYLE_DIM, ", in the %s",
 			     f->phase == SL_PHASE_UPDATE    ? "update"
 			     : f->phase == SL_PHASE_FORWARD ? "forward pass"
 							    : "backward pass");
@@ -213,7 +213,7 @@ add_predicted(struct sl__doc *doc, const struct sl_fit *f)
 		     f->n_unknown ? "at most " : "", (long long)f->largest,
 		     f->is_planned ? "plan" : "graph");
 	if (v->difference)
-		sl__doc_more(doc, SL__STYLE_PLAIN, ": %s", v->difference);
+		sl__doc_append(doc, SL__STYLE_PLAIN, ": %s", v->difference);
 	if (f->is_planned)
 		add_graph(doc, f);
 	else
@@ -242,7 +242,7 @@ add_verified(struct sl__doc *doc, const struct sl_fit *f)
 			     (long long)v->fails_at);
 	else
 		sl__doc_pair(doc, "beyond", SL__STYLE_PLAIN, "not tried");
-	sl__doc_more(doc, SL__STYLE_DIM, "  (%s)", v->why);
+	sl__doc_append(doc, SL__STYLE_DIM, "  (%s)", v->why);
 	add_predicted(doc, f);
 	sl__doc_gap(doc);
 	sl__doc_text(doc, SL__STYLE_DIM,
@@ -273,14 +273,14 @@ page(struct sl__doc *doc, const void *result,
 {
 	const struct sl_fit *f = result;
 	const struct sl_fit_verified *v = &f->verified;
-	const char *title = sl__model_title(f->name, f->source);
+	const char *title = sl__model_display_name(f->name, f->source);
 
 	(void)how;
 	sl__doc_heading(doc, "%s, %s%s", title,
 			f->optimizer ? "training with " : "inference",
 			f->optimizer ? sl_optimizer_text(f->optimizer) : "");
 	if (title == f->name && *f->source)
-		sl__doc_more(doc, SL__STYLE_DIM, "  %s", f->source);
+		sl__doc_append(doc, SL__STYLE_DIM, "  %s", f->source);
 	if (v->n_trials) {
 		add_tried_answer(doc, f);
 		sl__doc_gap(doc);

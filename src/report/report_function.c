@@ -38,12 +38,12 @@ write_rate(struct sl__doc *doc, const char *key, struct sl_reading rate,
 		return;
 	}
 	sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s%s",
-		     sl__scaled_text(&t, rate.value), unit);
+		     sl__si_prefix_text(&t, rate.value), unit);
 	if (share.absent)
-		sl__doc_more(doc, SL__STYLE_DIM, " (share of the ceiling: %s)",
+		sl__doc_append(doc, SL__STYLE_DIM, " (share of the ceiling: %s)",
 			     share.absent);
 	else
-		sl__doc_more(doc, SL__STYLE_DIM, " (%s of the ceiling)",
+		sl__doc_append(doc, SL__STYLE_DIM, " (%s of the ceiling)",
 			     sl__percent_text(&t, share.value));
 }
 
@@ -79,12 +79,12 @@ sl__function_profile_check_format(const struct sl_render_options *options,
 			   struct sl_error *err)
 {
 	struct sl_render_options how;
-	enum sl_status rc = sl__render_take(&how, options, err);
+	enum sl_status rc = sl__render_options_copy(&how, options, err);
 
 	if (rc || how.format == SL_FORMAT_TEXT ||
 	    how.format == SL_FORMAT_JSON || how.format == SL_FORMAT_MARKDOWN)
 		return rc;
-	return sl__render_refuse(err, "a profile of a function");
+	return sl__render_refuse_format(err, "a profile of a function");
 }
 
 enum sl_status

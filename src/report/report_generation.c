@@ -76,7 +76,7 @@ add_figure(struct sl__doc *doc, const struct sl_decoding *d, int figure)
 	else if (figure == CACHE)
 		add_count(doc, sl__bytes_text(&t, d->cache_bytes));
 	else
-		add_count(doc, sl__scaled_text(&t, d->flops.value));
+		add_count(doc, sl__si_prefix_text(&t, d->flops.value));
 }
 
 /* One row a figure, one column a loop. */
@@ -151,7 +151,7 @@ add_chart(struct sl__doc *doc, const struct sl_decoding *d, double most,
 	sl__doc_gap(doc);
 	sl__doc_text(doc, SL__STYLE_STRONG, "%s cache, per step",
 		     d->has_cache ? "With" : "Without");
-	sl__doc_more(doc, SL__STYLE_DIM, "  %s", d->name);
+	sl__doc_append(doc, SL__STYLE_DIM, "  %s", d->name);
 	sl__doc_drawing(doc, SL__STYLE_DIM, "%7s  %7s", "token", "context");
 	for (size_t k = 0; k < d->n_steps; k++) {
 		if (k % stride == 0 || k + 1 == d->n_steps)
@@ -205,7 +205,7 @@ tell(struct sl__json *json, const char *key, const void *record,
      const void *parent)
 {
 	(void)key;
-	sl__narrated_json(json, narrate, record, parent);
+	sl__narrator_json(json, narrate, record, parent);
 }
 
 static void
@@ -213,7 +213,7 @@ page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
 	const struct sl_generation *g = result;
-	const char *title = sl__model_title(g->name, g->source);
+	const char *title = sl__model_display_name(g->name, g->source);
 	double most = longest_of(g);
 
 	sl__doc_heading(doc, "%s, %lld token%s from a prompt of %lld", title,
@@ -229,7 +229,7 @@ page(struct sl__doc *doc, const void *result,
 	for (size_t i = 0; i < g->n_loops; i++)
 		add_chart(doc, &g->loops[i], most, how);
 	sl__doc_gap(doc);
-	sl__narrated_page(doc, narrate, g, NULL, SL__SENTENCES_MOST);
+	sl__narrator_page(doc, narrate, g, NULL, SL__SENTENCES_MOST);
 	sl__doc_gap(doc);
 	add_plans(doc, g);
 	add_disturbed(doc, g);

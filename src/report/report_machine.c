@@ -20,7 +20,7 @@ render_svg(struct sl_buf *out, const void *result, struct sl_error *err)
 	struct sl__roofline roofline;
 	char title[256];
 
-	if (!sl__roofline_of(&roofline, m, m->max_threads))
+	if (!sl__roofline_of_machine(&roofline, m, m->max_threads))
 		return sl__fail(err, SL_E_ABSENT,
 				"no roofline: peaks or memory levels were not "
 				"measured");

@@ -20,7 +20,7 @@ sl__section_measurement(struct sl__doc *doc, const void *result,
 
 	sl__doc_heading(doc, "%s", m->name);
 	sl__page_latency(doc, &m->wall, "sample", how->unit);
-	sl__page_shape(doc, m->samples_ns + (m->n_samples - m->wall.n),
+	sl__page_histogram(doc, m->samples_ns + (m->n_samples - m->wall.n),
 		       m->wall.n, &m->wall, how);
 	if (m->calls_per_sample > 1)
 		sl__doc_pair(
@@ -29,11 +29,11 @@ sl__section_measurement(struct sl__doc *doc, const void *result,
 			m->calls_per_sample);
 	sl__doc_pair(doc, "cpu", SL__STYLE_PLAIN, "%s",
 		     sl__time_value(&value, &m->cpu, how->unit));
-	sl__doc_more(doc, SL__STYLE_DIM, "  %s",
-		     sl__time_interval(&interval, &m->cpu, how->unit));
-	sl__page_power(doc, &m->wall, m->elapsed_s);
+	sl__doc_append(doc, SL__STYLE_DIM, "  %s",
+		     sl__time_bounds_text(&interval, &m->cpu, how->unit));
+	sl__page_detectable_change(doc, &m->wall, m->elapsed_s);
 	sl__page_noise(doc, &m->noise, "slot", how->verbose);
-	sl__page_ending(doc, m->stopped_by, m->seed);
+	sl__page_stop_and_seed(doc, m->stopped_by, m->seed);
 }
 
 /* Every sample, so that others can do their own statistics. */
@@ -48,7 +48,7 @@ add_csv(struct sl_buf *out, const void *result)
 		sl__csv_number(out, (double)i);
 		sl__csv_number(out, i < n_warmup);
 		sl__csv_number(out, m->samples_ns[i] / SL__NS_PER_MS);
-		sl__csv_end(out);
+		sl__csv_end_line(out);
 	}
 }
 

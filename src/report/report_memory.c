@@ -37,7 +37,7 @@ write_figures(struct sl__doc *doc, const struct sl_memory *m)
 		     sl__bytes_text(&t, m->baseline_bytes));
 	sl__doc_pair(doc, "peak", SL__STYLE_STRONG, "%s",
 		     sl__bytes_text(&t, m->peak_bytes));
-	sl__doc_more(doc, SL__STYLE_DIM, " (%s above the baseline)",
+	sl__doc_append(doc, SL__STYLE_DIM, " (%s above the baseline)",
 		     sl__bytes_text(&t, m->peak_bytes - m->baseline_bytes));
 	sl__doc_pair(doc, "final", SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&t, m->final_bytes));
@@ -48,11 +48,11 @@ write_figures(struct sl__doc *doc, const struct sl_memory *m)
 	}
 	sl__doc_pair(doc, "allocated", SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&t, m->allocated_bytes.value));
-	sl__doc_more(doc, SL__STYLE_DIM, " in %.0f calls",
+	sl__doc_append(doc, SL__STYLE_DIM, " in %.0f calls",
 		     m->n_allocations.value);
 	sl__doc_pair(doc, "freed", SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&t, m->freed_bytes.value));
-	sl__doc_more(doc, SL__STYLE_DIM, " in %.0f calls", m->n_frees.value);
+	sl__doc_append(doc, SL__STYLE_DIM, " in %.0f calls", m->n_frees.value);
 }
 
 /* The highest live memory in each of N_BARS stretches, as eighths. */
@@ -78,7 +78,7 @@ write_course(struct sl__doc *doc, const struct sl_memory *m)
 			high = fmax(high, m->points[i].high_bytes);
 		double level = 7.999 * (high - low) / (m->peak_bytes - low);
 
-		sl__doc_more(doc, SL__STYLE_PLAIN, "%s",
+		sl__doc_append(doc, SL__STYLE_PLAIN, "%s",
 			     BARS[level > 0 && level < 8 ? (size_t)level : 0]);
 	}
 }
@@ -137,7 +137,7 @@ sl__section_memory(struct sl__doc *doc, const struct sl_memory *m, int verbose)
 	write_figures(doc, m);
 	sl__doc_pair(doc, "pattern", SL__STYLE_STRONG, "%s",
 		     sl_memory_pattern_text(m->pattern));
-	sl__doc_more(doc, SL__STYLE_DIM, ": %s", m->evidence);
+	sl__doc_append(doc, SL__STYLE_DIM, ": %s", m->evidence);
 	write_course(doc, m);
 	if (verbose && m->method == SL_MEMORY_INTERPOSED)
 		write_sizes(doc, m);

@@ -21,7 +21,7 @@ add_number(struct sl__doc *doc, double x)
 	struct sl__text t;
 
 	sl__doc_cell(doc, isfinite(x) ? SL__STYLE_PLAIN : SL__STYLE_DIM, "%s",
-		     sl__figure_text(&t, x));
+		     sl__three_digit_text(&t, x));
 }
 
 /* Half of the interval, as a share of the median. */
@@ -76,7 +76,7 @@ add_figures(struct sl__doc *doc, const struct sl_micro_point *p)
 	sl__doc_cell(doc, style_of(p->micro_class), "%s",
 		     sl__micro_verdict_text(p));
 	if (p->micro_class != SL_MICRO_UNKNOWN && !p->is_sure)
-		sl__doc_more(doc, SL__STYLE_DIM, " ?");
+		sl__doc_append(doc, SL__STYLE_DIM, " ?");
 }
 
 static void
@@ -122,7 +122,7 @@ columns_of(const struct sl_micro_series *s)
 static void
 add_series(struct sl__doc *doc, const struct sl_micro_series *s)
 {
-	struct sl__micro_size size;
+	struct sl__micro_size_buffer size;
 
 	sl__doc_table(doc, columns_of(s), N_COLUMNS);
 	for (size_t i = 0; i < s->n_points; i++) {
@@ -154,14 +154,14 @@ tell(struct sl__json *json, const char *key, const void *record,
 	struct sl__phrase w;
 
 	if (strcmp(key, "sentences") == 0)
-		sl__narrated_json(json, narrate, record, parent);
+		sl__narrator_json(json, narrate, record, parent);
 	else if (strcmp(key, "reason") == 0)
-		sl__json_text(json, key, sl__micro_reason_text(&w, parent, s));
+		sl__json_text(json, key, sl__micro_optimize_reason(&w, parent, s));
 	else if (s->focus)
 		sl__json_text(json, key, sl__micro_focus_text(s->focus));
 	else
 		sl__json_absent(json, key,
-				sl__micro_reason_text(&w, parent, s));
+				sl__micro_optimize_reason(&w, parent, s));
 }
 
 /* What it was measured against. */
@@ -175,24 +175,24 @@ add_facts(struct sl__doc *doc, const struct sl_microbench *m)
 		     m->dtype ? sl_dtype_text(m->dtype) : "nothing",
 		     m->n_threads, m->n_threads == 1 ? "" : "s");
 	if (c->absent) {
-		sl__doc_more(doc, SL__STYLE_WARN, "; no roofs: %s", c->absent);
+		sl__doc_append(doc, SL__STYLE_WARN, "; no roofs: %s", c->absent);
 		return;
 	}
 	if (c->flops_per_s.n)
-		sl__doc_more(doc, SL__STYLE_DIM, "; roofs: %.0f GFLOP/s",
+		sl__doc_append(doc, SL__STYLE_DIM, "; roofs: %.0f GFLOP/s",
 			     c->flops_per_s.value / 1e9);
 	else
-		sl__doc_more(doc, SL__STYLE_DIM,
+		sl__doc_append(doc, SL__STYLE_DIM,
 			     "; roofs: compute peak not known");
 	for (size_t i = 0; i < c->n_levels; i++)
-		sl__doc_more(doc, SL__STYLE_DIM, ", %s %.*f",
+		sl__doc_append(doc, SL__STYLE_DIM, ", %s %.*f",
 			     sl_level_text(c->levels[i].level),
 			     c->levels[i].bytes_per_s.value < 1e11 ? 1 : 0,
 			     c->levels[i].bytes_per_s.value / 1e9);
 	if (c->n_levels)
-		sl__doc_more(doc, SL__STYLE_DIM, " GB/s");
+		sl__doc_append(doc, SL__STYLE_DIM, " GB/s");
 	if (c->step_ns.n)
-		sl__doc_more(doc, SL__STYLE_DIM, "; an empty step takes %s",
+		sl__doc_append(doc, SL__STYLE_DIM, "; an empty step takes %s",
 			     sl__time_text(&t, c->step_ns.value));
 }
 
@@ -203,17 +203,17 @@ add_one(struct sl__doc *doc, const struct sl_microbench *m,
 	struct sl__phrase w;
 
 	sl__doc_heading(doc, "%s", s->name);
-	sl__doc_more(doc, SL__STYLE_DIM, "  %s: %s", s->kind, s->about);
+	sl__doc_append(doc, SL__STYLE_DIM, "  %s: %s", s->kind, s->about);
 	if (!m->is_all)
 		add_facts(doc, m);
 	add_series(doc, s);
 	sl__doc_gap(doc);
-	sl__narrated_page(doc, narrate, s, m, SL__SENTENCES_MOST);
+	sl__narrator_page(doc, narrate, s, m, SL__SENTENCES_MOST);
 	if (s->focus)
 		sl__doc_text(doc, SL__STYLE_PLAIN,
 			     "- At the largest size, aim for %s (%s).",
 			     sl__micro_focus_text(s->focus),
-			     sl__micro_reason_text(&w, m, s));
+			     sl__micro_optimize_reason(&w, m, s));
 }
 
 static void
@@ -228,7 +228,7 @@ add_together(struct sl__doc *doc, const struct sl_microbench *m)
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < m->n_series; i++) {
 		const struct sl_micro_series *s = &m->series[i];
-		struct sl__micro_size size;
+		struct sl__micro_size_buffer size;
 
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", s->name);
 		if (s->largest == SIZE_MAX) {
@@ -259,8 +259,8 @@ add_focuses(struct sl__doc *doc, const struct sl_microbench *m)
 		is_open = 1;
 		sl__doc_pair(doc, s->name, SL__STYLE_PLAIN, "%s",
 			     sl__micro_focus_text(s->focus));
-		sl__doc_more(doc, SL__STYLE_DIM, "; %s",
-			     sl__micro_reason_text(&w, m, s));
+		sl__doc_append(doc, SL__STYLE_DIM, "; %s",
+			     sl__micro_optimize_reason(&w, m, s));
 	}
 }
 
@@ -268,15 +268,15 @@ static void
 add_all(struct sl__doc *doc, const struct sl_microbench *m, int is_verbose)
 {
 	sl__doc_heading(doc, "%zu operations", m->n_series);
-	sl__doc_more(doc, SL__STYLE_DIM, "  each at its largest size");
+	sl__doc_append(doc, SL__STYLE_DIM, "  each at its largest size");
 	add_facts(doc, m);
 	add_together(doc, m);
 	sl__doc_gap(doc);
-	sl__narrated_page(doc, narrate, m, NULL, SL__SENTENCES_MOST);
+	sl__narrator_page(doc, narrate, m, NULL, SL__SENTENCES_MOST);
 	add_focuses(doc, m);
 	sl__doc_heading(doc, "Crossovers");
 	for (size_t i = 0; i < m->n_series; i++)
-		sl__narrated_page(doc, narrate, &m->series[i], m, 1);
+		sl__narrator_page(doc, narrate, &m->series[i], m, 1);
 	for (size_t i = 0; is_verbose && i < m->n_series; i++)
 		add_one(doc, m, &m->series[i]);
 }

@@ -33,12 +33,12 @@ add_ratio(struct sl__doc *doc, const struct sl_model_comparison *v,
 {
 	struct sl__text text;
 
-	sl__doc_more(doc, SL__STYLE_STRONG, " %s",
+	sl__doc_append(doc, SL__STYLE_STRONG, " %s",
 		     sl__ratio_value(&text, &c->ratio));
-	sl__doc_plain(doc, " %s × A's %s", sl__ratio_interval(&text, &c->ratio),
+	sl__doc_append_plain(doc, " %s × A's %s", sl__ratio_bounds_text(&text, &c->ratio),
 		      what_of(v));
 	if (c->verdict == SL_VERDICT_FASTER)
-		sl__doc_plain(doc, " (%.3g × as fast)", c->speedup);
+		sl__doc_append_plain(doc, " (%.3g × as fast)", c->speedup);
 }
 
 static void
@@ -56,7 +56,7 @@ add_verdict(struct sl__doc *doc, const struct sl_model_comparison *v,
 			c->gate == SL_GATE_OK
 				? ", but not slower by more than the margin"
 				: "");
-		sl__doc_plain(doc, " %c takes", letter_of(which));
+		sl__doc_append_plain(doc, " %c takes", letter_of(which));
 	} else if (c->verdict == SL_VERDICT_SAME) {
 		sl__doc_text(doc, style,
 			     "%c is the same within %s:", letter_of(which),
@@ -67,10 +67,10 @@ add_verdict(struct sl__doc *doc, const struct sl_model_comparison *v,
 	}
 	add_ratio(doc, v, c);
 	if (c->verdict == SL_VERDICT_UNDECIDED)
-		sl__doc_plain(doc, " after %s",
+		sl__doc_append_plain(doc, " after %s",
 			      sl__time_text(&text, 1e9 * v->elapsed_s));
 	else
-		sl__doc_plain(doc, ", decided after %s by %s",
+		sl__doc_append_plain(doc, ", decided after %s by %s",
 			      sl__time_text(&text, 1e9 * c->decided_after_s),
 			      sl_comparison_basis_text(p->decided_by));
 	sl__page_rounds(doc, c);
@@ -82,9 +82,9 @@ add_series(struct sl__doc *doc, const char *key, const struct sl_estimate *a,
 {
 	struct sl__text x, y, ratio;
 
-	sl__doc_key(doc, key, "%s against %s", sl__time_value(&x, b, NULL),
+	sl__doc_plain_pair(doc, key, "%s against %s", sl__time_value(&x, b, NULL),
 		    sl__time_value(&y, a, NULL));
-	sl__doc_plain(doc, ": ratio %s", sl__ratio_estimate(&ratio, &c->ratio));
+	sl__doc_append_plain(doc, ": ratio %s", sl__ratio_estimate(&ratio, &c->ratio));
 }
 
 /* What the series says by itself, or why it says nothing. */
@@ -92,9 +92,9 @@ static void
 add_word(struct sl__doc *doc, enum sl_verdict verdict, const char *absent)
 {
 	if (absent)
-		sl__doc_dim(doc, "  %s", absent);
+		sl__doc_append_dim(doc, "  %s", absent);
 	else
-		sl__doc_more(doc, sl__page_verdict_style(verdict), "  %s",
+		sl__doc_append(doc, sl__page_verdict_style(verdict), "  %s",
 			     sl_verdict_text(verdict));
 }
 
@@ -109,9 +109,9 @@ add_typical(struct sl__doc *doc, const struct sl_arm_comparison *p)
 			     why ? why : "no layer is long enough to time");
 		return;
 	}
-	sl__doc_key(doc, "typical layer", "ratio %s",
+	sl__doc_plain_pair(doc, "typical layer", "ratio %s",
 		    sl__ratio_estimate(&ratio, &p->layers_ratio));
-	sl__doc_dim(doc, "  median of the layers' ratios in each round");
+	sl__doc_append_dim(doc, "  median of the layers' ratios in each round");
 }
 
 /* How many times as much as A's it is. */
@@ -119,9 +119,9 @@ static void
 add_times(struct sl__doc *doc, uint64_t a, uint64_t b)
 {
 	if (b == a)
-		sl__doc_dim(doc, ": the same");
+		sl__doc_append_dim(doc, ": the same");
 	else if (a)
-		sl__doc_plain(doc, ": %.4g ×", (double)b / (double)a);
+		sl__doc_append_plain(doc, ": %.4g ×", (double)b / (double)a);
 }
 
 static void
@@ -130,19 +130,19 @@ add_amounts(struct sl__doc *doc, const struct sl_model_arm_result *a,
 {
 	struct sl__text x, y;
 
-	sl__doc_key(doc, "memory", "%s against %s",
+	sl__doc_plain_pair(doc, "memory", "%s against %s",
 		    sl__bytes_text(&x, (double)b->memory_bytes),
 		    sl__bytes_text(&y, (double)a->memory_bytes));
 	add_times(doc, a->memory_bytes, b->memory_bytes);
-	sl__doc_dim(doc, "  activations and weights, as planned");
-	sl__doc_key(doc, "work", "%sFLOP against %sFLOP per iteration",
-		    sl__scaled_text(&x, (double)b->nominal_flops),
-		    sl__scaled_text(&y, (double)a->nominal_flops));
+	sl__doc_append_dim(doc, "  activations and weights, as planned");
+	sl__doc_plain_pair(doc, "work", "%sFLOP against %sFLOP per iteration",
+		    sl__si_prefix_text(&x, (double)b->nominal_flops),
+		    sl__si_prefix_text(&y, (double)a->nominal_flops));
 	add_times(doc, a->nominal_flops, b->nominal_flops);
 	if (a->executed_flops != b->executed_flops)
-		sl__doc_dim(doc, "; kernels execute %sFLOP against %sFLOP",
-			    sl__scaled_text(&x, (double)b->executed_flops),
-			    sl__scaled_text(&y, (double)a->executed_flops));
+		sl__doc_append_dim(doc, "; kernels execute %sFLOP against %sFLOP",
+			    sl__si_prefix_text(&x, (double)b->executed_flops),
+			    sl__si_prefix_text(&y, (double)a->executed_flops));
 }
 
 static void
@@ -173,9 +173,9 @@ add_layer(struct sl__doc *doc, const struct sl_compared_layer *l)
 
 	sl__doc_cell(doc, l->is_named ? SL__STYLE_STRONG : SL__STYLE_PLAIN,
 		     "%s", l->name);
-	sl__doc_word(doc, l->type);
-	sl__doc_word(doc, sl__time_text(&text, l->a_ns));
-	sl__doc_word(doc, sl__time_text(&text, l->b_ns));
+	sl__doc_plain_cell(doc, l->type);
+	sl__doc_plain_cell(doc, sl__time_text(&text, l->a_ns));
+	sl__doc_plain_cell(doc, sl__time_text(&text, l->b_ns));
 	sl__doc_cell(doc,
 		     !l->is_named         ? SL__STYLE_DIM
 		     : l->ratio.value > 1 ? SL__STYLE_BAD
@@ -197,14 +197,14 @@ add_layers(struct sl__doc *doc, const struct sl_arm_comparison *p, int verbose)
 	size_t most = verbose ? n_common : LAYER_ROWS;
 
 	if (!n_common || (!p->n_named && !verbose)) {
-		sl__doc_key(doc, "layers", "%zu in common%s", n_common,
+		sl__doc_plain_pair(doc, "layers", "%zu in common%s", n_common,
 			    n_common ? ", none differs significantly" : "");
 		return;
 	}
 	if (!verbose && most > p->n_named)
 		most = p->n_named;
 	sl__doc_heading(doc, "Layers that differ");
-	sl__doc_dim(doc, "  %zu of %zu", p->n_named, n_common);
+	sl__doc_append_dim(doc, "  %zu of %zu", p->n_named, n_common);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < p->n_layers && n < most; i++) {
 		const struct sl_compared_layer *l = &p->layers[p->by_change[i]];
@@ -229,7 +229,7 @@ add_only(struct sl__doc *doc, const struct sl_arm_comparison *p, int of_a,
 
 	if (!n_all)
 		return;
-	sl__doc_key(doc, of_a ? "only in A" : "only in B",
+	sl__doc_plain_pair(doc, of_a ? "only in A" : "only in B",
 		    "%zu, %s together:", n_all,
 		    sl__time_text(&text, of_a ? p->only_a_ns : p->only_b_ns));
 	for (size_t i = 0; i < p->n_layers; i++) {
@@ -237,11 +237,11 @@ add_only(struct sl__doc *doc, const struct sl_arm_comparison *p, int of_a,
 
 		if ((of_a ? l->n_b : l->n_a) || (n >= ONLY_ROWS && !verbose))
 			continue;
-		sl__doc_dim(doc, "%s %s %s", n++ ? "," : "", l->name,
+		sl__doc_append_dim(doc, "%s %s %s", n++ ? "," : "", l->name,
 			    sl__time_text(&text, of_a ? l->a_ns : l->b_ns));
 	}
 	if (n < n_all)
-		sl__doc_dim(doc, ", and %zu more", n_all - n);
+		sl__doc_append_dim(doc, ", and %zu more", n_all - n);
 }
 
 static void
@@ -252,7 +252,7 @@ add_title(struct sl__doc *doc, const struct sl_model_comparison *v,
 	const char letter[] = {letter_of(which), '\0'};
 
 	sl__doc_pair(doc, letter, SL__STYLE_STRONG, "%s", side->name);
-	sl__doc_dim(doc, "  %s, %d thread%s, batch %lld, %zu steps",
+	sl__doc_append_dim(doc, "  %s, %d thread%s, batch %lld, %zu steps",
 		    sl_dtype_text(side->dtype), side->n_threads,
 		    side->n_threads == 1 ? "" : "s", (long long)side->batch,
 		    side->n_steps);
@@ -268,12 +268,12 @@ add_placements(struct sl__doc *doc, const struct sl_model_comparison *v)
 		     "%zu placements of the buffers in memory",
 		     v->n_placements);
 	if (is_few)
-		sl__doc_more(doc, SL__STYLE_WARN,
+		sl__doc_append(doc, SL__STYLE_WARN,
 			     ", too few to tell layers apart that differ by "
 			     "less than %s",
 			     sl__percent_text(&text, v->placement_reach));
 	if (v->renewal_absent)
-		sl__doc_more(doc, SL__STYLE_WARN, "; no more, because %s",
+		sl__doc_append(doc, SL__STYLE_WARN, "; no more, because %s",
 			     v->renewal_absent);
 }
 
@@ -305,9 +305,9 @@ add_page(struct sl__doc *doc, const void *result,
 	}
 	sl__doc_gap(doc);
 	add_placements(doc, v);
-	sl__page_power_against(doc, &v->pairs[0].comparison, v->elapsed_s);
+	sl__page_comparison_detectable(doc, &v->pairs[0].comparison, v->elapsed_s);
 	sl__page_noise(doc, &v->noise, "slot", how->verbose);
-	sl__page_ending(doc, v->stopped_by, v->seed);
+	sl__page_stop_and_seed(doc, v->stopped_by, v->seed);
 }
 
 enum sl_status

@@ -53,7 +53,7 @@ page(struct sl__doc *doc, const void *result,
 
 	(void)how;
 	sl__doc_heading(doc, "%s", s->name);
-	sl__doc_more(doc, SL__STYLE_DIM,
+	sl__doc_append(doc, SL__STYLE_DIM,
 		     "  what instrumentation costs; %zu step%s, %d thread%s",
 		     s->n_steps, s->n_steps == 1 ? "" : "s", s->n_threads,
 		     s->n_threads == 1 ? "" : "s");

@@ -28,7 +28,7 @@ sl_profile_render(const struct sl_profile *const *profiles, size_t n,
 			"executed_gflops_per_s,gbytes_per_s,intensity,bound,"
 			"confidence,ceiling_share",
 	};
-	struct sl__profile_result result = {
+	struct sl__profile_page_input result = {
 		.profiles = {.list = profiles, .n = n}};
 	enum sl_status rc = sl__options_copy(&result.view, sizeof(result.view),
 					     view, "sl_profile_view", err);

@@ -32,11 +32,11 @@ add_paths(struct sl__doc *doc, const struct sl_run *r)
 
 	for (size_t i = 0; i < r->n_steps; i++)
 		n[r->steps[i].path]++;
-	sl__doc_key(doc, "steps", "%zu", r->n_steps);
+	sl__doc_plain_pair(doc, "steps", "%zu", r->n_steps);
 	for (int p = 0; p < SL_N_PATHS; p++) {
 		if (!n[p])
 			continue;
-		sl__doc_more(doc,
+		sl__doc_append(doc,
 			     p >= SL_PATH_REFERENCE ? SL__STYLE_WARN
 						    : SL__STYLE_DIM,
 			     "%s%zu %s", is_first ? ": " : ", ", n[p],
@@ -51,32 +51,32 @@ add_facts(struct sl__doc *doc, const struct sl_run *r)
 	struct sl__text a, b;
 
 	if (r->seed)
-		sl__doc_key(doc, "inputs", "synthetic, seed %llu",
+		sl__doc_plain_pair(doc, "inputs", "synthetic, seed %llu",
 			    (unsigned long long)r->seed);
 	else
-		sl__doc_key(doc, "inputs", "as given");
-	sl__doc_key(doc, "computed in", "%s on %d thread%s",
+		sl__doc_plain_pair(doc, "inputs", "as given");
+	sl__doc_plain_pair(doc, "computed in", "%s on %d thread%s",
 		    sl_dtype_text(r->dtype), r->n_threads,
 		    r->n_threads == 1 ? "" : "s");
 	add_paths(doc, r);
-	sl__doc_key(doc, "memory", "%s for activations",
+	sl__doc_plain_pair(doc, "memory", "%s for activations",
 		    sl__bytes_text(&a, (double)r->memory.planned_bytes));
 	if (r->memory.live_bytes < r->memory.planned_bytes)
-		sl__doc_dim(doc, " (at least %s)",
+		sl__doc_append_dim(doc, " (at least %s)",
 			    sl__bytes_text(&a, (double)r->memory.live_bytes));
-	sl__doc_dim(doc, ", %s for weights",
+	sl__doc_append_dim(doc, ", %s for weights",
 		    sl__bytes_text(&b, (double)r->memory.weight_bytes));
-	sl__doc_key(doc, "time", "%s to plan, %s to run",
+	sl__doc_plain_pair(doc, "time", "%s to plan, %s to run",
 		    sl__time_text(&a, r->plan_ns),
 		    sl__time_text(&b, r->run_ns));
-	sl__doc_dim(doc, ", a single run: no statistics");
+	sl__doc_append_dim(doc, ", a single run: no statistics");
 }
 
 static void
 add_number(struct sl__doc *doc, double x, int n_digits)
 {
 	if (isnan(x))
-		sl__doc_none(doc);
+		sl__doc_absent_cell(doc);
 	else
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*g", n_digits, x);
 }
@@ -97,8 +97,8 @@ add_outputs(struct sl__doc *doc, const struct sl_run *r)
 		const struct sl_run_output *o = &r->outputs[i];
 
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", o->name);
-		sl__doc_word(doc, o->dtype ? sl_dtype_text(o->dtype) : "-");
-		sl__doc_word(doc, shape_text(text, sizeof(text), o));
+		sl__doc_plain_cell(doc, o->dtype ? sl_dtype_text(o->dtype) : "-");
+		sl__doc_plain_cell(doc, shape_text(text, sizeof(text), o));
 		add_number(doc, o->min, 5);
 		add_number(doc, o->mean, 5);
 		add_number(doc, o->max, 5);
@@ -149,7 +149,7 @@ add_slow_steps(struct sl__doc *doc, const struct sl_run *r)
 		if (s->path != SL_PATH_REFERENCE && s->path != SL_PATH_STEPWISE)
 			continue;
 		sl__doc_pair(doc, s->type, SL__STYLE_PLAIN, "%s", s->name);
-		sl__doc_dim(doc, "  %s", sl_path_text(s->path));
+		sl__doc_append_dim(doc, "  %s", sl_path_text(s->path));
 		n++;
 	}
 	if (n < r->n_reference)
@@ -172,18 +172,18 @@ add_steps(struct sl__doc *doc, const struct sl_run *r)
 		const struct sl_step *s = &r->steps[i];
 
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", s->name);
-		sl__doc_word(doc, s->type);
+		sl__doc_plain_cell(doc, s->type);
 		sl__doc_cell(doc,
 			     s->path >= SL_PATH_REFERENCE ? SL__STYLE_WARN
 							  : SL__STYLE_PLAIN,
 			     "%s", sl_path_text(s->path));
-		sl__doc_word(doc, s->kernel);
+		sl__doc_plain_cell(doc, s->kernel);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", s->n_covers);
-		sl__doc_word(doc,
-			     sl__scaled_text(&text, (double)s->nominal_flops));
-		sl__doc_word(doc,
-			     sl__scaled_text(&text, (double)s->executed_flops));
-		sl__doc_word(doc, sl__bytes_text(&text, (double)s->n_bytes));
+		sl__doc_plain_cell(doc,
+			     sl__si_prefix_text(&text, (double)s->nominal_flops));
+		sl__doc_plain_cell(doc,
+			     sl__si_prefix_text(&text, (double)s->executed_flops));
+		sl__doc_plain_cell(doc, sl__bytes_text(&text, (double)s->n_bytes));
 	}
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "FLOPs: nominal, of the model; executed: by the kernel "
@@ -195,11 +195,11 @@ page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
 	const struct sl_run *r = result;
-	const char *title = sl__model_title(r->name, r->source);
+	const char *title = sl__model_display_name(r->name, r->source);
 
 	sl__doc_heading(doc, "%s", title);
 	if (title == r->name && *r->source)
-		sl__doc_dim(doc, "  %s", r->source);
+		sl__doc_append_dim(doc, "  %s", r->source);
 	add_facts(doc, r);
 	add_outputs(doc, r);
 	if (r->is_checked)

@@ -95,7 +95,7 @@ sl_result_render(const struct sl_result *result,
 		 struct sl_error *err)
 {
 	struct sl_render_options mine;
-	enum sl_status rc = sl__render_take(&mine, how, err);
+	enum sl_status rc = sl__render_options_copy(&mine, how, err);
 
 	if (rc)
 		return rc;
@@ -105,5 +105,5 @@ sl_result_render(const struct sl_result *result,
 		if (kinds[i].table == result->table)
 			return kinds[i].render(result->record, &mine, out, err);
 	}
-	return sl__render_refuse(err, result->table->name);
+	return sl__render_refuse_format(err, result->table->name);
 }

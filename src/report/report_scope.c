@@ -60,21 +60,21 @@ write_times(struct sl__doc *doc, const struct sl_scopes *s, const char *unit)
 			     row->parent ? row->parent : "");
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", row->n_calls);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__time_in(&t, row->self_ns, unit));
+			     sl__time_text_in_unit(&t, row->self_ns, unit));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 			     sl__percent_text(&t, row->share));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__time_in(&t, row->total_ns, unit));
+			     sl__time_text_in_unit(&t, row->total_ns, unit));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__time_in(&t, row->mean.value, unit));
+			     sl__time_text_in_unit(&t, row->mean.value, unit));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__time_in(&t, row->std_ns, unit));
+			     sl__time_text_in_unit(&t, row->std_ns, unit));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__quantile_text(&t, &row->median, unit));
+			     sl__time_percentile(&t, &row->median, unit));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__quantile_text(&t, &row->p90, unit));
+			     sl__time_percentile(&t, &row->p90, unit));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__quantile_text(&t, &row->p99, unit));
+			     sl__time_percentile(&t, &row->p99, unit));
 	}
 }
 
@@ -86,7 +86,7 @@ write_percentile(struct sl__doc *doc, const struct sl_estimate *e,
 	struct sl__text t;
 
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     e->needs_n ? sl__needs_text(&t, e)
+		     e->needs_n ? sl__needed_samples_text(&t, e)
 				: sl__time_estimate(&t, e, unit));
 }
 
@@ -181,7 +181,7 @@ write_resource_row(struct sl__doc *doc, const struct sl_scope_row *row,
 
 	sl__doc_cell(doc, SL__STYLE_STRONG, "%s", row->name);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     sl__time_in(&t, row->cpu_ns.value, unit));
+		     sl__time_text_in_unit(&t, row->cpu_ns.value, unit));
 	if (row->n_minor_faults.absent)
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
 	else

@@ -89,7 +89,7 @@ add_page(struct sl__doc *doc, const void *result,
 	add_summary(doc, s);
 	sl__doc_gap(doc);
 	sl__page_noise(doc, &s->noise, "slot", how->verbose);
-	sl__page_ending(doc, s->stopped_by, s->seed);
+	sl__page_stop_and_seed(doc, s->stopped_by, s->seed);
 }
 
 static void
@@ -116,7 +116,7 @@ add_csv(struct sl_buf *out, const void *result)
 
 		for (size_t k = 0; k < sizeof(figures) / sizeof(*figures); k++)
 			sl__csv_number(out, figures[k]);
-		sl__csv_end(out);
+		sl__csv_end_line(out);
 	}
 }
 

@@ -61,9 +61,9 @@ add_point(struct sl__doc *doc, const struct sl_sweep *sweep,
 	add_number(doc,
 		   sweep->axis == SL_AXIS_WIDTH ? p->samples_per_s
 						: p->rate_per_s.value,
-		   sl__figure_text);
+		   sl__three_digit_text);
 	add_number(doc, p->absent ? (double)NAN : p->flops_per_s / 1e9,
-		   sl__figure_text);
+		   sl__three_digit_text);
 	add_number(doc, p->compute_efficiency, sl__percent_text);
 	add_number(doc, p->roof_share, sl__percent_text);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
@@ -97,7 +97,7 @@ add_times(struct sl__doc *doc, const struct sl_sweep *sweep,
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->n_points; i++)
 		add_point(doc, sweep, &s->points[i], i == s->best.point);
-	add_same(doc, sweep, sl__doc_drop_same(doc));
+	add_same(doc, sweep, sl__doc_drop_equal_columns(doc));
 }
 
 static void
@@ -121,15 +121,15 @@ add_need(struct sl__doc *doc, const struct sl_sweep *sweep,
 
 	sl__doc_cell(doc, SL__STYLE_STRONG, "%lld", (long long)p->value);
 	add_number(doc, p->sample_ns, sl__time_text);
-	add_number(doc, is_there * (double)p->flops, sl__scaled_text);
+	add_number(doc, is_there * (double)p->flops, sl__si_prefix_text);
 	add_number(doc, p->memory_bytes ? (double)p->memory_bytes : (double)NAN,
 		   sl__bytes_text);
-	add_number(doc, p->samples_per_s_per_mb, sl__figure_text);
+	add_number(doc, p->samples_per_s_per_mb, sl__three_digit_text);
 	add_number(doc, p->touched_bytes.value, sl__bytes_text);
 	add_energy(doc, &p->energy_j);
 	if (sweep->axis == SL_AXIS_WIDTH)
 		add_number(doc, is_there * (double)p->parameters,
-			   sl__scaled_text);
+			   sl__si_prefix_text);
 }
 
 static void
@@ -155,7 +155,7 @@ add_needs(struct sl__doc *doc, const struct sl_sweep *sweep,
 		if (!s->points[i].absent)
 			absent = s->points[i].energy_absent;
 	}
-	add_same(doc, sweep, sl__doc_drop_same(doc));
+	add_same(doc, sweep, sl__doc_drop_equal_columns(doc));
 	if (absent)
 		sl__doc_text(doc, SL__STYLE_DIM, "energy: %s", absent);
 }
@@ -191,7 +191,7 @@ add_chart(struct sl__doc *doc, const struct sl_sweep *sweep,
 			(long long)p->value,
 			sl__bar_padded(&left, p->rate_per_s.value / most_rate,
 				       n_bar),
-			sl__scaled_text(&rate, p->rate_per_s.value),
+			sl__si_prefix_text(&rate, p->rate_per_s.value),
 			sl__bar_padded(&right, p->latency_ns.value / most_ns,
 				       n_bar),
 			sl__time_text(&time, p->latency_ns.value));
@@ -220,7 +220,7 @@ format_of(const struct sl_sweep_exponent *e)
 	case SL_SWEEP_MEMORY:
 		return sl__bytes_text;
 	case SL_SWEEP_FLOPS:
-		return sl__scaled_text;
+		return sl__si_prefix_text;
 	case SL_SWEEP_TIME:
 	case SL_SWEEP_KIND:
 		break;
@@ -267,7 +267,7 @@ add_laws(struct sl__doc *doc, const struct sl_sweep_series *s)
 		if (!s->exponents[i].absent)
 			add_law(doc, &s->exponents[i]);
 	}
-	(void)sl__doc_drop_same(doc); /* empty ones */
+	(void)sl__doc_drop_equal_columns(doc); /* empty ones */
 }
 
 static void
@@ -284,16 +284,16 @@ add_facts(struct sl__doc *doc, const struct sl_sweep *sweep,
 		return;
 	sl__doc_text(doc, SL__STYLE_DIM, "%s", sl_dtype_text(sweep->dtype));
 	if (sweep->axis != SL_AXIS_THREADS)
-		sl__doc_more(doc, SL__STYLE_DIM, " on %d thread%s",
+		sl__doc_append(doc, SL__STYLE_DIM, " on %d thread%s",
 			     sweep->n_threads,
 			     sweep->n_threads == 1 ? "" : "s");
 	if (sweep->axis != SL_AXIS_BATCH)
-		sl__doc_more(doc, SL__STYLE_DIM, ", batch %lld",
+		sl__doc_append(doc, SL__STYLE_DIM, ", batch %lld",
 			     (long long)s->batch);
 	if (sweep->axis != SL_AXIS_WIDTH)
-		sl__doc_more(doc, SL__STYLE_DIM, ", %s parameters",
+		sl__doc_append(doc, SL__STYLE_DIM, ", %s parameters",
 			     sl__count_text(&t, p[i].parameters));
-	sl__doc_more(doc, SL__STYLE_DIM,
+	sl__doc_append(doc, SL__STYLE_DIM,
 		     "; %zu visit%s per point in random order, seed %llu",
 		     sweep->n_visits, sweep->n_visits == 1 ? "" : "s",
 		     (unsigned long long)sweep->seed);
@@ -314,28 +314,28 @@ tell(struct sl__json *json, const char *key, const void *record,
      const void *parent)
 {
 	(void)key;
-	sl__narrated_json(json, narrate, record, parent);
+	sl__narrator_json(json, narrate, record, parent);
 }
 
 static void
 add_series(struct sl__doc *doc, const struct sl_sweep *sweep,
 	   const struct sl_sweep_series *s, size_t n_bar)
 {
-	const char *title = sl__model_title(s->name, s->source);
+	const char *title = sl__model_display_name(s->name, s->source);
 	const struct sl_sweep_point *last = &s->points[s->n_points - 1];
 
 	sl__doc_heading(doc, "%s, %s %lld to %lld", title,
 			sl_axis_text(sweep->axis),
 			(long long)s->points[0].value, (long long)last->value);
 	if (title == s->name && *s->source)
-		sl__doc_more(doc, SL__STYLE_DIM, "  %s", s->source);
+		sl__doc_append(doc, SL__STYLE_DIM, "  %s", s->source);
 	add_facts(doc, sweep, s);
 	add_times(doc, sweep, s);
 	add_needs(doc, sweep, s);
 	add_chart(doc, sweep, s, n_bar);
 	add_laws(doc, s);
 	sl__doc_gap(doc);
-	sl__narrated_page(doc, narrate, s, sweep, SL__SENTENCES_MOST);
+	sl__narrator_page(doc, narrate, s, sweep, SL__SENTENCES_MOST);
 }
 
 /* One row a value, one column a model. */
@@ -363,12 +363,12 @@ add_side(struct sl__doc *doc, const struct sl_sweep *sweep)
 		for (size_t i = 0; i < sweep->n_series; i++)
 			sl__doc_cell(
 				doc, SL__STYLE_PLAIN, "%s",
-				sl__scaled_text(&t, sweep->series[i]
+				sl__si_prefix_text(&t, sweep->series[i]
 							    .points[k]
 							    .rate_per_s.value));
 	}
 	sl__doc_gap(doc);
-	sl__narrated_page(doc, narrate, sweep, NULL, SL__SENTENCES_MOST);
+	sl__narrator_page(doc, narrate, sweep, NULL, SL__SENTENCES_MOST);
 }
 
 static void

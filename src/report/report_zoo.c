@@ -52,7 +52,7 @@ add_models(struct sl__doc *doc, const struct sl_zoo_list *table, int verbose)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 			     sl__count_text(&text, row->parameters));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__scaled_text(&text, (double)row->flops));
+			     sl__si_prefix_text(&text, (double)row->flops));
 		sl__doc_cell(doc, SL__STYLE_DIM, "%.*s",
 			     verbose ? (int)strlen(row->about)
 				     : about_length(row->about),
@@ -71,12 +71,12 @@ add_families(struct sl__doc *doc, const struct sl_zoo_list *table)
 		if (!is_family(row))
 			continue;
 		sl__doc_text(doc, SL__STYLE_STRONG, "%s", row->name);
-		sl__doc_more(doc, SL__STYLE_DIM, ": %s.", row->about);
-		sl__doc_more(doc, SL__STYLE_PLAIN,
+		sl__doc_append(doc, SL__STYLE_DIM, ": %s.", row->about);
+		sl__doc_append(doc, SL__STYLE_PLAIN,
 			     " %s has %s parameters and takes %sFLOPs.",
 			     row->example,
 			     sl__count_text(&parameters, row->parameters),
-			     sl__scaled_text(&flops, (double)row->flops));
+			     sl__si_prefix_text(&flops, (double)row->flops));
 	}
 }
 

@@ -21,13 +21,13 @@ void
 sl__csv_text(struct sl_buf *out, const char *text)
 {
 	const char *quote = strpbrk(text, ",\"") ? "\"" : "";
-	char shown[SL__UTF8_SHOWN];
+	char shown[SL__UTF8_PRINTABLE_CHAR_BYTES];
 
 	sl__buf_text(out, quote);
 	while (*text) {
 		if (*text == '"')
 			sl__buf_text(out, "\"");
-		text += sl__utf8_show(shown, text);
+		text += sl__utf8_printable_char(shown, text);
 		sl__buf_text(out, shown);
 	}
 	sl__buf_format(out, "%s,", quote);
@@ -46,7 +46,7 @@ sl__csv_number(struct sl_buf *out, double value)
 }
 
 void
-sl__csv_end(struct sl_buf *out)
+sl__csv_end_line(struct sl_buf *out)
 {
 	if (out->n_bytes && out->data[out->n_bytes - 1] == ',')
 		out->data[out->n_bytes - 1] = '\n';
@@ -135,7 +135,7 @@ add_line(struct sl_buf *out, const char *columns, const struct place *at)
 		else
 			sl__csv_text(out, v->text);
 	}
-	sl__csv_end(out);
+	sl__csv_end_line(out);
 }
 
 static void
@@ -147,7 +147,7 @@ add_titles(struct sl_buf *out, const char *columns)
 		columns = take_column(&c, columns);
 		sl__csv_text(out, c.title);
 	}
-	sl__csv_end(out);
+	sl__csv_end_line(out);
 }
 
 static void
@@ -171,7 +171,7 @@ add_lines(struct sl_buf *out, const char *columns, const struct place *at,
 }
 
 enum sl_status
-sl__csv_columns(struct sl_buf *out, const char *columns, const char *rows,
+sl__csv_from_json(struct sl_buf *out, const char *columns, const char *rows,
 		const struct sl_buf *text, struct sl_error *err)
 {
 	struct place top = {NULL, NULL};

@@ -12,7 +12,7 @@ void sl__csv_text(struct sl_buf *out, const char *text);
 void sl__csv_number(struct sl_buf *out, double value);
 
 /* Ends the line, in place of the last comma. */
-void sl__csv_end(struct sl_buf *out);
+void sl__csv_end_line(struct sl_buf *out);
 
 /*
  * The lists of the JSON document 'text' to which 'rows' leads as lines, headed
@@ -23,7 +23,7 @@ void sl__csv_end(struct sl_buf *out);
  * that is part of, what stands for one that is not there or false, and for one
  * that is true.  Of a list it is the length.
  */
-enum sl_status sl__csv_columns(struct sl_buf *out, const char *columns,
+enum sl_status sl__csv_from_json(struct sl_buf *out, const char *columns,
 			       const char *rows, const struct sl_buf *text,
 			       struct sl_error *err) SL_CHECKED;
 

@@ -27,18 +27,18 @@ sl__page_percentiles(struct sl__doc *doc, const struct sl_latency *l,
 	} all[] = {{"p90", &l->p90}, {"p95", &l->p95}, {"p99", &l->p99}};
 	struct sl__text text;
 
-	sl__doc_key(doc, "tail", "%s", "");
+	sl__doc_plain_pair(doc, "tail", "%s", "");
 	for (size_t i = 0; i < 3; i++) {
 		const struct sl_estimate *e = all[i].e;
 
-		sl__doc_more(doc, e->needs_n ? SL__STYLE_DIM : SL__STYLE_PLAIN,
+		sl__doc_append(doc, e->needs_n ? SL__STYLE_DIM : SL__STYLE_PLAIN,
 			     "%s%s %s", i ? ", " : "", all[i].name,
-			     sl__quantile_text(&text, e, unit));
+			     sl__time_percentile(&text, e, unit));
 		if (e->needs_n && is_brief)
 			return;
 		if (!e->needs_n && !is_brief)
-			sl__doc_dim(doc, " %s",
-				    sl__time_interval(&text, e, unit));
+			sl__doc_append_dim(doc, " %s",
+				    sl__time_bounds_text(&text, e, unit));
 	}
 }
 
@@ -47,15 +47,15 @@ add_beginning(struct sl__doc *doc, const struct sl_latency *l, const char *unit)
 {
 	struct sl__text first;
 
-	sl__doc_key(doc, "first", "%s", sl__time_in(&first, l->first_ns, unit));
+	sl__doc_plain_pair(doc, "first", "%s", sl__time_text_in_unit(&first, l->first_ns, unit));
 	if (l->n_warmup)
-		sl__doc_dim(doc, "  then %s: %zu left out as warm-up",
+		sl__doc_append_dim(doc, "  then %s: %zu left out as warm-up",
 			    sl_warmup_text(l->warmup), l->n_warmup);
 	else if (l->warmup == SL_WARMUP_NONE)
-		sl__doc_more(doc, SL__STYLE_WARN,
+		sl__doc_append(doc, SL__STYLE_WARN,
 			     "  never reached a steady state");
 	else if (l->warmup != SL_WARMUP_UNKNOWN)
-		sl__doc_dim(doc, "  then %s", sl_warmup_text(l->warmup));
+		sl__doc_append_dim(doc, "  then %s", sl_warmup_text(l->warmup));
 }
 
 void
@@ -66,24 +66,24 @@ sl__page_latency(struct sl__doc *doc, const struct sl_latency *l,
 
 	sl__doc_pair(doc, "median", SL__STYLE_STRONG, "%s",
 		     sl__time_value(&a, &l->median, unit));
-	sl__doc_plain(doc, "  %s", sl__time_interval(&b, &l->median, unit));
-	sl__doc_dim(doc, "  %zu %s%s, %s", l->n, noun, l->n == 1 ? "" : "s",
+	sl__doc_append_plain(doc, "  %s", sl__time_bounds_text(&b, &l->median, unit));
+	sl__doc_append_dim(doc, "  %zu %s%s, %s", l->n, noun, l->n == 1 ? "" : "s",
 		    sl_method_text(l->median.method));
-	sl__doc_key(doc, "mean", "%s", sl__time_value(&a, &l->mean, unit));
-	sl__doc_plain(doc, "  %s", sl__time_interval(&b, &l->mean, unit));
+	sl__doc_plain_pair(doc, "mean", "%s", sl__time_value(&a, &l->mean, unit));
+	sl__doc_append_plain(doc, "  %s", sl__time_bounds_text(&b, &l->mean, unit));
 	if (l->n > 1)
-		sl__doc_dim(doc, "  sd %s", sl__time_in(&c, l->std_ns, unit));
-	sl__doc_key(doc, "range", "%s to %s", sl__time_in(&a, l->min_ns, unit),
-		    sl__time_in(&b, l->max_ns, unit));
+		sl__doc_append_dim(doc, "  sd %s", sl__time_text_in_unit(&c, l->std_ns, unit));
+	sl__doc_plain_pair(doc, "range", "%s to %s", sl__time_text_in_unit(&a, l->min_ns, unit),
+		    sl__time_text_in_unit(&b, l->max_ns, unit));
 	if (l->n_outliers_low + l->n_outliers_high)
-		sl__doc_dim(doc, "  outliers: %zu low, %zu high",
+		sl__doc_append_dim(doc, "  outliers: %zu low, %zu high",
 			    l->n_outliers_low, l->n_outliers_high);
 	sl__page_percentiles(doc, l, unit, 0);
 	add_beginning(doc, l, unit);
 }
 
 void
-sl__page_shape(struct sl__doc *doc, const double *x, size_t n,
+sl__page_histogram(struct sl__doc *doc, const double *x, size_t n,
 	       const struct sl_latency *l, const struct sl_render_options *how)
 {
 	char line[3 * SL__HISTOGRAM_MAX_BINS + 1];
@@ -96,11 +96,11 @@ sl__page_shape(struct sl__doc *doc, const double *x, size_t n,
 		return;
 	sl__histogram_of(&h, x, n, l->median.value, width - 36);
 	sl__doc_pair(doc, "shape", SL__STYLE_DIM, "%s ",
-		     sl__time_in(&lo, h.lo, how->unit));
-	sl__doc_plain(doc, " %s", sl__histogram_line(line, &h, how->ascii));
-	sl__doc_dim(doc, " %s", sl__time_in(&hi, h.hi, how->unit));
+		     sl__time_text_in_unit(&lo, h.lo, how->unit));
+	sl__doc_append_plain(doc, " %s", sl__histogram_line(line, &h, how->ascii));
+	sl__doc_append_dim(doc, " %s", sl__time_text_in_unit(&hi, h.hi, how->unit));
 	if (h.n_beyond)
-		sl__doc_dim(doc, " +%zu", h.n_beyond);
+		sl__doc_append_dim(doc, " +%zu", h.n_beyond);
 }
 
 /* One reading of the certificate and when it is worth a warning. */
@@ -192,7 +192,7 @@ sl__page_noise_warning(struct sl__doc *doc, const struct sl_noise *noise,
 	if (are_many_disturbed(noise) || seen.n_bytes)
 		add_disturbed(doc, noise, noun, 1);
 	if (seen.n_bytes)
-		sl__doc_dim(doc, "; %s", seen.data);
+		sl__doc_append_dim(doc, "; %s", seen.data);
 	sl_buf_release(&seen);
 }
 
@@ -217,7 +217,7 @@ sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
 	}
 	add_disturbed(doc, noise, noun, warn);
 	if (seen.n_bytes)
-		sl__doc_dim(doc, "; %s", seen.data);
+		sl__doc_append_dim(doc, "; %s", seen.data);
 	if (missing.n_bytes)
 		sl__doc_pair(doc, "", SL__STYLE_DIM, "not visible: %s",
 			     missing.data);
@@ -264,18 +264,18 @@ add_undecided(struct sl__doc *doc, const struct sl_comparison *c)
 		     c->gate == SL_GATE_OK ? "faster or the same is undecided"
 					   : "undecided",
 		     c->n_rounds, c->n_rounds == 1 ? "" : "s");
-	sl__doc_plain(doc, " '%s' takes %s × as long as '%s'", c->b,
+	sl__doc_append_plain(doc, " '%s' takes %s × as long as '%s'", c->b,
 		      sl__ratio_estimate(&text, &c->ratio), c->a);
 }
 
 void
 sl__page_rounds(struct sl__doc *doc, const struct sl_comparison *c)
 {
-	sl__doc_dim(doc, "  (%zu rounds", c->n_rounds);
+	sl__doc_append_dim(doc, "  (%zu rounds", c->n_rounds);
 	if (c->n_left_out)
-		sl__doc_dim(doc, ", %zu more left out as disturbed",
+		sl__doc_append_dim(doc, ", %zu more left out as disturbed",
 			    c->n_left_out);
-	sl__doc_dim(doc, ")");
+	sl__doc_append_dim(doc, ")");
 }
 
 void
@@ -293,16 +293,16 @@ sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c)
 		sl__doc_text(doc, style,
 			     "'%s' is the same as '%s' within %s:", c->b, c->a,
 			     sl__percent_text(&margin, c->margin));
-		sl__doc_plain(doc, " ratio %s",
+		sl__doc_append_plain(doc, " ratio %s",
 			      sl__ratio_estimate(&text, &c->ratio));
 	} else {
 		if (c->verdict == SL_VERDICT_FASTER)
 			factor = inverse(&c->ratio);
 		sl__doc_text(doc, style, "'%s' is %s:", c->b,
 			     sl_verdict_text(c->verdict));
-		sl__doc_more(doc, SL__STYLE_STRONG, " %s ×",
+		sl__doc_append(doc, SL__STYLE_STRONG, " %s ×",
 			     sl__ratio_estimate(&text, &factor));
-		sl__doc_plain(doc, " %s '%s'",
+		sl__doc_append_plain(doc, " %s '%s'",
 			      c->verdict == SL_VERDICT_FASTER ? "as fast as"
 							      : "as long as",
 			      c->a);
@@ -326,15 +326,15 @@ add_power(struct sl__doc *doc, double reach, double goal,
 	sl__doc_pair(doc, "power", SL__STYLE_DIM, "can detect a change of %s",
 		     change->s);
 	if (factor <= 1)
-		sl__doc_dim(doc, ", less than 1 %%%s", beyond);
+		sl__doc_append_dim(doc, ", less than 1 %%%s", beyond);
 	else
-		sl__doc_dim(doc, "; 1 %%%s takes about %s", beyond,
+		sl__doc_append_dim(doc, "; 1 %%%s takes about %s", beyond,
 			    sl__time_text(&time,
 					  1e9 * elapsed_s * factor * factor));
 }
 
 void
-sl__page_power(struct sl__doc *doc, const struct sl_latency *l,
+sl__page_detectable_change(struct sl__doc *doc, const struct sl_latency *l,
 	       double elapsed_s)
 {
 	struct sl__text change;
@@ -347,7 +347,7 @@ sl__page_power(struct sl__doc *doc, const struct sl_latency *l,
 
 /* The margin stays however long it takes: only what is beyond it shrinks. */
 void
-sl__page_power_against(struct sl__doc *doc, const struct sl_comparison *c,
+sl__page_comparison_detectable(struct sl__doc *doc, const struct sl_comparison *c,
 		       double elapsed_s)
 {
 	double reach = log1p(c->minimum_detectable) - log1p(c->margin);
@@ -373,7 +373,7 @@ sl__page_interrupted(struct sl__doc *doc, enum sl_stop stopped_by)
 }
 
 void
-sl__page_ending(struct sl__doc *doc, enum sl_stop stopped_by, uint64_t seed)
+sl__page_stop_and_seed(struct sl__doc *doc, enum sl_stop stopped_by, uint64_t seed)
 {
 	sl__doc_pair(doc, "seed", SL__STYLE_DIM, "%" PRIu64, seed);
 	if (stopped_by == SL_STOP_INTERRUPT)

@@ -48,7 +48,7 @@ set_window(struct sl__roofline *r)
 }
 
 int
-sl__roofline_of(struct sl__roofline *out, const struct sl_machine *m,
+sl__roofline_of_machine(struct sl__roofline *out, const struct sl_machine *m,
 		size_t n_threads)
 {
 	static const enum sl_dtype dtypes[] = {SL_DTYPE_F32, SL_DTYPE_F64,
@@ -79,7 +79,7 @@ sl__roofline_of(struct sl__roofline *out, const struct sl_machine *m,
 }
 
 const struct sl__roof_line *
-sl__roofline_lowest(const struct sl__roofline *r)
+sl__roofline_lowest_slope(const struct sl__roofline *r)
 {
 	return &r->slopes[r->n_slopes - 1];
 }
@@ -209,7 +209,7 @@ sl__roofline_draw(struct sl__doc *doc, const struct sl__roofline *r,
 		draw_roof(&c, r, r->peaks[i].value, r->slopes[0].value, 0);
 	for (size_t i = 0; i < r->n_peaks; i++)
 		draw_roof(&c, r, r->peaks[i].value,
-			  sl__roofline_lowest(r)->value, 1);
+			  sl__roofline_lowest_slope(r)->value, 1);
 	for (long row = 0; row < N_ROWS; row++)
 		write_row(doc, r, &c, row);
 	write_axis(doc, r, &c);

@@ -141,7 +141,7 @@ add_grid(struct sl_buf *out, const struct sl__roofline *r)
 			 (double[]){RIGHT, at});
 		open_text(out, LEFT - 8, at + 4);
 		sl__buf_format(out, " text-anchor=\"end\">%s</text>\n",
-			       sl__scaled_text(&text, pow(10, y)));
+			       sl__si_prefix_text(&text, pow(10, y)));
 	}
 	open_text(out, (LEFT + RIGHT) / 2, BOTTOM + 44);
 	sl__buf_text(out, " text-anchor=\"middle\">operations per byte"
@@ -165,7 +165,7 @@ add_peak(struct sl_buf *out, const struct sl__roofline *r,
 		 (double[]){RIGHT, y});
 	open_text(out, RIGHT + 6, y + 4);
 	sl__buf_format(out, ">%s %sop/s</text>\n", peak->name,
-		       sl__scaled_text(&text, peak->value));
+		       sl__si_prefix_text(&text, peak->value));
 }
 
 /* From the left or lower edge to the highest peak, its name along it, each
@@ -189,7 +189,7 @@ add_slope(struct sl_buf *out, const struct sl__roofline *r, size_t i)
 	open_text(out, at_x, at_y);
 	add_rotation(out, degrees, at_x, at_y);
 	sl__buf_format(out, ">%s %sB/s</text>\n", slope->name,
-		       sl__scaled_text(&text, slope->value));
+		       sl__si_prefix_text(&text, slope->value));
 }
 
 void

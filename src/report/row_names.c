@@ -64,7 +64,7 @@ plain_label(struct sl__arena *arena, const char *name, size_t head,
 				    n_columns > 1 ? n_columns - 1 : 1);
 		return label ? sl__arena_format(arena, "…%s", label) : NULL;
 	}
-	label = sl__name_short(arena, rest, room);
+	label = sl__layer_name_shorten(arena, rest, room);
 	if (label)
 		label = sl__utf8_shortened(arena, label, room, "…");
 	return label ? sl__arena_format(arena, "%.*s%s", (int)n_kept, name,
@@ -146,7 +146,7 @@ distinct_label(struct sl__arena *arena, struct alike *a, size_t i)
 	words = sl__arena_format(arena, "%.*s", (int)(n - a->head - a->tail),
 				 name + a->head);
 	if (words)
-		words = sl__name_short(arena, words, room);
+		words = sl__layer_name_shorten(arena, words, room);
 	if (words)
 		words = sl__utf8_shortened(arena, words, room, "…");
 	if (!words)
@@ -198,7 +198,7 @@ numbered(struct sl__arena *arena, const struct alike *a,
 }
 
 const char **
-sl__row_names(struct sl__arena *arena, const char *const *names, size_t n,
+sl__row_names_shorten(struct sl__arena *arena, const char *const *names, size_t n,
 	      size_t n_columns)
 {
 	const char **plain = sl__arena_array(arena, n + 1, sizeof(*plain));

@@ -115,7 +115,7 @@ tell_fixed(struct narrator *t, const struct sl_sweep_exponent *law)
 
 	sl__phrase_time(&cost, law->offset);
 	if (law->tail.n)
-		sl__narrate(
+		sl__narrative_add_sentence(
 			t->to,
 			"From %s %lld on, time grows %s%s; below that, a fixed "
 			"cost of %s shows: %.0f %% of the time at %s %.0f.",
@@ -123,7 +123,7 @@ tell_fixed(struct narrator *t, const struct sl_sweep_exponent *law)
 			manner_of(&law->tail), exponent_words(&w, &law->tail),
 			cost.s, 100 * fixed_share(law, first), t->axis, first);
 	else
-		sl__narrate(
+		sl__narrative_add_sentence(
 			t->to,
 			"Above a fixed cost of %s, time grows %s%s; that cost "
 			"is %.0f %% of the time at %s %.0f and %.0f %% at "
@@ -144,18 +144,18 @@ tell_time(struct narrator *t, const struct sl_sweep_exponent *law)
 	if (law->offset > 0)
 		tell_fixed(t, law);
 	else
-		sl__narrate(t->to, "Time grows %s%s over all points.",
+		sl__narrative_add_sentence(t->to, "Time grows %s%s over all points.",
 			    manner_of(&law->exponent),
 			    exponent_words(&w, &law->exponent));
 	/* A fixed part is no growth: what remains is compared. */
 	if (!isnan(law->formula) && law->exponent.lo > law->formula)
-		sl__narrate(
+		sl__narrative_add_sentence(
 			t->to,
 			"That is faster than the FLOPs, which grow as n^%.2f: "
 			"each operation costs more at larger sizes.",
 			law->formula);
 	else if (!isnan(law->formula) && law->exponent.hi < law->formula)
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "That is slower than the FLOPs, which grow as "
 			    "n^%.2f: larger sizes run at a higher rate.",
 			    law->formula);
@@ -172,7 +172,7 @@ tell_threads(struct narrator *t)
 
 	if (a == b)
 		return;
-	sl__narrate(t->to,
+	sl__narrative_add_sentence(t->to,
 		    "%lld threads are %s × as fast as %lld: a parallel "
 		    "efficiency of %.0f %%.",
 		    (long long)b->value,
@@ -196,7 +196,7 @@ tell_kind(struct narrator *t, const struct sl_sweep_exponent *e)
 	if (!isnan(e->formula))
 		snprintf(formula.s, sizeof(formula.s), " (its FLOPs: %.2f)",
 			 e->formula);
-	sl__narrate(t->to,
+	sl__narrative_add_sentence(t->to,
 		    "%s: exponent %s%s, %.1f %% of the operations' time at %s "
 		    "%lld, %.1f %% at %lld.",
 		    sl__sweep_law_quantity(e), exponent_words(&w, &e->exponent),
@@ -238,17 +238,17 @@ tell_knee(struct narrator *t)
 		return;
 	gain_words(&w, &k->gain, sl_rate_unit_text(t->sweep->rate_unit));
 	if (!k->at)
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "No knee up to %s %lld: the last doubling %s%s.",
 			    t->axis, (long long)t->last->value, w.s,
 			    k->is_proved ? "" : " (not significant)");
 	else if (k->is_proved)
-		sl__narrate(
+		sl__narrative_add_sentence(
 			t->to, "Knee at %s %lld: a doubling from there %s%s.",
 			t->axis, (long long)k->at, w.s,
 			k->gain.value > 0 ? ", below the 10 % threshold" : "");
 	else
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "Knee near %s %lld (not significant): a doubling "
 			    "from there %s.",
 			    t->axis, (long long)k->at, w.s);
@@ -276,7 +276,7 @@ tell_none(struct narrator *t)
 
 	if (!t->series->n_measured)
 		return;
-	sl__narrate(
+	sl__narrative_add_sentence(
 		t->to,
 		"No point is within %s: %zu exceed the memory limit; the "
 		"latency of %zu has an upper bound above the limit, or none.",
@@ -307,7 +307,7 @@ tell_best(struct narrator *t)
 	if (p->memory_bytes)
 		snprintf(memory.s, sizeof(memory.s), ", %.60s of memory",
 			 sl__phrase_bytes(&size, (double)p->memory_bytes));
-	sl__narrate(t->to, "Best%s: %s %lld with %s, %s per iteration%s%s.",
+	sl__narrative_add_sentence(t->to, "Best%s: %s %lld with %s, %s per iteration%s%s.",
 		    within.s, t->axis, (long long)b->at,
 		    rate_words(&rate, p->rate_per_s.value, t->sweep->rate_unit),
 		    sl__phrase_time(&latency, p->latency_ns.value), memory.s,
@@ -330,7 +330,7 @@ tell_memory(struct narrator *t)
 	}
 	if (!a || a == b || a->memory_bytes == b->memory_bytes)
 		return;
-	sl__narrate(t->to, "Memory: %s at %s %lld, %s at %lld.",
+	sl__narrative_add_sentence(t->to, "Memory: %s at %s %lld, %s at %lld.",
 		    sl__phrase_bytes(&first, (double)a->memory_bytes), t->axis,
 		    (long long)a->value,
 		    sl__phrase_bytes(&last, (double)b->memory_bytes),
@@ -348,7 +348,7 @@ tell_absent(struct narrator *t)
 		if (!p->absent && !p->note)
 			continue;
 		if (n < ABSENT_SHOWN) {
-			sl__narrate(t->to, "%s %lld was %s: %s.", t->axis,
+			sl__narrative_add_sentence(t->to, "%s %lld was %s: %s.", t->axis,
 				    (long long)p->value,
 				    p->absent ? "not measured"
 					      : "measured less often",
@@ -361,10 +361,10 @@ tell_absent(struct narrator *t)
 		}
 	}
 	if (n_absent)
-		sl__narrate(t->to, "And %zu more %s not measured.", n_absent,
+		sl__narrative_add_sentence(t->to, "And %zu more %s not measured.", n_absent,
 			    n_absent == 1 ? "point was" : "points were");
 	if (n_noted)
-		sl__narrate(t->to, "And %zu more %s measured less often.",
+		sl__narrative_add_sentence(t->to, "And %zu more %s measured less often.",
 			    n_noted,
 			    n_noted == 1 ? "point was" : "points were");
 }
@@ -393,7 +393,7 @@ is_doubtful(const struct visits *v)
 static void
 tell_doubt(struct narrator *t, const struct visits *v)
 {
-	sl__narrate(t->to,
+	sl__narrative_add_sentence(t->to,
 		    "Background load disturbed %zu of %zu visits, so the "
 		    "growth is not reliable. Repeat on an idle machine.",
 		    v->n_disturbed, v->n);
@@ -407,12 +407,12 @@ tell_disturbed(struct narrator *t, const struct visits *v)
 	for (size_t i = 0; i < t->series->n_points; i++)
 		n_spoilt += (size_t)sl__sweep_point_is_disturbed(&t->series->points[i]);
 	if (v->n_disturbed)
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "Background load disturbed %zu of %zu visits: the "
 			    "intervals are wider for it.",
 			    v->n_disturbed, v->n);
 	if (n_spoilt)
-		sl__narrate(t->to,
+		sl__narrative_add_sentence(t->to,
 			    "It disturbed every visit to %zu %s: the growth "
 			    "laws leave %s out.",
 			    n_spoilt, n_spoilt == 1 ? "size" : "sizes",
@@ -484,7 +484,7 @@ tell_fastest(struct narrator *t, size_t point, int is_in_doubt)
 	}
 	if (!second)
 		return;
-	sl__narrate(t->to, "At %s %lld, %s does %s × as many %s as %s%s.",
+	sl__narrative_add_sentence(t->to, "At %s %lld, %s does %s × as many %s as %s%s.",
 		    t->axis, (long long)first->points[point].value, first->name,
 		    ratio_words(&w, a, b),
 		    sl_rate_unit_text(t->sweep->rate_unit), second->name,

@@ -70,7 +70,7 @@ put_part(struct page *page, const char *text, size_t n_bytes, int *style)
 	int current = SL__STYLE_PLAIN;
 
 	for (size_t i = 0; i < n_bytes; i++) {
-		int mark = sl__doc_style_mark(text[i]);
+		int mark = sl__doc_style_from_byte(text[i]);
 
 		if (mark >= 0) {
 			*style = mark;
@@ -116,7 +116,7 @@ before_unit(const char *text, size_t at)
 	if (at == 0 || !isdigit((unsigned char)text[at - 1]))
 		return 0;
 	text += at + 1;
-	while (sl__doc_style_mark(*text) >= 0)
+	while (sl__doc_style_from_byte(*text) >= 0)
 		text++;
 	if (*text != '%' && !isalpha((unsigned char)*text) &&
 	    (unsigned char)*text < 0x80)
@@ -236,7 +236,7 @@ static int
 fill_grid(struct page *page, struct grid *grid, const struct sl__block *block)
 {
 	size_t n = block->n_columns, i = 0;
-	uint64_t empty = sl__empty_columns(block);
+	uint64_t empty = sl__doc_table_empty_columns(block);
 	struct sl__arena *arena = &page->scratch;
 
 	grid->columns = block->columns;

@@ -152,11 +152,11 @@ dash(struct sl__text *text)
 const char *
 sl__time_text(struct sl__text *text, double ns)
 {
-	return sl__time_in(text, ns, NULL);
+	return sl__time_text_in_unit(text, ns, NULL);
 }
 
 const char *
-sl__time_in(struct sl__text *text, double ns, const char *unit)
+sl__time_text_in_unit(struct sl__text *text, double ns, const char *unit)
 {
 	double value = sl__time_scaled(ns, &unit);
 
@@ -168,7 +168,7 @@ sl__time_in(struct sl__text *text, double ns, const char *unit)
 }
 
 const char *
-sl__needs_text(struct sl__text *text, const struct sl_estimate *e)
+sl__needed_samples_text(struct sl__text *text, const struct sl_estimate *e)
 {
 	snprintf(text->s, sizeof(text->s), "needs n >= %zu", e->needs_n);
 	return text->s;
@@ -203,7 +203,7 @@ estimate_text(struct sl__text *text, const struct sl_estimate *e,
 		return text->s;
 	add_text(text, parts & VALUE ? " [" : "[");
 	if (e->needs_n) {
-		add_text(text, sl__needs_text(&needs, e));
+		add_text(text, sl__needed_samples_text(&needs, e));
 	} else {
 		add_rounded(text, e->lo / unit->ns, decimals);
 		add_text(text, ", ");
@@ -221,7 +221,7 @@ sl__time_value(struct sl__text *text, const struct sl_estimate *e,
 }
 
 const char *
-sl__time_interval(struct sl__text *text, const struct sl_estimate *e,
+sl__time_bounds_text(struct sl__text *text, const struct sl_estimate *e,
 		  const char *unit)
 {
 	return estimate_text(text, e, find_unit(e->value, unit), INTERVAL);
@@ -236,7 +236,7 @@ sl__time_estimate(struct sl__text *text, const struct sl_estimate *e,
 }
 
 const char *
-sl__time_spread(struct sl__text *text, double mean_ns, double std_ns,
+sl__time_mean_std_text(struct sl__text *text, double mean_ns, double std_ns,
 		const char *unit)
 {
 	const struct time_unit *u = find_unit(mean_ns, unit);
@@ -259,12 +259,12 @@ sl__time_spread(struct sl__text *text, double mean_ns, double std_ns,
 }
 
 const char *
-sl__quantile_text(struct sl__text *text, const struct sl_estimate *e,
+sl__time_percentile(struct sl__text *text, const struct sl_estimate *e,
 		  const char *unit)
 {
 	if (!e->needs_n)
 		return sl__time_value(text, e, unit);
-	return sl__needs_text(text, e);
+	return sl__needed_samples_text(text, e);
 }
 
 /* "12.3 G" and the unit; whole where it has neither prefix nor decimals. */
@@ -295,13 +295,13 @@ sl__bytes_text(struct sl__text *text, double bytes)
 }
 
 const char *
-sl__scaled_text(struct sl__text *text, double value)
+sl__si_prefix_text(struct sl__text *text, double value)
 {
 	return prefixed_text(text, value, "", 0);
 }
 
 const char *
-sl__figure_text(struct sl__text *text, double x)
+sl__three_digit_text(struct sl__text *text, double x)
 {
 	int decimals = x < 10 ? 2 : x < 100 ? 1 : 0;
 
@@ -351,7 +351,7 @@ sl__ratio_value(struct sl__text *text, const struct sl_estimate *e)
 }
 
 const char *
-sl__ratio_interval(struct sl__text *text, const struct sl_estimate *e)
+sl__ratio_bounds_text(struct sl__text *text, const struct sl_estimate *e)
 {
 	return estimate_text(text, e, &no_unit, INTERVAL);
 }

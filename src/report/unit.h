@@ -27,7 +27,7 @@ double sl__time_scaled(double ns, const char **unit);
 const char *sl__time_text(struct sl__text *text, double ns);
 
 /* Like sl__time_text(), but in the given unit (NULL: the one that fits). */
-const char *sl__time_in(struct sl__text *text, double ns, const char *unit);
+const char *sl__time_text_in_unit(struct sl__text *text, double ns, const char *unit);
 
 /*
  * "12.34 ms [12.30, 12.41]", one unit for all and no more digits than the
@@ -40,24 +40,24 @@ const char *sl__time_estimate(struct sl__text *text,
 /* The two parts of sl__time_estimate(): "12.34 ms" and "[12.30, 12.41]". */
 const char *sl__time_value(struct sl__text *text, const struct sl_estimate *e,
 			   const char *unit);
-const char *sl__time_interval(struct sl__text *text,
+const char *sl__time_bounds_text(struct sl__text *text,
 			      const struct sl_estimate *e, const char *unit);
 
 /*
  * "12.3 ms ± 1.4 ms": a mean and its standard deviation, in one unit and to the
  * digits that the deviation warrants; the mean alone where that is NaN.
  */
-const char *sl__time_spread(struct sl__text *text, double mean_ns,
+const char *sl__time_mean_std_text(struct sl__text *text, double mean_ns,
 			    double std_ns, const char *unit);
 
 /* "needs n >= 368": what an interval that was refused would take. */
-const char *sl__needs_text(struct sl__text *text, const struct sl_estimate *e);
+const char *sl__needed_samples_text(struct sl__text *text, const struct sl_estimate *e);
 
 /*
  * A percentile: like sl__time_value(), but where the interval was refused
  * the value is too.
  */
-const char *sl__quantile_text(struct sl__text *text,
+const char *sl__time_percentile(struct sl__text *text,
 			      const struct sl_estimate *e, const char *unit);
 
 /* "2.10 MB": powers of 1000, as MB says. */
@@ -67,10 +67,10 @@ const char *sl__bytes_text(struct sl__text *text, double bytes);
  * "12.3 G" with a power-of-1000 prefix, for FLOPs and rates; "12.3 " without
  * one, so that a unit may follow in either case.
  */
-const char *sl__scaled_text(struct sl__text *text, double value);
+const char *sl__si_prefix_text(struct sl__text *text, double value);
 
 /* "1.23", "12.3", "123": as many decimals as a column of rates needs. */
-const char *sl__figure_text(struct sl__text *text, double x);
+const char *sl__three_digit_text(struct sl__text *text, double x);
 
 /* "25,557,032": exact, in groups of three digits. */
 const char *sl__count_text(struct sl__text *text, uint64_t n);
@@ -82,7 +82,7 @@ const char *sl__percent_text(struct sl__text *text, double share);
 const char *sl__ratio_estimate(struct sl__text *text,
 			       const struct sl_estimate *e);
 const char *sl__ratio_value(struct sl__text *text, const struct sl_estimate *e);
-const char *sl__ratio_interval(struct sl__text *text,
+const char *sl__ratio_bounds_text(struct sl__text *text,
 			       const struct sl_estimate *e);
 
 #endif

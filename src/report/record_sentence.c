@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* speech.c - sentences that documents have beside the figures they are of. */
-#include "report/speech.h"
+/* record_sentence.c - sentences that documents have beside the figures they are of. */
+#include "report/record_sentence.h"
 #include "base/buf.h"
 #include "report/profile_page.h"
 
@@ -14,7 +14,7 @@ speak_part(struct sl_buf *out, const struct sl_profile *p,
 	const char *text;
 
 	sl__arena_init(&arena, NULL);
-	text = sl__amdahl_text(&arena, p, row);
+	text = sl__amdahl_target_name(&arena, p, row);
 	if (text)
 		sl__buf_text(out, text);
 	else
@@ -23,7 +23,7 @@ speak_part(struct sl_buf *out, const struct sl_profile *p,
 }
 
 void
-sl__speak(struct sl_buf *out, enum sl__sentence_kind speech, const void *record,
+sl__record_sentence_write(struct sl_buf *out, enum sl__sentence_kind speech, const void *record,
 	  const void *parent)
 {
 	enum sl_status rc = SL_OK;
