@@ -194,8 +194,8 @@ bench_run(const struct command_help *help, struct bench_arguments *a,
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, a),
 		*extra,
-		command_line_group(&a->commands),
-		output_group(&a->output),
+		command_line_option_group(&a->commands),
+		output_option_group(&a->output),
 	};
 	struct sl_command *commands;
 	const char **words;

@@ -50,7 +50,7 @@ cmd_bench(char **argv)
 	code = bench_run(&help, &a, &extra, argv, check, &bench);
 	if (!code) {
 		gate_read(&gate, &a.gates, help.name, bench->n_results);
-		code = gate_judge(&gate, bench, &a.output, help.name);
+		code = gate_check_bench(&gate, bench, &a.output, help.name);
 	}
 	sl_bench_free(bench);
 	return code;

@@ -63,7 +63,7 @@ compare_commands(char **argv)
 
 	code = bench_run(&help, &a, &none, argv, check, &bench);
 	if (!code)
-		code = gate_code(bench->comparisons[0].gate);
+		code = gate_verdict_exit_code(bench->comparisons[0].gate);
 	sl_bench_free(bench);
 	return code;
 }

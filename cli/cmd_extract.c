@@ -70,7 +70,7 @@ cmd_extract(char **argv)
 	struct arguments a = {.model = {.is_static = 1}};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		model_group(&a.model),
+		model_option_group(&a.model),
 	};
 	const char **words;
 	size_t n;
@@ -81,6 +81,6 @@ cmd_extract(char **argv)
 		refuse(help.name,
 		       "a model, a layer and a file are needed: 'sleuth "
 		       "extract resnet50 layer4.0 block.onnx'");
-	model_options_check(&a.model, help.name);
+	model_options_resolve(&a.model, help.name);
 	return extract(&a, words);
 }

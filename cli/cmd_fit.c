@@ -56,7 +56,7 @@ check(struct arguments *a)
 
 	if (!a->memory)
 		refuse(help.name, "how much memory? add --mem 8G");
-	a->fit.memory_bytes = memory_read(a->memory, help.name);
+	a->fit.memory_bytes = parse_memory_bytes(a->memory, help.name);
 	axis = read_choice(help.name, "axis", a->axis, axes);
 	if (axis ? a->model.seq : a->model.batch)
 		refuse(help.name, "--%s is what fit looks for; leave it out",
@@ -65,7 +65,7 @@ check(struct arguments *a)
 		refuse(help.name, "--verify runs inference; leave --train out");
 	if (a->train)
 		a->fit.optimizer = optimizer_named(a->train, help.name);
-	model_options_check(&a->model, help.name);
+	model_options_resolve(&a->model, help.name);
 	output_check(&a->output, help.name);
 }
 
@@ -122,8 +122,8 @@ cmd_fit(char **argv)
 	struct arguments a = {0};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		model_group(&a.model),
-		output_group(&a.output),
+		model_option_group(&a.model),
+		output_option_group(&a.output),
 	};
 	const char *model;
 

@@ -124,8 +124,8 @@ cmd_generate(char **argv)
 	struct arguments a = {0};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		plan_group(&a.plan),
-		output_group(&a.output),
+		plan_option_group(&a.plan),
+		output_option_group(&a.output),
 	};
 	const char **names, *second = NULL;
 	char cached[NAME_MOST];
@@ -138,7 +138,7 @@ cmd_generate(char **argv)
 		       "one model, or the same with and without a cache, not "
 		       "%zu",
 		       n);
-	plan_options_check(&a.plan, help.name);
+	plan_options_resolve(&a.plan, help.name);
 	output_check(&a.output, help.name);
 	if (n == 2)
 		second = names[1];

@@ -277,10 +277,10 @@ cmd_inspect(char **argv)
 {
 	struct arguments a = {.model = {.is_static = 1}};
 	const struct option_group groups[] = {
-		model_group(&a.model),
+		model_option_group(&a.model),
 		OPTION_GROUP(options, &a),
-		hardware_group(&a.hardware),
-		output_group(&a.output),
+		hardware_option_group(&a.hardware),
+		output_option_group(&a.output),
 	};
 	struct models models = {0};
 	int code;
@@ -290,8 +290,8 @@ cmd_inspect(char **argv)
 		return EXIT_DONE;
 	read_by(&a);
 	read_explain(&a);
-	model_options_check(&a.model, help.name);
-	hardware_options_check(&a.hardware, help.name);
+	model_options_resolve(&a.model, help.name);
+	hardware_options_resolve(&a.hardware, help.name);
 	output_check(&a.output, help.name);
 	models_open(&models, &a.model, help.name, a.seed);
 	code = run(&a, models);

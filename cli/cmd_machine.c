@@ -73,7 +73,7 @@ cmd_machine(char **argv)
 	struct arguments a = {0};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		output_group(&a.output),
+		output_option_group(&a.output),
 	};
 
 	if (options_read_only(&help, groups, 2, argv))

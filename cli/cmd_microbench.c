@@ -174,15 +174,15 @@ cmd_microbench(char **argv)
 	struct arguments a = {.how = {.struct_size = sizeof(a.how)}};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		plan_group(&a.plan),
-		output_group(&a.output),
+		plan_option_group(&a.plan),
+		output_option_group(&a.output),
 	};
 	const char **words;
 	size_t n;
 
 	if (options_read_names(&help, groups, 3, argv, &words, &n))
 		return EXIT_DONE;
-	plan_options_check(&a.plan, help.name);
+	plan_options_resolve(&a.plan, help.name);
 	output_check(&a.output, help.name);
 	if (!n)
 		return list_operations();

@@ -74,17 +74,17 @@ cmd_overhead(char **argv)
 	struct arguments a = {0};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		model_group(&a.model),
-		plan_group(&a.plan),
-		output_group(&a.output),
+		model_option_group(&a.model),
+		plan_option_group(&a.plan),
+		output_option_group(&a.output),
 	};
 	const char *model;
 
 	if (options_read_name(&help, groups, 4, argv, &model))
 		return EXIT_DONE;
-	a.how.inputs = input_files_read(&a.inputs, help.name);
-	model_options_check(&a.model, help.name);
-	plan_options_check(&a.plan, help.name);
+	a.how.inputs = input_files_parse(&a.inputs, help.name);
+	model_options_resolve(&a.model, help.name);
+	plan_options_resolve(&a.plan, help.name);
 	output_check(&a.output, help.name);
 	return run(&a, model);
 }

@@ -151,9 +151,9 @@ static void
 check(struct arguments *a)
 {
 	read_by(a);
-	a->profile.inputs = input_files_read(&a->inputs, help.name);
-	model_options_check(&a->model, help.name);
-	plan_options_check(&a->plan, help.name);
+	a->profile.inputs = input_files_parse(&a->inputs, help.name);
+	model_options_resolve(&a->model, help.name);
+	plan_options_resolve(&a->plan, help.name);
 	output_check(&a->output, help.name);
 	set_profile(a);
 }
@@ -370,9 +370,9 @@ cmd_profile(char **argv)
 	struct arguments a = {0};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		model_group(&a.model),
-		plan_group(&a.plan),
-		output_group(&a.output),
+		model_option_group(&a.model),
+		plan_option_group(&a.plan),
+		output_option_group(&a.output),
 	};
 	command_function *other = other_command(argv);
 	struct models models = {0};

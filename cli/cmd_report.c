@@ -21,7 +21,7 @@ int
 cmd_report(char **argv)
 {
 	struct output output = {0};
-	const struct option_group groups[] = {output_group(&output)};
+	const struct option_group groups[] = {output_option_group(&output)};
 	struct sl_result *result;
 	struct sl_error err;
 	const char **words;

@@ -103,12 +103,12 @@ read_tolerance(struct arguments *a)
 static void
 check(struct arguments *a)
 {
-	a->run.inputs = input_files_read(&a->inputs, help.name);
+	a->run.inputs = input_files_parse(&a->inputs, help.name);
 	a->run.n_inputs = a->inputs.n;
 	read_tolerance(a);
 	check_folder("check", a->check, 0);
-	model_options_check(&a->model, help.name);
-	plan_options_check(&a->plan, help.name);
+	model_options_resolve(&a->model, help.name);
+	plan_options_resolve(&a->plan, help.name);
 	output_check(&a->output, help.name);
 	if (a->check && a->model.inputs)
 		refuse(help.name,
@@ -153,9 +153,9 @@ cmd_run(char **argv)
 	struct arguments a = {0};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		model_group(&a.model),
-		plan_group(&a.plan),
-		output_group(&a.output),
+		model_option_group(&a.model),
+		plan_option_group(&a.plan),
+		output_option_group(&a.output),
 	};
 	const char *model;
 

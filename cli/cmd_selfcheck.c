@@ -68,7 +68,7 @@ cmd_selfcheck(char **argv)
 	struct arguments a = {.work_s = 50e-6};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		output_group(&a.output),
+		output_option_group(&a.output),
 	};
 
 	if (options_read_only(&help, groups, 2, argv))

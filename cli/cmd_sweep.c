@@ -130,9 +130,9 @@ check(struct arguments *a)
 		       "what should change? add a range, such as --batch "
 		       "1..64");
 	if (a->memory)
-		a->sweep.memory_bytes = memory_read(a->memory, help.name);
-	model_options_check(&a->model, help.name);
-	plan_options_check(&a->plan, help.name);
+		a->sweep.memory_bytes = parse_memory_bytes(a->memory, help.name);
+	model_options_resolve(&a->model, help.name);
+	plan_options_resolve(&a->plan, help.name);
 	output_check(&a->output, help.name);
 }
 
@@ -187,9 +187,9 @@ cmd_sweep(char **argv)
 	struct arguments a = {0};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		without_ranges(model_group(&a.model)),
-		without_ranges(plan_group(&a.plan)),
-		output_group(&a.output),
+		without_ranges(model_option_group(&a.model)),
+		without_ranges(plan_option_group(&a.plan)),
+		output_option_group(&a.output),
 	};
 	struct sl_sweep_model *models;
 	struct models m = {0};

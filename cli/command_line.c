@@ -52,7 +52,7 @@ static const struct option options[] = {
 };
 
 struct option_group
-command_line_group(struct command_options *how)
+command_line_option_group(struct command_options *how)
 {
 	return OPTION_GROUP(options, how);
 }

@@ -6,7 +6,7 @@
 #include "options.h"
 #include "sleuth.h"
 
-/* What the options of command_line_group() say. */
+/* What the options of command_line_option_group() say. */
 struct command_options {
 	int takes_lines;       /* words before the first "--" are lines */
 	const char *shell;     /* NULL: not said; "": /bin/sh */
@@ -21,7 +21,7 @@ struct command_options {
 };
 
 /* --shell, --prepare, --parameter-list and the like. */
-struct option_group command_line_group(struct command_options *how);
+struct option_group command_line_option_group(struct command_options *how);
 
 /*
  * Puts the name of a shell that stands after --shell behind a '=': in

@@ -94,7 +94,7 @@ error_json_begin(char **argv)
 }
 
 void
-error_json_hint(const char *hint)
+error_json_set_hint(const char *hint)
 {
 	if (noted.code)
 		return;

@@ -14,7 +14,7 @@ void error_json_begin(char **argv);
 void error_json_note(const char *command, int code, const char *message);
 
 /* A command that could follow the next error; NULL: none. */
-void error_json_hint(const char *hint);
+void error_json_set_hint(const char *hint);
 
 /* JSON was written: a result, and perhaps an error after it. */
 void error_json_cancel(void);

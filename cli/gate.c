@@ -79,7 +79,7 @@ judge_time(const struct sl_comparison *c, int to_stdout, const char *command)
 		tell(to_stdout, command,
 		     "gate undecided: '%s' against '%s' needs more time", c->b,
 		     c->a);
-	return gate_code(c->gate);
+	return gate_verdict_exit_code(c->gate);
 }
 
 static int
@@ -123,7 +123,7 @@ tell_passed(const struct gate *gate, const struct sl_bench *bench,
 }
 
 int
-gate_judge(const struct gate *gate, const struct sl_bench *bench,
+gate_check_bench(const struct gate *gate, const struct sl_bench *bench,
 	   const struct output *output, const char *command)
 {
 	int is_free = !output_takes_stdout(output);
@@ -146,7 +146,7 @@ gate_judge(const struct gate *gate, const struct sl_bench *bench,
 }
 
 int
-gate_code(enum sl_gate gate)
+gate_verdict_exit_code(enum sl_gate gate)
 {
 	static const int codes[] = {[SL_GATE_OK] = EXIT_FINE,
 				    [SL_GATE_REGRESSED] = EXIT_REGRESSED,

@@ -24,10 +24,10 @@ void gate_read(struct gate *gate, const struct word_list *texts,
  * or one that all are: on standard output where 'output' leaves that free and
  * is quiet or all is well, else on stderr.
  */
-int gate_judge(const struct gate *gate, const struct sl_bench *bench,
+int gate_check_bench(const struct gate *gate, const struct sl_bench *bench,
 	       const struct output *output, const char *command);
 
 /* What one verdict means as an exit code. */
-int gate_code(enum sl_gate gate);
+int gate_verdict_exit_code(enum sl_gate gate);
 
 #endif

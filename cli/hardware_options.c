@@ -24,7 +24,7 @@ static const struct option options[] = {
 };
 
 struct option_group
-hardware_group(struct hardware_options *o)
+hardware_option_group(struct hardware_options *o)
 {
 	return OPTION_GROUP(options, o);
 }
@@ -167,7 +167,7 @@ read_number(const char *command, const char *option, const char *text,
 }
 
 void
-hardware_options_check(struct hardware_options *o, const char *command)
+hardware_options_resolve(struct hardware_options *o, const char *command)
 {
 	const char *folder = data_folder("hardware");
 

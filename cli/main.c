@@ -242,7 +242,7 @@ exit_for_model(const char *command, const char *model,
 		hint = suggest_sizes(command, model, err);
 	if (err->hint == SL_HINT_LINE)
 		hint = command_of_lines();
-	error_json_hint(hint);
+	error_json_set_hint(hint);
 	complain(command, code, "%s%s%s%s%s", model, *model ? ": " : "", dashes,
 		 err->text, hint_text(err));
 	if (hint)

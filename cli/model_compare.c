@@ -122,7 +122,7 @@ check_b(struct arguments *a)
 	if (a->b_dtype)
 		a->b_plan.dtype = a->b_dtype;
 	read_choice(help.name, "b-dtype", a->b_dtype, dtypes);
-	plan_options_check(&a->b_plan, help.name);
+	plan_options_resolve(&a->b_plan, help.name);
 }
 
 static void
@@ -130,9 +130,9 @@ check(struct arguments *a, struct field *f, const char **words, size_t n)
 {
 	count_models(f, a, words, n);
 	gate_read(&a->gate, &a->gates, help.name, f->models.n);
-	a->files = input_files_read(&a->inputs, help.name);
-	model_options_check(&a->model, help.name);
-	plan_options_check(&a->plan, help.name);
+	a->files = input_files_parse(&a->inputs, help.name);
+	model_options_resolve(&a->model, help.name);
+	plan_options_resolve(&a->plan, help.name);
 	check_b(a);
 	output_check(&a->output, help.name);
 }
@@ -188,7 +188,7 @@ judge(const struct arguments *a, const struct sl_model_comparison *v)
 	int code = EXIT_FINE;
 
 	for (size_t i = 0; i + 1 < v->n; i++) {
-		int next = gate_code(v->pairs[i].comparison.gate);
+		int next = gate_verdict_exit_code(v->pairs[i].comparison.gate);
 
 		rows[i] = v->pairs[i].comparison;
 		if (code == EXIT_FINE || next == EXIT_REGRESSED)
@@ -197,7 +197,7 @@ judge(const struct arguments *a, const struct sl_model_comparison *v)
 	if (!a->gates.n)
 		return code;
 	gate.has_time = 1;
-	return gate_judge(&gate, &all, &a->output, help.name);
+	return gate_check_bench(&gate, &all, &a->output, help.name);
 }
 
 static int
@@ -233,9 +233,9 @@ model_compare(char **argv)
 	struct arguments a = {.margin = 0.01};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		model_group(&a.model),
-		plan_group(&a.plan),
-		output_group(&a.output),
+		model_option_group(&a.model),
+		plan_option_group(&a.plan),
+		output_option_group(&a.output),
 	};
 	struct field f = {.models = {0}};
 	const char **words;

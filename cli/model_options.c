@@ -39,7 +39,7 @@ static const struct option options[] = {
 };
 
 struct option_group
-model_group(struct model_options *values)
+model_option_group(struct model_options *values)
 {
 	values->past = PAST_NOT_GIVEN;
 	return OPTION_GROUP(options, values);
@@ -189,7 +189,7 @@ check_folder(const char *command, const char *path)
 }
 
 void
-model_options_check(struct model_options *o, const char *command)
+model_options_resolve(struct model_options *o, const char *command)
 {
 	o->sizes = (struct sl_sizes){
 		.struct_size = sizeof(o->sizes),
@@ -206,7 +206,7 @@ model_options_check(struct model_options *o, const char *command)
 }
 
 double
-memory_read(const char *text, const char *command)
+parse_memory_bytes(const char *text, const char *command)
 {
 	double n_bytes;
 

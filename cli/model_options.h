@@ -9,7 +9,7 @@
 /* A cache may be empty: 0 is a size of it. */
 #define PAST_NOT_GIVEN SIZE_MAX
 
-/* What the options of model_group() say. */
+/* What the options of model_option_group() say. */
 struct model_options {
 	size_t batch, seq;             /* 0: not given */
 	size_t past;                   /* PAST_NOT_GIVEN: not given */
@@ -17,24 +17,24 @@ struct model_options {
 	const char *inputs;            /* a folder, or NULL */
 	int is_static;                 /* set by commands that run nothing:
 					  data are not repeated for a batch */
-	struct sl_sizes sizes;         /* made by model_options_check() */
+	struct sl_sizes sizes;         /* made by model_options_resolve() */
 };
 
 /*
  * --batch, --seq, --past, --dim, --shape, --inputs: for every command that
  * takes a model.  Marks 'past' as not given.
  */
-struct option_group model_group(struct model_options *options);
+struct option_group model_option_group(struct model_options *options);
 
 /*
  * Reads the words of --dim and --shape and looks for the folder of --inputs;
  * fills 'sizes', which lives as long as 'options'.  Ends the program after one
  * line on stderr where that fails.
  */
-void model_options_check(struct model_options *options, const char *command);
+void model_options_resolve(struct model_options *options, const char *command);
 
 /* The bytes that --mem names, such as "8G"; others are refused. */
-double memory_read(const char *text, const char *command);
+double parse_memory_bytes(const char *text, const char *command);
 
 /*
  * The model 'name': a file, a folder that holds one (model_folder.h), or a

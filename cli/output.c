@@ -35,7 +35,7 @@ static const struct option options[] = {
 };
 
 struct option_group
-output_group(struct output *output)
+output_option_group(struct output *output)
 {
 	return OPTION_GROUP(options, output);
 }

@@ -16,7 +16,7 @@ enum {
 	N_HYPERFINE
 };
 
-/* What the options of output_group() say. */
+/* What the options of output_option_group() say. */
 struct output {
 	const char *json; /* NULL: not asked; "": to standard output alone */
 	const char *csv, *markdown, *svg; /* files, or NULL */
@@ -28,7 +28,7 @@ struct output {
 };
 
 /* --json, --csv, --md, --color, --verbose, --quiet: for every command. */
-struct option_group output_group(struct output *output);
+struct option_group output_option_group(struct output *output);
 
 /* Renders some result; like sl_bench_render(). */
 typedef enum sl_status render_function(const void *result,

@@ -28,7 +28,7 @@ static const struct option options[] = {
 };
 
 struct option_group
-plan_group(struct plan_options *values)
+plan_option_group(struct plan_options *values)
 {
 	return OPTION_GROUP(options, values);
 }
@@ -56,7 +56,7 @@ check_threads(size_t n, const char *command)
 }
 
 void
-plan_options_check(struct plan_options *o, const char *command)
+plan_options_resolve(struct plan_options *o, const char *command)
 {
 	static const char *const dtypes[] = {"f32", "bf16", NULL};
 	static const char *const algorithms[] = {"measured", "fixed", NULL};
@@ -86,7 +86,7 @@ plan_options_check(struct plan_options *o, const char *command)
 }
 
 const struct sl_input_file *
-input_files_read(const struct word_list *words, const char *command)
+input_files_parse(const struct word_list *words, const char *command)
 {
 	struct sl_input_file *files = must_alloc(words->n, sizeof(*files));
 

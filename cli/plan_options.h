@@ -6,26 +6,26 @@
 #include "options.h"
 #include "sleuth.h"
 
-/* What the options of plan_group() say. */
+/* What the options of plan_option_group() say. */
 struct plan_options {
 	size_t threads; /* 0: all the process may use */
 	size_t seed;
 	const char *dtype, *algorithms, *nan;
 	int no_fusion, reference;
-	struct sl_plan_options plan; /* made by plan_options_check() */
+	struct sl_plan_options plan; /* made by plan_options_resolve() */
 };
 
 /* --threads, --dtype, --algorithms, --no-fusion, --reference, --nan, --seed:
  * for every command that runs a model. */
-struct option_group plan_group(struct plan_options *options);
+struct option_group plan_option_group(struct plan_options *options);
 
 /* Reads the words; ends the program after one line on stderr where one is
  * wrong. */
-void plan_options_check(struct plan_options *options, const char *command);
+void plan_options_resolve(struct plan_options *options, const char *command);
 
 /* The words of --input, "NAME=FILE" each, as a list of words->n files; others
  * are refused. */
-const struct sl_input_file *input_files_read(const struct word_list *words,
+const struct sl_input_file *input_files_parse(const struct word_list *words,
 					     const char *command);
 
 #endif

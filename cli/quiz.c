@@ -64,7 +64,7 @@ tell(const char *format, ...)
 	va_start(args, format);
 	(void)vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	print_filled(text, "", ANSWER_WIDTH);
+	print_wrapped(text, "", ANSWER_WIDTH);
 }
 
 static void
@@ -74,7 +74,7 @@ answer_linear(void)
 	struct sl_counts c;
 	struct sl_error err;
 
-	check_answer(sl_count_linear(&c, 1, 768, 3072, 1, &err), &err);
+	exit_if_failed(sl_count_linear(&c, 1, 768, 3072, 1, &err), &err);
 	tell("%s: 768 x 3072 weights and 3072 biases.",
 	     grouped(&t[0], c.parameters));
 }
@@ -93,7 +93,7 @@ answer_conv(void)
 	struct sl_counts c;
 	struct sl_error err;
 
-	check_answer(sl_count_conv2d(&c, 1, &conv, &err), &err);
+	exit_if_failed(sl_count_conv2d(&c, 1, &conv, &err), &err);
 	tell("%s: 2 x 3 x 7 x 7 for each of 64 x 112 x 112 results.",
 	     grouped(&t[0], c.flops));
 }
@@ -193,7 +193,7 @@ answer_add(void)
 		     ADDITION_INTENSITY, start);
 		return;
 	}
-	check_answer(rc, &err);
+	exit_if_failed(rc, &err);
 	if (find_ridge(&ridge, m))
 		tell("1/12 = %.4f: %s This machine's ridge is at %.3g: an "
 		     "addition %s.",
@@ -344,7 +344,7 @@ answer_kernel(void)
 {
 	struct hottest h;
 
-	find_hottest(&h);
+	find_hottest_operation(&h);
 	tell("On this machine %.2f times: '%s' takes %.1f %% of the time, and "
 	     "1 / (1 - s + s / 10) is no more. Even in no time at all it would "
 	     "gain %.2f times.",

@@ -12,7 +12,7 @@
 enum { WIDTH = 78 };
 
 void
-check_answer(enum sl_status rc, const struct sl_error *err)
+exit_if_failed(enum sl_status rc, const struct sl_error *err)
 {
 	int code = rc ? exit_for("help", err) : 0;
 
@@ -21,7 +21,7 @@ check_answer(enum sl_status rc, const struct sl_error *err)
 }
 
 void
-print_filled(const char *text, const char *indent, size_t width)
+print_wrapped(const char *text, const char *indent, size_t width)
 {
 	size_t column = 0;
 
@@ -56,7 +56,7 @@ say(const char *format, ...)
 	va_start(args, format);
 	(void)vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	print_filled(text, "  ", WIDTH);
+	print_wrapped(text, "  ", WIDTH);
 }
 
 struct sl_inspection *
@@ -70,8 +70,8 @@ inspect_model(const char *name, int64_t batch, int64_t seq)
 	struct sl_graph *graph;
 	struct sl_error err;
 
-	check_answer(sl_graph_open(&graph, name, NULL, &err), &err);
-	check_answer(sl_inspect(&found, graph, &how, &err), &err);
+	exit_if_failed(sl_graph_open(&graph, name, NULL, &err), &err);
+	exit_if_failed(sl_inspect(&found, graph, &how, &err), &err);
 	sl_graph_free(graph);
 	return found;
 }
@@ -143,10 +143,10 @@ measure(void)
 	struct sl_plan *plan;
 	struct sl_error err;
 
-	check_answer(sl_graph_open(&graph, how.name, NULL, &err), &err);
-	check_answer(sl_plan_new(&plan, graph, NULL, &err), &err);
-	check_answer(sl_plan_fill_inputs(plan, 1, &err), &err);
-	check_answer(sl_measure_latency(&found, plan, &how, &err), &err);
+	exit_if_failed(sl_graph_open(&graph, how.name, NULL, &err), &err);
+	exit_if_failed(sl_plan_new(&plan, graph, NULL, &err), &err);
+	exit_if_failed(sl_plan_fill_inputs(plan, 1, &err), &err);
+	exit_if_failed(sl_measure_latency(&found, plan, &how, &err), &err);
 	sl_plan_free(plan);
 	sl_graph_free(graph);
 	return found;
@@ -254,7 +254,7 @@ open_ridge(struct ridge *out, size_t *n_threads)
 		printf("  not measured yet: run 'sleuth machine' once, 12 s\n");
 		return 0;
 	}
-	check_answer(rc, &err);
+	exit_if_failed(rc, &err);
 	*n_threads = m->max_threads;
 	is_found = find_ridge(out, m);
 	if (!is_found)
@@ -291,7 +291,7 @@ hottest_row(const struct sl_profile *p)
 }
 
 void
-find_hottest(struct hottest *out)
+find_hottest_operation(struct hottest *out)
 {
 	struct sl_profile_options how = {.struct_size = sizeof(how),
 					 .flags = SL_PROFILE_BRIEF,
@@ -301,8 +301,8 @@ find_hottest(struct hottest *out)
 	struct sl_graph *graph;
 	struct sl_error err;
 
-	check_answer(sl_graph_open(&graph, SMALL_MODEL, NULL, &err), &err);
-	check_answer(sl_profile_forward(&p, graph, &how, &err), &err);
+	exit_if_failed(sl_graph_open(&graph, SMALL_MODEL, NULL, &err), &err);
+	exit_if_failed(sl_profile_forward(&p, graph, &how, &err), &err);
 	sl_graph_free(graph);
 	*out = (struct hottest){.name = "no operation"};
 	row = hottest_row(p);
@@ -320,7 +320,7 @@ print_hottest(void)
 {
 	struct hottest h;
 
-	find_hottest(&h);
+	find_hottest_operation(&h);
 	say("in %s, %s takes longest: %.1f %% of an inference. Twice as fast, "
 	    "the "
 	    "model would be %.3f x faster; with no time at all, %.3f x",

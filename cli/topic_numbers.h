@@ -23,7 +23,7 @@ struct hottest {
 	double share; /* of an iteration */
 };
 
-void find_hottest(struct hottest *out);
+void find_hottest_operation(struct hottest *out);
 
 /* Operations per byte of the addition of two vectors in f32: one for two
  * numbers read and one written. */
@@ -31,11 +31,11 @@ void find_hottest(struct hottest *out);
 
 /* Ends the program, after one line on stderr, where a call failed: an answer
  * that is missing is not taken for one. */
-void check_answer(enum sl_status rc, const struct sl_error *err);
+void exit_if_failed(enum sl_status rc, const struct sl_error *err);
 
 /* Paragraphs, each line of which begins with 'indent' and ends before 'width';
  * an empty line stands between two. */
-void print_filled(const char *text, const char *indent, size_t width);
+void print_wrapped(const char *text, const char *indent, size_t width);
 
 /* What is counted in a model under these sizes (0: the usual ones). */
 struct sl_inspection *inspect_model(const char *name, int64_t batch,

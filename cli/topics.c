@@ -177,7 +177,7 @@ int
 print_topic(const struct topic *topic)
 {
 	printf("%s: %s\n\n", topic->name, topic->about);
-	print_filled(topic->text, "", TEXT_WIDTH);
+	print_wrapped(topic->text, "", TEXT_WIDTH);
 	printf("\n%s\n", topic->is_example ? "For example" : "On this machine");
 	topic->numbers();
 	printf("\nTry\n");
