@@ -81,7 +81,7 @@ touch(struct cache *c, size_t line, size_t step, int is_read, int is_written)
 
 /* All operands side by side, from front to end, in lines. */
 static inline void
-walk(struct cache *c, const struct sl__data_movement_step *s, size_t step)
+walk(struct cache *c, const struct sl__traffic_step *s, size_t step)
 {
 	uint64_t most = 0, at[OPERANDS_MOST] = {0};
 
@@ -101,7 +101,7 @@ walk(struct cache *c, const struct sl__data_movement_step *s, size_t step)
 }
 
 struct program {
-	struct sl__data_movement_step steps[STEPS_MOST];
+	struct sl__traffic_step steps[STEPS_MOST];
 	struct sl__attention_operand operands[STEPS_MOST][OPERANDS_MOST];
 	size_t n;
 };
@@ -118,7 +118,7 @@ static inline void
 add_operand(struct program *p, uint64_t start, uint64_t n, int is_read,
 	    int is_written)
 {
-	struct sl__data_movement_step *s = &p->steps[p->n - 1];
+	struct sl__traffic_step *s = &p->steps[p->n - 1];
 
 	assert_true(start + n <= LINES_MOST);
 	p->operands[p->n - 1][s->n_operands++] = (struct sl__attention_operand){

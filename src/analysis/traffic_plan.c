@@ -199,7 +199,7 @@ products_of(const struct sl__program *p, const struct sl__step *step,
 
 static enum sl_status
 read_step(const struct reader *r, const struct sl_operation *op,
-	  struct sl__data_movement_step *out, struct sl_error *err)
+	  struct sl__traffic_step *out, struct sl_error *err)
 {
 	const struct sl__step *step = &r->program->steps[op->step];
 	struct sl__attention_operand *operands =
@@ -264,7 +264,7 @@ sl__profile_predict_traffic(struct sl_profile *profile, const struct sl_plan *pl
 	size_t n = list_boundaries(&profile->ceilings, boundaries);
 	struct reader r = {.program = plan->current, .arena = scratch};
 	size_t n_ops = profile->n_operations, n_run = 0;
-	struct sl__data_movement_step *steps =
+	struct sl__traffic_step *steps =
 		sl__arena_array(scratch, n_ops, sizeof(*steps));
 	struct sl__cache_traffic *out =
 		sl__arena_array(scratch, n_ops, n * sizeof(*out));

@@ -302,10 +302,10 @@ join(struct mover *m, const struct sl__attention_operand *o)
 }
 
 static void
-take_step(struct mover *m, const struct sl__data_movement_step *steps, size_t i,
+take_step(struct mover *m, const struct sl__traffic_step *steps, size_t i,
 	  size_t pass)
 {
-	const struct sl__data_movement_step *step = &steps[i];
+	const struct sl__traffic_step *step = &steps[i];
 	uint32_t now = (uint32_t)(pass * m->n_steps + i + 1);
 
 	m->n_pieces = 0;
@@ -340,7 +340,7 @@ product_bytes(const struct sl__matmuls *p, const struct sl__cache_boundary *b)
 }
 
 static void
-add_products(struct mover *m, const struct sl__data_movement_step *steps)
+add_products(struct mover *m, const struct sl__traffic_step *steps)
 {
 	for (size_t i = 0; i < m->n_steps; i++) {
 		const struct sl__matmuls *p = &steps[i].products;
@@ -383,7 +383,7 @@ set_least(struct mover *m)
 }
 
 static void
-cut_up(struct mover *m, const struct sl__data_movement_step *steps)
+cut_up(struct mover *m, const struct sl__traffic_step *steps)
 {
 	size_t n = 0, n_distinct = 0;
 
@@ -405,7 +405,7 @@ cut_up(struct mover *m, const struct sl__data_movement_step *steps)
 }
 
 static enum sl_status
-make_room(struct mover *m, const struct sl__data_movement_step *steps,
+make_room(struct mover *m, const struct sl__traffic_step *steps,
 	  struct sl__arena *scratch)
 {
 	size_t n = 1;
@@ -428,7 +428,7 @@ make_room(struct mover *m, const struct sl__data_movement_step *steps,
 
 enum sl_status
 sl__traffic_predict(struct sl__cache_traffic *out,
-		    const struct sl__data_movement_step *steps, size_t n_steps,
+		    const struct sl__traffic_step *steps, size_t n_steps,
 		    const struct sl__cache_boundary *boundaries, size_t n_boundaries,
 		    struct sl__arena *scratch)
 {

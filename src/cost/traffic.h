@@ -50,7 +50,7 @@ struct sl__matmuls {
 	double element_bytes;
 };
 
-struct sl__data_movement_step {
+struct sl__traffic_step {
 	const struct sl__attention_operand *operands;
 	size_t n_operands;
 	struct sl__matmuls products;
@@ -76,7 +76,7 @@ struct sl__cache_traffic {
  * one after the other, again and again.  Takes (steps + operands) *
  * log(steps), and 'scratch' of that order.  SL_E_NOMEM. */
 enum sl_status sl__traffic_predict(struct sl__cache_traffic *out,
-				   const struct sl__data_movement_step *steps,
+				   const struct sl__traffic_step *steps,
 				   size_t n_steps,
 				   const struct sl__cache_boundary *boundaries,
 				   size_t n_boundaries,

@@ -330,7 +330,7 @@ find_plane(struct sl__iteration_space *l)
 }
 
 void
-sl__data_movement_step(struct sl__planner *pl,
+sl__plan_data_movement(struct sl__planner *pl,
 		       const struct sl__data_movement *movement,
 		       const uint32_t *operands, uint32_t n_operands,
 		       const char *kernel)

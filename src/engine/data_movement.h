@@ -25,7 +25,7 @@ struct sl__data_movement {
 	uint32_t n;
 	size_t n_bytes;
 };
-void sl__data_movement_step(struct sl__planner *pl,
+void sl__plan_data_movement(struct sl__planner *pl,
 			    const struct sl__data_movement *movement,
 			    const uint32_t *operands, uint32_t n_operands,
 			    const char *kernel);

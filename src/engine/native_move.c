@@ -545,6 +545,6 @@ sl__make_move(struct sl__planner *pl, const struct sl__node *node)
 					   : in_type(&m, 0)->dtype) /
 		8;
 	if (m.n_regions)
-		sl__data_movement_step(pl, &movement, at, n_at, mover->kernel);
+		sl__plan_data_movement(pl, &movement, at, n_at, mover->kernel);
 	return 1;
 }

@@ -222,6 +222,6 @@ sl__make_pad(struct sl__planner *pl, const struct sl__node *node)
 	movement.n = p->n_regions;
 	movement.n_bytes =
 		sl_dtype_bits(sl__plan_node_input_type(pl, node, 0)->dtype) / 8;
-	sl__data_movement_step(pl, &movement, at, 3, "pad");
+	sl__plan_data_movement(pl, &movement, at, 3, "pad");
 	return 1;
 }

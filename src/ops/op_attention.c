@@ -529,7 +529,7 @@ enum sl_status
 sl__head_attention_read(struct sl__head_attention *h, struct sl__kernel_call *ev)
 {
 	struct sl__head_sizes s = {0};
-	struct sl__view v;
+	struct sl__ref_rules v;
 
 	if (sl__ref_rules_begin(&v, ev))
 		return ev->failure;

@@ -363,7 +363,7 @@ sl__matmul_read(struct sl__matmul *p, struct sl__kernel_call *ev)
 {
 	const struct form *form = SL__OP_ROW_OF(ev->node, forms);
 	struct operand a = {0}, b = {0};
-	struct sl__view v;
+	struct sl__ref_rules v;
 	int n_batch;
 
 	if (!sl__ref_require_tensor(ev, form->a) || !sl__ref_require_tensor(ev, form->b) ||

@@ -550,7 +550,7 @@ read_node(struct layer *l, struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
 	double clip = sl__attribute_float(node, "clip", 0);
-	struct sl__view v;
+	struct sl__ref_rules v;
 
 	if (sl__ref_input_rank(ev, X) != 3 || sl__ref_input_rank(ev, R) != 3)
 		return sl__ref_reject(ev, "an input that is no sequence");

@@ -299,7 +299,7 @@ read_job(struct job *job, struct sl__kernel_call *ev)
 	uint64_t n_out = 1, per_out = 1; /* may wrap around beside a 0 */
 	int64_t dims[SL__RANK_MOST];
 	const int64_t *marks;
-	struct sl__view v;
+	struct sl__ref_rules v;
 	struct axes axes;
 	size_t rank = 0;
 

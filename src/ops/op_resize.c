@@ -315,7 +315,7 @@ static enum sl_status
 read_resize(struct resize *r, struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
-	struct sl__view v;
+	struct sl__ref_rules v;
 
 	if (read_words(ev, r) || sl__ref_rules_begin(&v, ev))
 		return ev->failure;

@@ -596,7 +596,7 @@ sl__ref_transpose(struct sl__kernel_call *ev)
 {
 	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	int64_t strides[SL__RANK_MOST], from[SL__RANK_MOST];
-	struct sl__view v;
+	struct sl__ref_rules v;
 	struct sl__element_mover m;
 
 	if (!in || sl__ref_rules_begin(&v, ev))

@@ -215,7 +215,7 @@ sl__ref_slice(struct sl__kernel_call *ev)
 	int64_t dims[SL__RANK_MOST], strides[SL__RANK_MOST];
 	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	struct cut cuts[SL__RANK_MOST] = {{0, 0, 0, 0}};
-	struct sl__view v;
+	struct sl__ref_rules v;
 	struct sl__element_mover m;
 	int64_t from = 0;
 
@@ -347,7 +347,7 @@ sl__ref_split(struct sl__kernel_call *ev)
 	uint32_t n_parts = ev->node->n_outputs;
 	struct sl__axis_split a;
 	struct sl__integer_list split;
-	struct sl__view v;
+	struct sl__ref_rules v;
 
 	if (!in || sl__axis_split_tensor(ev, &a, in, &cut.axis) ||
 	    sl__ref_rules_begin(&v, ev))
@@ -638,7 +638,7 @@ find_sources(struct sl__kernel_call *ev, struct padding *p)
 		ev, "mode",
 		(const char *const[]){"constant", "reflect", "edge", "wrap",
 				      NULL});
-	struct sl__view v;
+	struct sl__ref_rules v;
 
 	if (sl__ref_rules_begin(&v, ev))
 		return ev->failure;

@@ -411,10 +411,10 @@ find_flat_end(struct sl__attention_match *a)
 {
 	struct sl__rewrite *rw = a->matched.rw;
 	int64_t h = a->heads, s = a->queries, w = a->v.width;
-	const struct sl__view heads = {
+	const struct sl__strided_view heads = {
 		4, {a->batch, h, s, w}, {s * h * w, w, h * w, 1}};
 	uint32_t value = sl__rewrite_output(rw, a->mixing), best = SL__NONE;
-	struct sl__view view = heads;
+	struct sl__strided_view view = heads;
 	struct sl__matched_nodes way = a->matched;
 	int is_seen = sl__view_reshape(&view, rw->types[value].rank,
 				       rw->types[value].dims);

@@ -61,7 +61,7 @@ walk_back(struct sl__operand_chain *c, const struct sl__rewrite *rw,
 /* values[at] as a view of values[from]. */
 static int
 see(const struct sl__operand_chain *c, const struct sl__rewrite *rw, int from,
-    int at, struct sl__view *view)
+    int at, struct sl__strided_view *view)
 {
 	if (!sl__view_row_major(view, rw, c->values[from]))
 		return 0;
@@ -81,9 +81,9 @@ see(const struct sl__operand_chain *c, const struct sl__rewrite *rw, int from,
 static int
 see_heads(const struct sl__operand_chain *c, const struct sl__rewrite *rw,
 	  const struct sl__attention_operand *o, const int64_t dims[4], int from,
-	  struct sl__view *view)
+	  struct sl__strided_view *view)
 {
-	struct sl__view order;
+	struct sl__strided_view order;
 	int64_t turned[4] = {dims[0], dims[1], dims[3], dims[2]};
 
 	for (int at = 0; at <= from; at++) {
@@ -146,7 +146,7 @@ skip_repeat(struct sl__attention_operand *o, const struct sl__rewrite *rw,
 	uint32_t node = sl__rewrite_producer(rw, last);
 	uint32_t from = sl__rewrite_input(rw, node, 0);
 	const struct sl__type *x, *y = &rw->types[last];
-	struct sl__view view;
+	struct sl__strided_view view;
 	int64_t strides[4];
 
 	if (!sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Expand) ||
@@ -200,7 +200,7 @@ skip_past(struct sl__attention_operand *o, const struct sl__rewrite *rw,
 	uint32_t last = c->values[c->n];
 	uint32_t node = sl__rewrite_producer(rw, last);
 	const struct sl__node *n = sl__rewrite_node(rw, node);
-	struct sl__view view;
+	struct sl__strided_view view;
 	int64_t strides[4];
 	int axis, is_turned;
 
@@ -241,7 +241,7 @@ find_source(const struct sl__attention_operand *o, const struct sl__rewrite *rw,
 	    const struct sl__operand_chain *c, const int64_t dims[4],
 	    const int64_t strides[4])
 {
-	struct sl__view view;
+	struct sl__strided_view view;
 
 	for (int from = c->n; from >= 0; from--) {
 		if (see_heads(c, rw, o, dims, from, &view) &&
@@ -345,10 +345,10 @@ static int
 find_any(const struct sl__attention_operand *o, const struct sl__rewrite *rw,
 	 const struct sl__operand_chain *c, const int64_t dims[4], int order[4])
 {
-	struct sl__view view;
+	struct sl__strided_view view;
 
 	for (int from = c->n; from >= 0; from--) {
-		struct sl__view sorted;
+		struct sl__strided_view sorted;
 
 		if (!see_heads(c, rw, o, dims, from, &view))
 			continue;
@@ -422,7 +422,7 @@ sl__operand_batch_heads(const struct sl__rewrite *rw, uint32_t value, int64_t *b
 {
 	const struct sl__type *type = &rw->types[value];
 	struct sl__operand_chain c;
-	struct sl__view view;
+	struct sl__strided_view view;
 
 	walk_back(&c, rw, value, 1);
 	for (int i = 1; i <= c.n; i++) {

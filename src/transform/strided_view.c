@@ -9,7 +9,7 @@
 #include "base/banned.h"
 
 int
-sl__view_row_major(struct sl__view *view, const struct sl__rewrite *rw,
+sl__view_row_major(struct sl__strided_view *view, const struct sl__rewrite *rw,
 	       uint32_t value)
 {
 	const struct sl__type *type;
@@ -37,7 +37,7 @@ sl__is_view_node(const struct sl__rewrite *rw, uint32_t node)
 
 /* Without dimensions of one element. */
 static void
-squeeze(struct sl__view *to, const struct sl__view *view)
+squeeze(struct sl__strided_view *to, const struct sl__strided_view *view)
 {
 	memset(to, 0, sizeof(*to));
 	for (int d = 0; d < view->rank; d++) {
@@ -50,7 +50,7 @@ squeeze(struct sl__view *to, const struct sl__view *view)
 
 /* Old dimensions first .. end - 1 are one, in steps of the last. */
 static int
-is_one(const struct sl__view *view, int first, int end)
+is_one(const struct sl__strided_view *view, int first, int end)
 {
 	for (int d = first; d + 1 < end; d++) {
 		if (view->strides[d] !=
@@ -63,9 +63,9 @@ is_one(const struct sl__view *view, int first, int end)
 /* Groups of old and new dimensions with as many elements go together; what
  * is a group on the old side must be one. */
 int
-sl__view_reshape(struct sl__view *view, int rank, const int64_t *dims)
+sl__view_reshape(struct sl__strided_view *view, int rank, const int64_t *dims)
 {
-	struct sl__view old;
+	struct sl__strided_view old;
 	int o = 0, n = 0;
 
 	if (rank > SL__VIEW_RANK)
@@ -97,9 +97,9 @@ sl__view_reshape(struct sl__view *view, int rank, const int64_t *dims)
 }
 
 static int
-transpose(struct sl__view *view, const struct sl__node *node)
+transpose(struct sl__strided_view *view, const struct sl__node *node)
 {
-	struct sl__view old = *view;
+	struct sl__strided_view old = *view;
 	const int64_t *perm;
 	size_t n = sl__attribute_ints(node, "perm", &perm);
 
@@ -117,7 +117,7 @@ transpose(struct sl__view *view, const struct sl__node *node)
 }
 
 int
-sl__view_through_node(struct sl__view *view, const struct sl__rewrite *rw,
+sl__view_through_node(struct sl__strided_view *view, const struct sl__rewrite *rw,
 		 uint32_t node)
 {
 	const struct sl__node *n = &rw->nodes[node].node;
@@ -131,7 +131,7 @@ sl__view_through_node(struct sl__view *view, const struct sl__rewrite *rw,
 }
 
 void
-sl__view_swap_dims(struct sl__view *view, int a, int b)
+sl__view_swap_dims(struct sl__strided_view *view, int a, int b)
 {
 	int64_t dim = view->dims[a], stride = view->strides[a];
 
@@ -142,7 +142,7 @@ sl__view_swap_dims(struct sl__view *view, int a, int b)
 }
 
 int
-sl__view_has_strides(const struct sl__view *view, const int64_t *strides)
+sl__view_has_strides(const struct sl__strided_view *view, const int64_t *strides)
 {
 	for (int d = 0; d < view->rank; d++) {
 		if (view->dims[d] != 1 && view->strides[d] != strides[d])
@@ -152,7 +152,7 @@ sl__view_has_strides(const struct sl__view *view, const int64_t *strides)
 }
 
 int
-sl__view_is_row_major(const struct sl__view *view)
+sl__view_is_row_major(const struct sl__strided_view *view)
 {
 	int64_t strides[SL__VIEW_RANK];
 
