@@ -205,7 +205,8 @@ find_ends(const struct sl__rewrite *rw, const size_t *gone, size_t n,
 			uint32_t from = v == SL__NONE ? SL__NONE
 						      : rw->producers[v];
 
-			if (v == SL__NONE || sl__rewrite_constant_tensor(rw, v) ||
+			if (v == SL__NONE ||
+			    sl__rewrite_constant_tensor(rw, v) ||
 			    (from != SL__NONE && is_in(gone, n, from)))
 				continue;
 			if (in != SL__NONE && in != v)

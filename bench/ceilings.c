@@ -188,8 +188,9 @@ our_rate(enum sl_dtype dtype, size_t n_threads)
 		    kernels[i].n_bits < 256)
 			continue;
 		(void)sl__rig_run_peak(&rig, &kernels[i], n_threads,
-				   PROBE_ROUNDS / 4);
-		rate = sl__rig_run_peak(&rig, &kernels[i], n_threads, PROBE_ROUNDS);
+				       PROBE_ROUNDS / 4);
+		rate = sl__rig_run_peak(&rig, &kernels[i], n_threads,
+					PROBE_ROUNDS);
 		if (rate > best)
 			best = rate;
 	}
@@ -265,9 +266,10 @@ static void
 our_triad_rates(double *rates, size_t n_threads, size_t array_bytes)
 {
 	struct sl__stream_range stretch = {.access = SL_ACCESS_TRIAD,
-				      .size_bytes = 3 * array_bytes / n_threads,
-				      .chunk_bytes = SL__CHUNK_BYTES,
-				      .n_repeats = 1};
+					   .size_bytes =
+						   3 * array_bytes / n_threads,
+					   .chunk_bytes = SL__CHUNK_BYTES,
+					   .n_repeats = 1};
 	size_t *buffer_bytes = calloc(n_threads, sizeof(*buffer_bytes));
 	struct sl__arena arena;
 	struct sl__rig rig;

@@ -130,7 +130,8 @@ check(struct arguments *a)
 		       "what should change? add a range, such as --batch "
 		       "1..64");
 	if (a->memory)
-		a->sweep.memory_bytes = parse_memory_bytes(a->memory, help.name);
+		a->sweep.memory_bytes =
+			parse_memory_bytes(a->memory, help.name);
 	model_options_resolve(&a->model, help.name);
 	plan_options_resolve(&a->plan, help.name);
 	output_check(&a->output, help.name);

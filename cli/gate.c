@@ -124,7 +124,7 @@ tell_passed(const struct gate *gate, const struct sl_bench *bench,
 
 int
 gate_check_bench(const struct gate *gate, const struct sl_bench *bench,
-	   const struct output *output, const char *command)
+		 const struct output *output, const char *command)
 {
 	int is_free = !output_takes_stdout(output);
 	int to_stdout = output->quiet && is_free;

@@ -25,7 +25,7 @@ void gate_read(struct gate *gate, const struct word_list *texts,
  * is quiet or all is well, else on stderr.
  */
 int gate_check_bench(const struct gate *gate, const struct sl_bench *bench,
-	       const struct output *output, const char *command);
+		     const struct output *output, const char *command);
 
 /* What one verdict means as an exit code. */
 int gate_verdict_exit_code(enum sl_gate gate);

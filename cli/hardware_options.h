@@ -27,7 +27,7 @@ struct option_group hardware_option_group(struct hardware_options *options);
  * the program after one line on stderr where that fails.
  */
 void hardware_options_resolve(struct hardware_options *options,
-			    const char *command);
+			      const char *command);
 
 /* Frees what hardware_options_resolve() opened. */
 void hardware_options_release(struct hardware_options *options);

@@ -26,6 +26,6 @@ void plan_options_resolve(struct plan_options *options, const char *command);
 /* The words of --input, "NAME=FILE" each, as a list of words->n files; others
  * are refused. */
 const struct sl_input_file *input_files_parse(const struct word_list *words,
-					     const char *command);
+					      const char *command);
 
 #endif

@@ -91,10 +91,10 @@ advised_advise(struct advised *m)
 {
 	struct sl_error err;
 
-	assert_int_equal(sl__request_from_options(&m->p.request,
-					m->how.model ? m->how.model : m->p.name,
-					m->how.layer, m->how.plan, &m->arena,
-					&err),
+	assert_int_equal(sl__request_from_options(
+				 &m->p.request,
+				 m->how.model ? m->how.model : m->p.name,
+				 m->how.layer, m->how.plan, &m->arena, &err),
 			 SL_OK);
 	assert_int_equal(sl__advise(&m->p, m->how.n_cpus, &m->arena, &err),
 			 SL_OK);

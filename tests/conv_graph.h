@@ -25,7 +25,9 @@ conv_graph_parameter(struct conv_graph *g, uint32_t value)
 {
 	struct sl__value *v = &g->r.graph->values[value];
 	struct sl__tensor_generator generator = {
-		.kind = SL__TENSOR_GENERATOR_UNIFORM, .seed = 7 + value, .scale = 1};
+		.kind = SL__TENSOR_GENERATOR_UNIFORM,
+		.seed = 7 + value,
+		.scale = 1};
 	struct sl__tensor tensor = {.dtype = v->declared.dtype,
 				    .rank = (size_t)v->declared.rank,
 				    .dims = v->declared.dims};

@@ -163,7 +163,7 @@ evaluated(const char *text)
 			continue;
 		evaluated_fill(e, i);
 		sl__evaluator_set_tensor(e->evaluator, e->parsed.inputs[i],
-				   &e->tensors[i]);
+					 &e->tensors[i]);
 	}
 	e->rc = sl__evaluate_node(e->evaluator, 0, &e->err);
 	return e;

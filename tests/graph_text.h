@@ -103,8 +103,9 @@ graph_text_sizes(struct graph_text *g, const char *text, int64_t *sizes)
 		if (strchr("-0123456789", *word))
 			sizes[n] = strtoll(word, NULL, 10);
 		else
-			assert_int_equal(sl__graph_intern_symbol(g->graph, &sizes[n],
-							  word, NULL),
+			assert_int_equal(sl__graph_intern_symbol(g->graph,
+								 &sizes[n],
+								 word, NULL),
 					 SL_OK);
 		n++;
 		text += *text == ',';

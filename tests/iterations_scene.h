@@ -109,7 +109,7 @@ take(struct taken *t)
 	struct sl_error err;
 
 	if (sl__timed_iterations_run(&t->iterations, t->plan, &t->how,
-				      &t->arena, &err))
+				     &t->arena, &err))
 		fail_msg("%s", err.text);
 	return &t->iterations;
 }

@@ -28,8 +28,9 @@ static inline void
 matmul_case_constant(struct node_text *r, uint32_t id)
 {
 	struct sl__value *value = &r->graph->values[id];
-	struct sl__tensor_generator g = {
-		.kind = SL__TENSOR_GENERATOR_NORMAL, .seed = 17 + id, .scale = 1};
+	struct sl__tensor_generator g = {.kind = SL__TENSOR_GENERATOR_NORMAL,
+					 .seed = 17 + id,
+					 .scale = 1};
 	struct sl__tensor t = {.dtype = value->declared.dtype,
 			       .rank = (size_t)value->declared.rank,
 			       .dims = value->declared.dims};

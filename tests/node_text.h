@@ -80,7 +80,8 @@ node_text_size(struct node_text *r, const char *word)
 
 	if (node_text_is_number(word))
 		return strtoll(word, NULL, 10);
-	assert_int_equal(sl__graph_intern_symbol(r->graph, &size, word, &err), SL_OK);
+	assert_int_equal(sl__graph_intern_symbol(r->graph, &size, word, &err),
+			 SL_OK);
 	return size;
 }
 

@@ -61,9 +61,9 @@ planned_set(struct planned *p, const char *name, size_t rank,
 	assert_true(i < 16);
 	dtype = p->g->graph->values[p->g->graph->blocks[0].inputs[i]]
 			.declared.dtype;
-	assert_int_equal(
-		sl__runtime_value_alloc_tensor(d, dtype, rank, dims, NULL, &err),
-		SL_OK);
+	assert_int_equal(sl__runtime_value_alloc_tensor(d, dtype, rank, dims,
+							NULL, &err),
+			 SL_OK);
 	sl__store_doubles(d->bytes, dtype, 0, (size_t)d->tensor.n_elements,
 			  numbers);
 	a = (struct sl_array){
@@ -132,7 +132,7 @@ planned_check(struct planned *p)
 	sl__evaluator_clear_values(p->ev);
 	for (size_t i = 0; i < model->n_inputs; i++)
 		sl__evaluator_set_tensor(p->ev, model->inputs[i],
-				   &p->inputs[i].tensor);
+					 &p->inputs[i].tensor);
 	if (sl_plan_run(p->plan, &err) || sl__evaluate_block(p->ev, 0, &err))
 		fail_msg("%s", err.text);
 	for (size_t k = 0; k < model->n_outputs; k++) {

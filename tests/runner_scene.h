@@ -73,7 +73,8 @@ finish(struct sl__slot *slot, void *ctx)
 }
 
 static inline enum sl_status
-close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx,
+	    struct sl_error *err)
 {
 	struct scene *s = ctx;
 

@@ -104,9 +104,9 @@ scripted_control(struct scripted_instruments *s,
 		 void *ctx)
 {
 	return (struct sl__runner_hooks){.interrupt = &s->time.interrupted,
-				    .progress = progress,
-				    .progress_ctx = ctx,
-				    .with = s->with};
+					 .progress = progress,
+					 .progress_ctx = ctx,
+					 .with = s->with};
 }
 
 /*

@@ -115,10 +115,10 @@ static inline struct sl__counter_backend
 script_counters(struct scripted_counters *s)
 {
 	struct sl__counter_backend source = {.open = scripted_open,
-					    .read = scripted_read,
-					    .close = scripted_close,
-					    .ctx = s,
-					    .paranoid = 2};
+					     .read = scripted_read,
+					     .close = scripted_close,
+					     .ctx = s,
+					     .paranoid = 2};
 
 	memset(s, 0, sizeof(*s));
 	pthread_mutex_init(&s->lock, NULL);

@@ -153,7 +153,7 @@ static inline void
 predict(const struct program *p, size_t capacity, struct sl__cache_traffic *out)
 {
 	struct sl__cache_boundary b = {(double)(capacity * LINE),
-				 (double)(capacity * LINE)};
+				       (double)(capacity * LINE)};
 	struct sl__arena arena;
 
 	sl__arena_init(&arena, NULL);

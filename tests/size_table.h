@@ -23,11 +23,12 @@ table_of(const char *const *names, const struct sl_allocator *allocator)
 
 	assert_int_equal(sl__graph_new(&t.graph, NULL, NULL), SL_OK);
 	for (size_t i = 0; i < N_SYMBOLS; i++)
-		assert_int_equal(
-			sl__graph_intern_symbol(t.graph, &t.of[i], names[i], NULL),
-			SL_OK);
-	assert_int_equal(sl__shapes_new_empty(&t.shapes, t.graph, allocator, NULL),
-			 SL_OK);
+		assert_int_equal(sl__graph_intern_symbol(t.graph, &t.of[i],
+							 names[i], NULL),
+				 SL_OK);
+	assert_int_equal(
+		sl__shapes_new_empty(&t.shapes, t.graph, allocator, NULL),
+		SL_OK);
 	return t;
 }
 

@@ -30,7 +30,8 @@ size_text(const struct sl__shapes *shapes, int64_t size)
 static inline int64_t
 size_value(const struct sl__shapes *shapes, int64_t size, const int64_t *values)
 {
-	const struct sl__symbolic_size *parts = sl__size_expression(shapes, size);
+	const struct sl__symbolic_size *parts =
+		sl__size_expression(shapes, size);
 	int64_t a, b;
 
 	if (!parts)

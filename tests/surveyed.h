@@ -26,18 +26,19 @@ survey(const char *lines)
 	assert_non_null(s);
 	s->text = graph_text(lines);
 	sl__arena_init(&s->arena, NULL);
-	assert_int_equal(
-		sl__execution_order_find(&s->steps, s->text->graph, &s->arena, NULL),
-		SL_OK);
-	assert_int_equal(sl__roles_classify(&s->roles, &s->steps, &s->arena, NULL),
+	assert_int_equal(sl__execution_order_find(&s->steps, s->text->graph,
+						  &s->arena, NULL),
 			 SL_OK);
+	assert_int_equal(
+		sl__roles_classify(&s->roles, &s->steps, &s->arena, NULL),
+		SL_OK);
 	s->forward.shapes = s->text->shapes;
 	s->forward.costs = &s->text->costs;
 	s->forward.steps = &s->steps;
 	s->forward.roles = &s->roles;
-	assert_int_equal(
-		sl__attentions_find(&s->attentions, &s->forward, &s->arena, NULL),
-		SL_OK);
+	assert_int_equal(sl__attentions_find(&s->attentions, &s->forward,
+					     &s->arena, NULL),
+			 SL_OK);
 	assert_int_equal(
 		sl__liveness_of(&s->liveness, &s->forward, &s->arena, NULL),
 		SL_OK);

@@ -59,8 +59,9 @@ start(struct made *m, size_t n, const char *const *types, const double *ns)
 	m->p.by_time = m->by_time;
 	m->p.ledger.wall_ns = 1050;
 	m->p.ledger.overhead_ns = (struct sl_estimate){.value = 50, .n = 9};
-	assert_int_equal(sl__amdahl_rows_predict(&m->amdahl, &m->p, &m->arena, &err),
-			 SL_OK);
+	assert_int_equal(
+		sl__amdahl_rows_predict(&m->amdahl, &m->p, &m->arena, &err),
+		SL_OK);
 }
 
 static void

@@ -122,7 +122,8 @@ columns_grow(void **state)
 		for (size_t i = 0; i < n; i++)
 			assert_int_equal(x[i], i);
 	}
-	assert_null(sl__arena_realloc_array(&arena, x, 1, SIZE_MAX, sizeof(*x)));
+	assert_null(
+		sl__arena_realloc_array(&arena, x, 1, SIZE_MAX, sizeof(*x)));
 	sl__arena_release(&arena);
 }
 

@@ -76,7 +76,8 @@ begin(const char *name, int byte, size_t n)
 	assert_int_equal(sl__atomic_file_open(&draft, name, NULL, &err), SL_OK);
 	/* In pieces around the size of what is held back. */
 	for (size_t at = 0, step = 1; at < n; at += step, step = step * 3 + 1)
-		sl__atomic_file_add(draft, bytes + at, step < n - at ? step : n - at);
+		sl__atomic_file_add(draft, bytes + at,
+				    step < n - at ? step : n - at);
 	free(bytes);
 	return draft;
 }
@@ -173,8 +174,9 @@ failures_are_told(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		assert_int_equal(sl__atomic_file_open(&draft, places[i], NULL, &err),
-				 SL_E_IO);
+		assert_int_equal(
+			sl__atomic_file_open(&draft, places[i], NULL, &err),
+			SL_E_IO);
 	memset(long_name, 'x', sizeof(long_name));
 	long_name[sizeof(long_name) - 1] = '\0';
 	assert_int_equal(sl__atomic_file_open(&draft, long_name, NULL, &err),

@@ -76,7 +76,7 @@ static struct sl__ceiling_probes *
 opened(size_t n_threads, enum sl_dtype dtype)
 {
 	struct sl__ceiling_probes_options options = {.dtype = dtype,
-						 .n_threads = n_threads};
+						     .n_threads = n_threads};
 	struct sl__ceiling_probes *background;
 	struct sl_error err;
 
@@ -204,7 +204,8 @@ static void
 more_threads_than_cpus_are_not_probed(void **state)
 {
 	size_t n_cpus = sl__thread_n_cpus();
-	struct sl__ceiling_probes *background = opened(n_cpus + 3, SL_DTYPE_F32);
+	struct sl__ceiling_probes *background =
+		opened(n_cpus + 3, SL_DTYPE_F32);
 	struct sl_ceilings c;
 
 	(void)state;

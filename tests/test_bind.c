@@ -116,7 +116,8 @@ test_missing(void **state)
 	assert_int_equal(sl__graph_set_inputs(g, 0, &none, 0, NULL), 0);
 	assert_int_equal(sl__graph_intern_symbol(g, &dims[0], "N", NULL), 0);
 	assert_int_equal(sl__graph_intern_symbol(g, &dims[1], "len", NULL), 0);
-	assert_int_equal(sl__graph_intern_symbol(g, &more[1], "width", NULL), 0);
+	assert_int_equal(sl__graph_intern_symbol(g, &more[1], "width", NULL),
+			 0);
 	more[2] = dims[1];
 	add_input(g, "ids", SL_DTYPE_I64, dims, 2);
 	add_input(g, "x", SL_DTYPE_F32, more, 3);

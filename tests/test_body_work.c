@@ -56,7 +56,8 @@ list(struct listed *l, const char *text)
 		(struct sl_estimate){.value = 1000, .n = 1, .needs_n = 6};
 	l->profile.batch = 1;
 	if (sl__operations_of(&l->profile, &from, &l->arena, &err) ||
-	    sl__profile_fill_network_parts(&l->profile, l->p.plan, &l->arena, &err))
+	    sl__profile_fill_network_parts(&l->profile, l->p.plan, &l->arena,
+					   &err))
 		fail_msg("%s", err.text);
 	sl__profile_fill_rates(&l->profile);
 }

@@ -24,7 +24,7 @@ static struct sl__bootstrap_options
 bootstrap(struct sl__rng *rng, uint64_t seed, size_t n_resamples)
 {
 	struct sl__bootstrap_options how = {.05, n_resamples, rng, resample,
-				    replicates};
+					    replicates};
 
 	sl__rng_init(rng, seed);
 	return how;

@@ -22,7 +22,7 @@ cover_zero(size_t n, double rho, size_t n_trials)
 	struct covered found = {0, 0, 0};
 	struct sl__rng rng;
 	struct sl__bootstrap_options how = {.05, N_RESAMPLES, &rng, resample,
-				    replicates};
+					    replicates};
 
 	sl__rng_init(&rng, 5);
 	for (size_t i = 0; i < n_trials; i++) {

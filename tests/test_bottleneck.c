@@ -84,14 +84,15 @@ one_experiment_with_data_is_enough(void **state)
 
 	(void)state;
 	sl__bottleneck_score(&s, &c);
-	assert_near(s.costs[SL_BOUND_COMPUTE][SL__EXPERIMENT_ARITHMETIC], -z * z / 2,
-		    1e-12);
+	assert_near(s.costs[SL_BOUND_COMPUTE][SL__EXPERIMENT_ARITHMETIC],
+		    -z * z / 2, 1e-12);
 	some[0].warm = some[1].cold = some[2].hog = 1;
 	for (size_t i = 0; i < 3; i++) {
 		c = case_of(some[i]);
 		sl__bottleneck_score(&s, &c);
-		assert_near(s.costs[SL_BOUND_COMPUTE][SL__EXPERIMENT_ARITHMETIC], 0,
-			    0);
+		assert_near(
+			s.costs[SL_BOUND_COMPUTE][SL__EXPERIMENT_ARITHMETIC], 0,
+			0);
 	}
 }
 
@@ -209,7 +210,8 @@ contradictions_are_not_explained(void **state)
 static void
 reference_speaks_for_itself(void **state)
 {
-	struct sl__bottleneck_evidence c = case_of((struct answers){.ms = 3, .gflop = 0.001});
+	struct sl__bottleneck_evidence c =
+		case_of((struct answers){.ms = 3, .gflop = 0.001});
 	struct sl__bound_scores s;
 
 	(void)state;
@@ -224,7 +226,8 @@ reference_speaks_for_itself(void **state)
 static void
 without_ceilings_nothing_is_said(void **state)
 {
-	struct sl__bottleneck_evidence c = case_of((struct answers){11, 2, 12, 1, 1, 1, 2, 0});
+	struct sl__bottleneck_evidence c =
+		case_of((struct answers){11, 2, 12, 1, 1, 1, 2, 0});
 	struct sl__bound_scores s;
 
 	(void)state;

@@ -182,13 +182,14 @@ says_nothing_of_what_does_not_grow(void **state)
 static void
 gives_its_figures(void **state)
 {
-	struct sl__bottleneck_evidence c = case_of((struct answers){.ms = 4.5,
-						     .gflop = 0.02,
-						     .mb = 40,
-						     .threads = 1.9,
-						     .ratio = 1.02,
-						     .flops = 2,
-						     .bytes = 1.001});
+	struct sl__bottleneck_evidence c =
+		case_of((struct answers){.ms = 4.5,
+					 .gflop = 0.02,
+					 .mb = 40,
+					 .threads = 1.9,
+					 .ratio = 1.02,
+					 .flops = 2,
+					 .bytes = 1.001});
 	struct sl_judgement j;
 	struct sl__arena arena;
 
@@ -224,7 +225,8 @@ tells_what_is_not_covered(void **state)
 		ops[i].n_calls = 1;
 	}
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__profile_judge_bottlenecks(&p, &d, &arena, NULL), SL_OK);
+	assert_int_equal(sl__profile_judge_bottlenecks(&p, &d, &arena, NULL),
+			 SL_OK);
 	assert_int_equal(p.n_remarks, 2);
 	assert_fact_says(&p.remarks[0],
 			 "no operation was timed at twice the batch: "
@@ -235,7 +237,8 @@ tells_what_is_not_covered(void **state)
 	/* As much as was wanted. */
 	p.n_remarks = 0;
 	d.hot_share = 0.8;
-	assert_int_equal(sl__profile_judge_bottlenecks(&p, &d, &arena, NULL), SL_OK);
+	assert_int_equal(sl__profile_judge_bottlenecks(&p, &d, &arena, NULL),
+			 SL_OK);
 	assert_int_equal(p.n_remarks, 1);
 	sl__arena_release(&arena);
 }

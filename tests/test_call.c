@@ -13,13 +13,14 @@ unknown_sizes_are_noted_with_the_reason(void **state)
 {
 	struct one_node *n = one_node("Dropout 13 (f32[2,3]) -> 1");
 	struct sl__rule_context call = {.shapes = n->shapes,
-				.node = &n->graph->nodes[0]};
+					.node = &n->graph->nodes[0]};
 	const struct sl__unresolved_shape *row;
 
 	(void)state;
 	assert_int_equal(n->shapes->n_unresolved, 0);
-	assert_int_equal(sl__out_set_unknown_shape(&call, 0, SL_DTYPE_F16, "no reason"),
-			 SL_OK);
+	assert_int_equal(
+		sl__out_set_unknown_shape(&call, 0, SL_DTYPE_F16, "no reason"),
+		SL_OK);
 	assert_int_equal(n->shapes->n_unresolved, 1);
 	row = &n->shapes->unresolved[0];
 	assert_int_equal(row->node, 0);
@@ -36,17 +37,21 @@ left_out_outputs_are_passed_over(void **state)
 {
 	struct one_node *n = one_node("Dropout 13 (f32[2,3]) -> 1");
 	struct sl__rule_context call = {.shapes = n->shapes,
-				.node = &n->graph->nodes[0]};
+					.node = &n->graph->nodes[0]};
 	const int64_t wrong[] = {-1};
 	struct sl_error err;
 
 	(void)state;
 	call.err = &err;
-	assert_int_equal(sl__out_set_unknown_shape(&call, 1, SL_DTYPE_F32, "x"), SL_OK);
+	assert_int_equal(sl__out_set_unknown_shape(&call, 1, SL_DTYPE_F32, "x"),
+			 SL_OK);
 	assert_int_equal(n->shapes->n_unresolved, 0);
-	assert_int_equal(sl__out_set_shape(&call, 1, SL_DTYPE_F32, 1, wrong), SL_OK);
-	assert_int_equal(sl__out_set_like_input(&call, 1, 0, SL_DTYPE_F32), SL_OK);
-	assert_int_equal(sl__out_set_shape(&call, 0, SL_DTYPE_F32, 1, wrong), SL_E_DATA);
+	assert_int_equal(sl__out_set_shape(&call, 1, SL_DTYPE_F32, 1, wrong),
+			 SL_OK);
+	assert_int_equal(sl__out_set_like_input(&call, 1, 0, SL_DTYPE_F32),
+			 SL_OK);
+	assert_int_equal(sl__out_set_shape(&call, 0, SL_DTYPE_F32, 1, wrong),
+			 SL_E_DATA);
 	assert_non_null(strstr(err.text, "dimension 0 of output 0"));
 	one_node_free(n);
 }
@@ -56,15 +61,17 @@ outputs_are_like_inputs(void **state)
 {
 	struct one_node *n = one_node("Dropout 13 (f32[2,3]) -> 1");
 	struct sl__rule_context call = {.shapes = n->shapes,
-				.node = &n->graph->nodes[0]};
+					.node = &n->graph->nodes[0]};
 	const struct sl__type *type = &n->shapes->types[call.node->outputs[0]];
 
 	(void)state;
-	assert_int_equal(sl__out_set_like_input(&call, 0, 0, SL_DTYPE_BOOL), SL_OK);
+	assert_int_equal(sl__out_set_like_input(&call, 0, 0, SL_DTYPE_BOOL),
+			 SL_OK);
 	assert_int_equal(type->dtype, SL_DTYPE_BOOL);
 	assert_int_equal(type->rank, 2);
 	assert_int_equal(type->dims[1], 3);
-	assert_int_equal(sl__out_set_like_input(&call, 0, 0, SL_DTYPE_NONE), SL_OK);
+	assert_int_equal(sl__out_set_like_input(&call, 0, 0, SL_DTYPE_NONE),
+			 SL_OK);
 	assert_int_equal(type->dtype, SL_DTYPE_F32);
 	one_node_free(n);
 }

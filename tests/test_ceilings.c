@@ -189,7 +189,8 @@ static void
 memory_begins_at_twice_the_share_of_the_cache(void **state)
 {
 	(void)state;
-	assert_false(sl__size_exceeds_caches((64 << 20) - 1, three_caches, 4, 1));
+	assert_false(
+		sl__size_exceeds_caches((64 << 20) - 1, three_caches, 4, 1));
 	assert_true(sl__size_exceeds_caches(64 << 20, three_caches, 4, 1));
 	assert_true(sl__size_exceeds_caches(32 << 20, three_caches, 4, 2));
 }
@@ -231,14 +232,18 @@ static void
 the_largest_size_is_four_caches_shared_and_limited(void **state)
 {
 	(void)state;
-	assert_int_equal(sl__ceiling_max_working_set(three_caches, 4, 1, SIZE_MAX),
-			 128 << 20);
-	assert_int_equal(sl__ceiling_max_working_set(three_caches, 4, 2, SIZE_MAX),
-			 64 << 20);
-	assert_int_equal(sl__ceiling_max_working_set(three_caches, 4, 1, 1 << 20),
-			 1 << 20);
+	assert_int_equal(
+		sl__ceiling_max_working_set(three_caches, 4, 1, SIZE_MAX),
+		128 << 20);
+	assert_int_equal(
+		sl__ceiling_max_working_set(three_caches, 4, 2, SIZE_MAX),
+		64 << 20);
+	assert_int_equal(
+		sl__ceiling_max_working_set(three_caches, 4, 1, 1 << 20),
+		1 << 20);
 	/* Nothing known of the caches: 64 MiB. */
-	assert_int_equal(sl__ceiling_max_working_set(NULL, 0, 1, SIZE_MAX), 64 << 20);
+	assert_int_equal(sl__ceiling_max_working_set(NULL, 0, 1, SIZE_MAX),
+			 64 << 20);
 	assert_int_equal(sl__ceiling_max_working_set(NULL, 0, 1, 0), 4096);
 }
 

@@ -69,7 +69,8 @@ halves_have_a_wider_limit(void **state)
 		g->graph->values[x].declared.dtype = i ? SL_DTYPE_BF16
 						       : SL_DTYPE_F16;
 		model = sl__model_precision(g->graph);
-		assert_near(sl__output_tolerance_choose(&model, y, 0).limit, 5e-3, 0);
+		assert_near(sl__output_tolerance_choose(&model, y, 0).limit,
+			    5e-3, 0);
 	}
 	graph_text_free(g);
 }
@@ -130,7 +131,8 @@ views_may_be_many(void **state)
 				      : SL__OP_ONNX_DequantizeLinear];
 		graph.values[i + 2].producer = i;
 	}
-	assert_near(sl__output_tolerance_choose(&model, N + 2, 0).step, 0.25, 0);
+	assert_near(sl__output_tolerance_choose(&model, N + 2, 0).step, 0.25,
+		    0);
 	free(graph.nodes);
 	free(graph.values);
 	free(inputs);

@@ -10,7 +10,11 @@
 #include "scripted.h"
 #include "experiment/command_rounds.h"
 
-enum { COMMANDS = 2, N_PROGRAMS = COMMANDS * SL__N_COMMAND_STAGES + 1, SHELL_RUNS = 51 };
+enum {
+	COMMANDS = 2,
+	N_PROGRAMS = COMMANDS * SL__N_COMMAND_STAGES + 1,
+	SHELL_RUNS = 51
+};
 
 /* By program: parts of the first, parts of the second, the idle shell. */
 static const char letters[N_PROGRAMS + 1] = "aSpcZbTqdYs";
@@ -36,7 +40,8 @@ struct scene {
 };
 
 static enum sl_status
-launch(size_t program, struct sl__run_result *run, void *ctx, struct sl_error *err)
+launch(size_t program, struct sl__run_result *run, void *ctx,
+       struct sl_error *err)
 {
 	struct scene *s = ctx;
 	size_t command = program / SL__N_COMMAND_STAGES;
@@ -54,7 +59,8 @@ launch(size_t program, struct sl__run_result *run, void *ctx, struct sl_error *e
 	}
 	run->wall_ns = 1e6;
 	run->user_ns = run->system_ns = 0.5e6;
-	if (command < COMMANDS && program % SL__N_COMMAND_STAGES == SL__COMMAND_STAGE_MAIN) {
+	if (command < COMMANDS &&
+	    program % SL__N_COMMAND_STAGES == SL__COMMAND_STAGE_MAIN) {
 		run->wall_ns = s->wall_ns[command];
 		run->user_ns = 3e6;
 		run->system_ns = 0.25e6;

@@ -73,9 +73,9 @@ lists_are_judged_by_their_worst_item(void **state)
 		SL_OK);
 	assert_false(out.is_ok);
 	assert_string_equal(out.why, "has 2 items, the reference 3");
-	assert_int_equal(
-		sl__output_compare(&out, &how, &got, &items[0][0], &arena, &err),
-		SL_OK);
+	assert_int_equal(sl__output_compare(&out, &how, &got, &items[0][0],
+					    &arena, &err),
+			 SL_OK);
 	assert_false(out.is_ok);
 	assert_int_equal(out.rule, SL_CHECK_NONE);
 	got.n_items = reference.n_items = 0;

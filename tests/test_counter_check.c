@@ -77,7 +77,8 @@ static const struct sl_judgement *
 check(struct fixture *f)
 {
 	assert_int_equal(sl__judgement_cross_check(&f->op.judgement, &f->op,
-					   &f->profile, &f->arena, NULL),
+						   &f->profile, &f->arena,
+						   NULL),
 			 SL_OK);
 	return &f->op.judgement;
 }

@@ -179,14 +179,17 @@ turns_are_scaled(void **state)
 	(void)state;
 	/* Nobody ran: nothing to count. */
 	assert_near(sl__counter_tally_scaled(&tally), 0, 0);
-	assert_int_equal(sl__counter_tally_add(&tally, &begin, &middle, NULL), SL_OK);
+	assert_int_equal(sl__counter_tally_add(&tally, &begin, &middle, NULL),
+			 SL_OK);
 	/* 100 in a quarter of the time. */
 	assert_near(sl__counter_tally_scaled(&tally), 400, 1e-9);
 	/* No turn in the second stretch: an eighth. */
-	assert_int_equal(sl__counter_tally_add(&tally, &middle, &end, NULL), SL_OK);
+	assert_int_equal(sl__counter_tally_add(&tally, &middle, &end, NULL),
+			 SL_OK);
 	assert_near(sl__counter_tally_scaled(&tally), 800, 1e-9);
 	tally = (struct sl__counter_tally){0, 0, 0};
-	assert_int_equal(sl__counter_tally_add(&tally, &middle, &end, NULL), SL_OK);
+	assert_int_equal(sl__counter_tally_add(&tally, &middle, &end, NULL),
+			 SL_OK);
 	assert_true(isnan(sl__counter_tally_scaled(&tally)));
 	assert_int_equal(sl__counter_tally_add(&tally, &end, &begin, NULL),
 			 SL_E_MEASURE);

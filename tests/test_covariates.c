@@ -77,8 +77,9 @@ own_cpu_time_is_taken_off(void **state)
 	(void)state;
 	assert_near(sl__monitor_slot_cpu_ns(&monitor, &before, &after, 10, 25),
 		    10000 - 500 - 10 * 2 * 25, 1e-9);
-	assert_near(sl__monitor_slot_cpu_ns(&monitor, &before, &after, 1000, 25), 0,
-		    0);
+	assert_near(
+		sl__monitor_slot_cpu_ns(&monitor, &before, &after, 1000, 25), 0,
+		0);
 }
 
 static void

@@ -300,24 +300,32 @@ test_focus(void **state)
 
 	(void)state;
 	make(&m, high, compute, 1);
-	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_PRECISION);
+	assert_int_equal(sl__micro_optimization_focus(&m.series),
+			 SL_MICRO_FOCUS_PRECISION);
 	make(&m, high, memory, 1);
-	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_BYTES);
+	assert_int_equal(sl__micro_optimization_focus(&m.series),
+			 SL_MICRO_FOCUS_BYTES);
 	make(&m, low, memory, 1);
-	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_KERNEL);
+	assert_int_equal(sl__micro_optimization_focus(&m.series),
+			 SL_MICRO_FOCUS_KERNEL);
 	make(&m, low, compute, 1);
-	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_KERNEL);
+	assert_int_equal(sl__micro_optimization_focus(&m.series),
+			 SL_MICRO_FOCUS_KERNEL);
 	m.points[0].micro_class = SL_MICRO_OVERHEAD;
-	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_CALLS);
+	assert_int_equal(sl__micro_optimization_focus(&m.series),
+			 SL_MICRO_FOCUS_CALLS);
 	m.points[0].micro_class = SL_MICRO_UNKNOWN;
-	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_NONE);
+	assert_int_equal(sl__micro_optimization_focus(&m.series),
+			 SL_MICRO_FOCUS_NONE);
 	make(&m, far, memory, 2);
 	assert_int_equal(sl__micro_optimization_focus(&m.series),
 			 SL_MICRO_FOCUS_INSTRUCTIONS);
 	m.points[1].bytes_per_s *= 0.8;
-	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_BOTH);
+	assert_int_equal(sl__micro_optimization_focus(&m.series),
+			 SL_MICRO_FOCUS_BOTH);
 	make(&m, far, memory, 0);
-	assert_int_equal(sl__micro_optimization_focus(&m.series), SL_MICRO_FOCUS_NONE);
+	assert_int_equal(sl__micro_optimization_focus(&m.series),
+			 SL_MICRO_FOCUS_NONE);
 }
 
 static void

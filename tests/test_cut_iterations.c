@@ -96,8 +96,8 @@ timed_passes(void **state)
 	for (size_t at = 1; at < 2 * N_STEPS; at++) {
 		start(&f, at);
 		assert_int_equal(sl__timed_iterations_run(&iterations,
-							   f.subject.plan, &how,
-							   &f.arena, &f.err),
+							  f.subject.plan, &how,
+							  &f.arena, &f.err),
 				 SL_E_INTERRUPTED);
 		assert_int_equal(n_run, at);
 		finish(&f);
@@ -105,7 +105,7 @@ timed_passes(void **state)
 	for (size_t at = 100001; at < 100001 + 2 * N_STEPS; at++) {
 		start(&f, at);
 		if (sl__timed_iterations_run(&iterations, f.subject.plan, &how,
-					      &f.arena, &f.err))
+					     &f.arena, &f.err))
 			fail_msg("%s", f.err.text);
 		/* But for the step that is the last of its pass. */
 		assert_true(n_run == at || (at % N_STEPS == 0));
@@ -199,10 +199,11 @@ isolation(void **state)
 	(void)state;
 	for (size_t at = 1; at < 5 * PER_ROUND; at += 5) {
 		struct sl__layer_isolation_options what = {.is_layer = is_layer,
-					     .time_s = 600,
-					     .n_rounds = 9,
-					     .seed = 1,
-					     .control.interrupt = &flag};
+							   .time_s = 600,
+							   .n_rounds = 9,
+							   .seed = 1,
+							   .control.interrupt =
+								   &flag};
 		struct sl__layer_isolation_times out;
 		enum sl_status rc;
 

@@ -65,9 +65,10 @@ settled(struct sl__decode_loop *loop, int64_t n_tokens, struct sl__arena *arena)
 {
 	struct sl_decoding d = {0};
 
-	assert_int_equal(sl__decoding_summarize(&d, sl__decode_loop_measurements(loop), PROMPT,
-					 n_tokens, arena, NULL),
-			 SL_OK);
+	assert_int_equal(
+		sl__decoding_summarize(&d, sl__decode_loop_measurements(loop),
+				       PROMPT, n_tokens, arena, NULL),
+		SL_OK);
 	return d;
 }
 

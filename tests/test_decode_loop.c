@@ -85,8 +85,8 @@ measure(struct scene *s)
 {
 	struct sl_error err;
 
-	if (sl__decode_loops_measure(s->loops, s->n_loops, &s->how, &s->arena, &s->out,
-			      &err))
+	if (sl__decode_loops_measure(s->loops, s->n_loops, &s->how, &s->arena,
+				     &s->out, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -306,8 +306,8 @@ an_interrupt_in_each_phase(void **state)
 	open_scene(&s, 0);
 	s.n_loops = LOOPS;
 	s.interrupt_at = 1;
-	assert_int_equal(sl__decode_loops_measure(s.loops, s.n_loops, &s.how, &s.arena,
-					   &s.out, &err),
+	assert_int_equal(sl__decode_loops_measure(s.loops, s.n_loops, &s.how,
+						  &s.arena, &s.out, &err),
 			 SL_E_INTERRUPTED);
 	assert_string_equal(err.text,
 			    "interrupted before the first pass of each loop");

@@ -222,7 +222,7 @@ needs_a_spare_cpu(void **state)
 	const size_t steps[] = {0};
 	struct sl__diagnose_options how = {.steps = steps, .n_steps = 1};
 	struct sl__ceiling_probes_options background = {.dtype = SL_DTYPE_F32,
-						    .n_threads = 1};
+							.n_threads = 1};
 	const struct sl_response *r;
 	struct sl_error err;
 	struct fixture f;
@@ -260,9 +260,10 @@ leaves_reference_steps_alone(void **state)
 	kept.flags |= SL_PLAN_REFERENCE;
 	sl__subject_model_close(&f.subject);
 	assert_int_equal(
-		sl__subject_model_open(&f.subject, f.g->graph,
-				 &(struct sl__subject_model_options){.plan = &kept},
-				 NULL),
+		sl__subject_model_open(
+			&f.subject, f.g->graph,
+			&(struct sl__subject_model_options){.plan = &kept},
+			NULL),
 		SL_OK);
 	diagnose(&f, &how);
 	for (int c = 0; c < SL_N_CONDITIONS; c++)

@@ -45,8 +45,9 @@ distribution_of(const double *x, size_t n, int n_warmup)
 		how.n_warmup = (size_t)n_warmup;
 	}
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__distribution_summarize(&out, x, n, &how, &arena, NULL),
-			 SL_OK);
+	assert_int_equal(
+		sl__distribution_summarize(&out, x, n, &how, &arena, NULL),
+		SL_OK);
 	sl__arena_release(&arena);
 	assert_near(out.first_ns, 77, 0);
 	return out;
@@ -132,8 +133,9 @@ nothing_but_warm_up_is_an_error(void **state)
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__distribution_summarize(&out, x, 3, &how, &arena, &err),
-			 SL_E_USAGE);
+	assert_int_equal(
+		sl__distribution_summarize(&out, x, 3, &how, &arena, &err),
+		SL_E_USAGE);
 	assert_string_equal(err.text, "all 3 samples are warm-up");
 	sl__arena_release(&arena);
 }
@@ -177,7 +179,8 @@ ranks_resample_as_values_do(void **state)
 {
 	double x[N], sorted[N], resample[N], replicates[1000];
 	double quantiles[] = {.5, .9, .95, .99}, block;
-	struct sl__bootstrap_options how = {.05, 1000, NULL, resample, replicates};
+	struct sl__bootstrap_options how = {.05, 1000, NULL, resample,
+					    replicates};
 	const struct sl_estimate *found[4];
 	struct sl_latency d;
 	struct sl__rng rng;

@@ -77,7 +77,8 @@ kernels_of(const struct folder *f, unsigned flags, char *out, size_t n)
 	engine_case_fill(plan, &c);
 	assert_int_equal(sl_plan_run(plan, &err), SL_OK);
 	assert_int_equal(sl__plan_output_value(plan, 0, &a, &err), SL_OK);
-	assert_int_equal(sl__plan_output_value(plain, 0, &expected, &err), SL_OK);
+	assert_int_equal(sl__plan_output_value(plain, 0, &expected, &err),
+			 SL_OK);
 	engine_case_compare(&c, &a.tensor, &expected.tensor);
 	out[0] = '\0';
 	for (size_t i = 0; sl_plan_step(plan, i, &step); i++)

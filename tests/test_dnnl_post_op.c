@@ -56,7 +56,8 @@ functions_of_every_kind(void **state)
 		int n = sl__dnnl_eltwise_chain(changes, &post_op);
 
 		assert_int_equal(n == 0, is_post_op_join(post_op.kind));
-		assert_int_equal(sl__dnnl_post_op_n_dnnl_ops(&post_op), n ? n : 1);
+		assert_int_equal(sl__dnnl_post_op_n_dnnl_ops(&post_op),
+				 n ? n : 1);
 		for (int k = 0; k < n; k++)
 			assert_int_not_equal(changes[k].kind,
 					     dnnl_alg_kind_undef);

@@ -37,7 +37,8 @@ open_scene(struct scene *s, int64_t n, uint64_t reading_ns)
 
 	memset(s, 0, sizeof(*s));
 	sl__arena_init(&s->arena, NULL);
-	assert_int_equal(sl__dnnl_context_new(&s->dnnl, &s->arena, NULL), SL_OK);
+	assert_int_equal(sl__dnnl_context_new(&s->dnnl, &s->arena, NULL),
+			 SL_OK);
 	describe(&row, 1, n);
 	describe(&weights, n, n);
 	assert_int_equal(
@@ -69,7 +70,8 @@ runs_of(struct scene *s, uint64_t best_ns)
 	const struct sl__dnnl_trial trial = {.pd = s->pd};
 	struct sl_error err;
 
-	if (sl__dnnl_time_primitive(s->elapsed_ns, &s->timer, &trial, best_ns, &err))
+	if (sl__dnnl_time_primitive(s->elapsed_ns, &s->timer, &trial, best_ns,
+				    &err))
 		fail_msg("%s", err.text);
 	return s->script.n_reads / 2;
 }

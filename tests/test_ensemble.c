@@ -246,8 +246,9 @@ identical_models_are_seldom_called_different(void **state)
 			n_different += (size_t)is_different(&r);
 			for (int k = 0; k < N_LAYERS; k++)
 				log_e[k] = sl__sign_count_log_e(&r.counts[k]);
-			n_named += sl__e_benjamini_hochberg(named, log_e, N_LAYERS, .05,
-					    order) > 0;
+			n_named += sl__e_benjamini_hochberg(named, log_e,
+							    N_LAYERS, .05,
+							    order) > 0;
 		}
 		print_message("A/A, margin %g: %zu of 2400 called different, "
 			      "a layer named in %zu\n",

@@ -150,7 +150,8 @@ bound_outputs_are_written_where_they_lie(void **state)
 		lend(&c, "x", &tx);
 		lend(&c, "w", &tw);
 		memset(place, 0x7f, sizeof(place));
-		sl__evaluator_bind_storage(c.ev, graph_text_value(c.g, "y"), &storage);
+		sl__evaluator_bind_storage(c.ev, graph_text_value(c.g, "y"),
+					   &storage);
 		assert_int_equal(sl__evaluate_block(c.ev, 0, &c.err), SL_OK);
 		assert_true(place[0] == 2 && place[1] == 0 && place[2] == 6);
 		/* It is the caller's: forgetting leaves it. */
@@ -196,10 +197,12 @@ bound_sequences_are_not_released(void **state)
 
 	(void)state;
 	assert_int_equal(sl__runtime_value_alloc_list(&list, SL__TYPE_SEQUENCE,
-						SL_DTYPE_F32, 1, NULL, NULL),
+						      SL_DTYPE_F32, 1, NULL,
+						      NULL),
 			 SL_OK);
-	assert_int_equal(sl__runtime_value_alloc_tensor(&list.items[0], SL_DTYPE_F32,
-						  1, &two, NULL, NULL),
+	assert_int_equal(sl__runtime_value_alloc_tensor(&list.items[0],
+							SL_DTYPE_F32, 1, &two,
+							NULL, NULL),
 			 SL_OK);
 	memset(list.items[0].bytes, 0, 8);
 	course_start(&c,
@@ -209,7 +212,8 @@ bound_sequences_are_not_released(void **state)
 		     "out y\n",
 		     &allocator);
 	for (int round = 0; round < 3; round++) {
-		sl__evaluator_bind_storage(c.ev, graph_text_value(c.g, "s"), &list);
+		sl__evaluator_bind_storage(c.ev, graph_text_value(c.g, "s"),
+					   &list);
 		if (sl__evaluate_block(c.ev, 0, &c.err))
 			fail_msg("%s", c.err.text);
 		check_value(&c, "y", "[2]={0,0}");

@@ -39,8 +39,10 @@ every_kind_has_words(void **state)
 		assert_true(*words);
 		mentioned(words, &values, &names);
 		/* All that a kind has is said, and nothing else. */
-		assert_int_equal(values, (1u << sl__fact_kind_n_values(kind)) - 1);
-		assert_int_equal(names, (1u << sl__fact_kind_n_names(kind)) - 1);
+		assert_int_equal(values,
+				 (1u << sl__fact_kind_n_values(kind)) - 1);
+		assert_int_equal(names,
+				 (1u << sl__fact_kind_n_names(kind)) - 1);
 		for (int other = 0; other < k; other++)
 			assert_string_not_equal(
 				sl_fact_kind_text(kind),

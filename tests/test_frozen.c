@@ -214,7 +214,8 @@ parts_leave_the_plan_alone(void **state)
 	assert_true(n > 1 && sl_plan_n_steps(plan) < 256);
 	protect(&guarded, PROT_READ);
 	sl__arena_init(&scratch, NULL);
-	check_ok(sl__network_parts_classify(parts, plan, &scratch, &err), "sum", &err);
+	check_ok(sl__network_parts_classify(parts, plan, &scratch, &err), "sum",
+		 &err);
 	sl__arena_release(&scratch);
 	assert_int_equal(guarded.n, n);
 	protect(&guarded, PROT_READ | PROT_WRITE);

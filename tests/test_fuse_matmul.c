@@ -75,8 +75,10 @@ absorbs_transpositions(void **state)
 			   "y = MatMul x t\nout y\n",
 			   0);
 	assert_string_equal(r.nodes, "sleuth.MatMul[Transpose+MatMul]");
-	assert_int_equal(sl__attribute_int(rewritten_maker(&r, "y"), "transA", -1), 0);
-	assert_int_equal(sl__attribute_int(rewritten_maker(&r, "y"), "transB", -1), 1);
+	assert_int_equal(
+		sl__attribute_int(rewritten_maker(&r, "y"), "transA", -1), 0);
+	assert_int_equal(
+		sl__attribute_int(rewritten_maker(&r, "y"), "transB", -1), 1);
 	rewritten_evaluate(&r, 1e-6);
 	rewritten_free(&r);
 	check_rewritten("in x f32 3,5\nin w f32 4,3\n"
@@ -107,7 +109,8 @@ absorbs_factors(void **state)
 			   0);
 	assert_string_equal(r.nodes,
 			    "sleuth.MatMul[Mul+MatMul+Div+Mul+Add+Mul]");
-	assert_near(sl__attribute_float(rewritten_maker(&r, "y"), "alpha", 0), 2.25, 0);
+	assert_near(sl__attribute_float(rewritten_maker(&r, "y"), "alpha", 0),
+		    2.25, 0);
 	rewritten_evaluate(&r, 1e-6);
 	rewritten_free(&r);
 	/* The scaled operand is needed too; it has more dimensions. */
@@ -132,8 +135,8 @@ leaves_factors_beyond_all(void **state)
 			   "y = Div d l\nout y\n",
 			   0);
 	assert_string_equal(r.nodes, "sleuth.MatMul[Mul+MatMul+Mul] Div");
-	assert_near(sl__attribute_float(rewritten_maker(&r, "d"), "alpha", 0), 1e-30,
-		    1e-36);
+	assert_near(sl__attribute_float(rewritten_maker(&r, "d"), "alpha", 0),
+		    1e-30, 1e-36);
 	rewritten_free(&r);
 }
 

@@ -16,7 +16,8 @@ check_operands(const char *text, int rank, const char *const names[3])
 	}
 	if (!node)
 		fail_msg("%s", r.nodes);
-	assert_int_equal(sl__attribute_int(node, "q_num_heads", 0) > 0, rank == 3);
+	assert_int_equal(sl__attribute_int(node, "q_num_heads", 0) > 0,
+			 rank == 3);
 	for (size_t i = 0; i < 3; i++) {
 		int is_old = node->inputs[i] < r.g->graph->n_values;
 
@@ -65,7 +66,8 @@ keeps_factors_of_values(void **state)
 
 	(void)state;
 	assert_non_null(strstr(r.nodes, "Mul Attention"));
-	assert_near(sl__attribute_float(rewritten_maker(&r, "c"), "scale", 0), 1, 0);
+	assert_near(sl__attribute_float(rewritten_maker(&r, "c"), "scale", 0),
+		    1, 0);
 	rewritten_evaluate(&r, 1e-6);
 	rewritten_free(&r);
 }

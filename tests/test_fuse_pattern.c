@@ -11,10 +11,11 @@ check_attribute(const char *text, const char *nodes, const char *name,
 	struct rewritten r = rewritten_with(text, 0);
 
 	assert_string_equal(r.nodes, nodes);
-	assert_near(
-		sl__attribute_float(rewritten_maker(&r, "y"), name,
-			  (double)sl__attribute_int(rewritten_maker(&r, "y"), name, 99)),
-		expected, 1e-6 * fabs(expected));
+	assert_near(sl__attribute_float(
+			    rewritten_maker(&r, "y"), name,
+			    (double)sl__attribute_int(rewritten_maker(&r, "y"),
+						      name, 99)),
+		    expected, 1e-6 * fabs(expected));
 	rewritten_evaluate(&r, 1e-6);
 	rewritten_free(&r);
 }
@@ -27,9 +28,9 @@ check_gelu(const char *text, const char *covered, const char *approximate)
 
 	snprintf(nodes, sizeof(nodes), "Gelu[%s]", covered);
 	assert_string_equal(r.nodes, nodes);
-	assert_string_equal(
-		sl__attribute_string(rewritten_maker(&r, "y"), "approximate", "none"),
-		approximate);
+	assert_string_equal(sl__attribute_string(rewritten_maker(&r, "y"),
+						 "approximate", "none"),
+			    approximate);
 	rewritten_evaluate(&r, 1e-6);
 	rewritten_free(&r);
 }

@@ -108,9 +108,13 @@ check_sums(const char *text)
 	uint64_t model = 0, fused = 0;
 
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__execution_order_find(&steps, g->graph, &arena, NULL), SL_OK);
-	assert_int_equal(sl__roles_classify(&roles, &steps, &arena, NULL), SL_OK);
-	assert_int_equal(sl__static_analysis_new(&s, &steps, &roles, &how, NULL), SL_OK);
+	assert_int_equal(
+		sl__execution_order_find(&steps, g->graph, &arena, NULL),
+		SL_OK);
+	assert_int_equal(sl__roles_classify(&roles, &steps, &arena, NULL),
+			 SL_OK);
+	assert_int_equal(
+		sl__static_analysis_new(&s, &steps, &roles, &how, NULL), SL_OK);
 	assert_non_null(s->fused);
 	for (size_t i = 0; i < g->graph->n_nodes; i++)
 		model += sl_cost_bytes(&s->costs.per_call[i]);

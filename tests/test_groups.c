@@ -24,7 +24,8 @@ sums(void **state)
 	(void)state;
 	known_profile(&k);
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__profile_fill_groups(&k.profile, &arena, &err), SL_OK);
+	assert_int_equal(sl__profile_fill_groups(&k.profile, &arena, &err),
+			 SL_OK);
 	assert_int_equal(k.profile.n_types, 3);
 	check(&k.profile.by_type[0], "Conv", 1, 4000, 0.5);
 	check(&k.profile.by_type[1], "Reorder", 1, 2500.4, 0.3125);
@@ -88,7 +89,8 @@ ties(void **state)
 	for (size_t i = 0; i < 3; i++)
 		k.operations[i].self_ns = 1;
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__profile_fill_groups(&k.profile, &arena, &err), SL_OK);
+	assert_int_equal(sl__profile_fill_groups(&k.profile, &arena, &err),
+			 SL_OK);
 	assert_string_equal(k.profile.by_type[0].name, "Conv");
 	assert_string_equal(k.profile.by_type[1].name, "Relu");
 	assert_string_equal(k.profile.by_type[2].name, "Reorder");
@@ -117,8 +119,9 @@ timelines(void **state)
 	iterations.kept.slow[0] = iterations.kept.slow[1] = kept;
 	iterations.kept.slow[1].nth = 7;
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__profile_fill_timelines(&out, &iterations, &arena, &err),
-			 SL_OK);
+	assert_int_equal(
+		sl__profile_fill_timelines(&out, &iterations, &arena, &err),
+		SL_OK);
 	assert_int_equal(out.n_iterations, 4);
 	assert_int_equal(out.iterations[0].why, SL_KEPT_FIRST);
 	assert_int_equal(out.iterations[1].why, SL_KEPT_MEDIAN);
@@ -137,8 +140,9 @@ timelines(void **state)
 		assert_true(it->events[2].operation == SIZE_MAX);
 	}
 	iterations.n_recorded = 0;
-	assert_int_equal(sl__profile_fill_timelines(&out, &iterations, &arena, &err),
-			 SL_OK);
+	assert_int_equal(
+		sl__profile_fill_timelines(&out, &iterations, &arena, &err),
+		SL_OK);
 	assert_int_equal(out.n_iterations, 0);
 	sl__arena_release(&arena);
 }

@@ -78,9 +78,12 @@ test_reads_text_and_falls_back_on_types(void **state)
 	assert_true(isnan(h->price_per_hour));
 	assert_string_equal(h->source,
 			    "peak f32: the label; bandwidth: measured");
-	assert_int_equal(sl__hardware_compute_dtype(h, SL_DTYPE_F16), SL_DTYPE_BF16);
-	assert_int_equal(sl__hardware_compute_dtype(h, SL_DTYPE_I8), SL_DTYPE_F32);
-	assert_int_equal(sl__hardware_compute_dtype(h, SL_DTYPE_F64), SL_DTYPE_NONE);
+	assert_int_equal(sl__hardware_compute_dtype(h, SL_DTYPE_F16),
+			 SL_DTYPE_BF16);
+	assert_int_equal(sl__hardware_compute_dtype(h, SL_DTYPE_I8),
+			 SL_DTYPE_F32);
+	assert_int_equal(sl__hardware_compute_dtype(h, SL_DTYPE_F64),
+			 SL_DTYPE_NONE);
 	sl_hardware_free(h);
 }
 

@@ -167,9 +167,9 @@ what_is_wrong_is_named(void **state)
 	expect(SL_E_DATA, "input_1.pb: ");
 	put_file("input_1.pb", "", 0);
 	expect(SL_E_DATA, "input_1.pb: is empty");
-	assert_int_equal(
-		sl__input_files_open(&inputs, graph, "/nowhere/at/all", NULL, &err),
-		SL_E_IO);
+	assert_int_equal(sl__input_files_open(&inputs, graph, "/nowhere/at/all",
+					      NULL, &err),
+			 SL_E_IO);
 	assert_string_equal(err.text, "/nowhere/at/all: no such folder");
 }
 
@@ -196,7 +196,7 @@ memory_may_run_out(void **state)
 			counting_allocator(&counting);
 		struct sl__input_files *inputs;
 		enum sl_status rc = sl__input_files_open(&inputs, graph, folder,
-						    &allocator, NULL);
+							 &allocator, NULL);
 
 		sl__input_files_close(inputs);
 		assert_int_equal(counting.n_out, 0);

@@ -147,7 +147,8 @@ test_paths(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct sl__node node = {.name = rows[i][0], .type = rows[i][1]};
 
-		assert_string_equal(sl__node_module_path(&arena, &node), rows[i][2]);
+		assert_string_equal(sl__node_module_path(&arena, &node),
+				    rows[i][2]);
 	}
 	sl__arena_release(&arena);
 }

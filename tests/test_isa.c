@@ -135,7 +135,8 @@ reading_caps_fails_cleanly_without_memory(void **state)
 
 	(void)state;
 	sl__arena_init(&arena, &allocator);
-	assert_int_equal(sl__isa_read_unusable(&m, XEON, &arena, &err), SL_E_NOMEM);
+	assert_int_equal(sl__isa_read_unusable(&m, XEON, &arena, &err),
+			 SL_E_NOMEM);
 	assert_int_equal(m.n_caps, 0);
 	assert_int_equal(sl__isa_read_unusable(&m, XEON, &arena, &err), SL_OK);
 	assert_int_equal(m.n_caps, 1);

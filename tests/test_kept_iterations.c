@@ -38,7 +38,8 @@ open_kept(struct made *m, size_t n_slowest)
 {
 	sl__arena_init(&m->arena, NULL);
 	m->n = 0;
-	assert_int_equal(sl__kept_iterations_init(&m->kept, N_STEPS, n_slowest, &m->arena),
+	assert_int_equal(sl__kept_iterations_init(&m->kept, N_STEPS, n_slowest,
+						  &m->arena),
 			 0);
 }
 

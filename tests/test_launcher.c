@@ -181,8 +181,9 @@ words_say_where_output_goes(void **state)
 			SL_OK);
 		assert_int_equal(program.sink, rows[i].sink);
 	}
-	assert_int_equal(sl__launcher_set_output(&program, "/nowhere/at/all", &err),
-			 SL_E_IO);
+	assert_int_equal(
+		sl__launcher_set_output(&program, "/nowhere/at/all", &err),
+		SL_E_IO);
 	assert_string_equal(err.text,
 			    "/nowhere/at/all: No such file or directory");
 }
@@ -241,7 +242,8 @@ programs_are_found_as_a_shell_does(void **state)
 	assert_int_equal(path[0], '/');
 	assert_string_equal(sl__launcher_find_program("/bin/sh", &arena, &err),
 			    "/bin/sh");
-	assert_null(sl__launcher_find_program("no-such-command-here", &arena, &err));
+	assert_null(sl__launcher_find_program("no-such-command-here", &arena,
+					      &err));
 	assert_string_equal(err.text, "cannot run 'no-such-command-here': no "
 				      "such command in PATH");
 	assert_null(sl__launcher_find_program("/bin", &arena, &err));

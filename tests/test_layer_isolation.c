@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_layer_isolation.c - a layer within its model and alone, by a script: which runs
- * count, and what ends the rounds.
+ * test_layer_isolation.c - a layer within its model and alone, by a script:
+ * which runs count, and what ends the rounds.
  */
 #include "planned_graph.h"
 #include "scripted_plan.h"
@@ -159,8 +159,9 @@ an_interrupt_in_each_phase(void **state)
 	(void)state;
 	start(&s, 100);
 	s.whole_steps.interrupt_at = WHOLE_STEPS + 1; /* the second warm-up */
-	assert_int_equal(sl__layer_isolation_measure(&s.out, &s.what, &s.arena, &err),
-			 SL_E_INTERRUPTED);
+	assert_int_equal(
+		sl__layer_isolation_measure(&s.out, &s.what, &s.arena, &err),
+		SL_E_INTERRUPTED);
 	assert_string_equal(err.text, "interrupted before the layer was timed");
 	assert_int_equal(s.whole_steps.n_all, 2 * WHOLE_STEPS);
 	finish(&s);
@@ -188,7 +189,8 @@ a_failing_step_ends_it(void **state)
 	for (size_t at = 1; at < 12; at += 5) {
 		start(&s, 9);
 		s.alone_steps.fail_at = at;
-		assert_int_equal(sl__layer_isolation_measure(&s.out, &s.what, &s.arena, &err),
+		assert_int_equal(sl__layer_isolation_measure(&s.out, &s.what,
+							     &s.arena, &err),
 				 SL_E_DATA);
 		assert_non_null(strstr(err.text, "broken"));
 		finish(&s);

@@ -37,7 +37,8 @@ change(struct course *c, double bytes)
 static enum sl_memory_pattern
 pattern_of(const struct course *c, struct sl__live_pattern *shape)
 {
-	sl__live_pattern_classify(shape, &c->series, c->baseline, c->live, 4096);
+	sl__live_pattern_classify(shape, &c->series, c->baseline, c->live,
+				  4096);
 	return shape->pattern;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_live_tensors.c - proves that the tracker sees the tensors of a run as they
- * can be counted by hand: chains, diamonds, long skips, parts of a value,
+ * test_live_tensors.c - proves that the tracker sees the tensors of a run as
+ * they can be counted by hand: chains, diamonds, long skips, parts of a value,
  * values written in the place of others, numbers that happen to be the same
  * everywhere; and that the plan's bound is what it sees, to the byte, for
  * models of the zoo and for real ones.
@@ -34,7 +34,8 @@ look(struct seen *s, const char *text, double filling)
 	sl__arena_init(&s->arena, NULL);
 	planned_set(&s->p, "x", 2, line_dims, numbers);
 	planned_check(&s->p); /* memory is full of results by now */
-	if (sl__live_tensors_track(&s->t, s->p.plan, &unhurried, &s->arena, &err))
+	if (sl__live_tensors_track(&s->t, s->p.plan, &unhurried, &s->arena,
+				   &err))
 		fail_msg("%s", err.text);
 }
 
@@ -218,9 +219,11 @@ interrupts_end_it(void **state)
 
 	(void)state;
 	look(&s, "opset 13\nin x f32 4,4\ny = Neg x\nout y\n", 0);
-	assert_int_equal(sl__live_tensors_track(&s.t, s.p.plan, &how, &s.arena, &err),
-			 SL_E_INTERRUPTED);
-	assert_int_equal(sl__live_tensors_track_or_absent(&s.t, s.p.plan, &how, &s.arena, &err),
+	assert_int_equal(
+		sl__live_tensors_track(&s.t, s.p.plan, &how, &s.arena, &err),
+		SL_E_INTERRUPTED);
+	assert_int_equal(sl__live_tensors_track_or_absent(&s.t, s.p.plan, &how,
+							  &s.arena, &err),
 			 SL_OK);
 	assert_string_equal(s.t.absent, "interrupted");
 	look_away(&s);
@@ -236,15 +239,17 @@ without_time_it_is_absent(void **state)
 
 	(void)state;
 	look(&s, "opset 13\nin x f32 4,4\ny = Neg x\nout y\n", 0);
-	assert_int_equal(sl__live_tensors_track(&s.t, s.p.plan, &how, &s.arena, &err),
-			 SL_OK);
+	assert_int_equal(
+		sl__live_tensors_track(&s.t, s.p.plan, &how, &s.arena, &err),
+		SL_OK);
 	assert_non_null(s.t.absent);
 	assert_non_null(strstr(s.t.absent, "no time"));
 	assert_int_equal(s.t.n, 0);
 	assert_int_equal(s.t.n_tensors, 0);
 	how.deadline_ns = UINT64_MAX;
-	assert_int_equal(sl__live_tensors_track(&s.t, s.p.plan, &how, &s.arena, &err),
-			 SL_OK);
+	assert_int_equal(
+		sl__live_tensors_track(&s.t, s.p.plan, &how, &s.arena, &err),
+		SL_OK);
 	assert_null(s.t.absent);
 	assert_int_equal(s.t.n, 1);
 	look_away(&s);
@@ -310,7 +315,8 @@ check_model(const char *name, const char *folder, unsigned flags)
 				       .n_threads = folder ? 1 : 2,
 				       .algorithms = SL_ALGORITHMS_FIXED,
 				       .flags = flags | SL_PLAN_NO_CACHE};
-	struct sl__subject_model_options how = {.plan = &plan, .folder = folder};
+	struct sl__subject_model_options how = {.plan = &plan,
+						.folder = folder};
 	struct sl__subject_model subject;
 	struct sl_graph *graph;
 	struct sl_error err;

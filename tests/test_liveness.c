@@ -132,7 +132,8 @@ test_loop(void **state)
 
 	(void)state;
 	assert_int_equal(live->storage[h], x);
-	assert_int_equal(s->steps.rows[live->death[k]].kind, SL__NODE_VISIT_LEAVE);
+	assert_int_equal(s->steps.rows[live->death[k]].kind,
+			 SL__NODE_VISIT_LEAVE);
 	/* k, x, a and b together, and the number of the turn. */
 	assert_true(live->peak_bytes >= 4096);
 	assert_true(live->peak_bytes <= 4096 + 16);
@@ -167,7 +168,7 @@ check_once(const char *text, uint64_t n_bytes)
 	uint64_t once;
 
 	assert_int_equal(sl__compulsory_bytes(&once, &s->forward, &s->liveness,
-					&s->arena, NULL),
+					      &s->arena, NULL),
 			 0);
 	assert_int_equal(once, n_bytes);
 	surveyed_free(s);

@@ -279,8 +279,8 @@ disturbed_slots_are_told(void **state)
 	s.work.base_ns = 1e6;
 	s.how.clock = &script.clock;
 	s.how.n_runs = 50;
-	assert_int_equal(sl__measure_function(&m, scripted_call, &s.work, &s.how,
-				     &script.source, NULL),
+	assert_int_equal(sl__measure_function(&m, scripted_call, &s.work,
+					      &s.how, &script.source, NULL),
 			 SL_OK);
 	assert_int_equal(m->n_samples, 50);
 	assert_int_equal(m->noise.n_slots, 50);

@@ -214,7 +214,8 @@ sums_do_not_wrap(void **state)
 			r.buffers[i].category = SL__CATEGORY_INPUT;
 			r.buffers[i].n_bytes = n_bytes - i;
 		}
-		assert_int_equal(sl__program_place_buffers(&r.p, &err), SL_E_NOMEM);
+		assert_int_equal(sl__program_place_buffers(&r.p, &err),
+				 SL_E_NOMEM);
 		sl__arena_release(&r.p.arena);
 	}
 }

@@ -38,8 +38,9 @@ begin(struct told *t, const char *name)
 	memset(t, 0, sizeof(*t));
 	t->tracking.absent = "not asked for";
 	assert_int_equal(sl_graph_open(&t->graph, name, NULL, NULL), SL_OK);
-	assert_int_equal(sl__subject_model_open(&t->subject, t->graph, &how, NULL),
-			 SL_OK);
+	assert_int_equal(
+		sl__subject_model_open(&t->subject, t->graph, &how, NULL),
+		SL_OK);
 	sl__arena_init(&t->arena, NULL);
 }
 
@@ -161,8 +162,8 @@ the_plan_stands_in_for_the_tracker(void **state)
 	planned = t.use;
 	assert_non_null(planned.tracked_bytes.absent);
 	assert_int_equal(planned.n_alive, 0);
-	assert_int_equal(sl__live_tensors_track(&t.tracking, t.subject.plan, &unhurried,
-				   &t.arena, NULL),
+	assert_int_equal(sl__live_tensors_track(&t.tracking, t.subject.plan,
+						&unhurried, &t.arena, NULL),
 			 SL_OK);
 	take(&t);
 	assert_null(t.use.tracked_bytes.absent);

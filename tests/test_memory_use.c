@@ -306,7 +306,8 @@ what_is_not_counted_is_not_predicted(void **state)
 	no_books.now.heap_bytes = (double)NAN;
 	no_maps.now.code_bytes = (double)NAN;
 	assert_int_equal(sl_graph_open(&graph, "mlp:4-2", NULL, NULL), SL_OK);
-	assert_int_equal(sl__subject_model_open(&subject, graph, &how, NULL), SL_OK);
+	assert_int_equal(sl__subject_model_open(&subject, graph, &how, NULL),
+			 SL_OK);
 	sl__arena_init(&arena, NULL);
 	for (int i = 0; i < 3; i++) {
 		struct sl__memory_sources from = {.plan = subject.plan,
@@ -362,13 +363,15 @@ the_rest_of_a_profile_is_told(void **state)
 	sl__arena_init(&arena, NULL);
 	profile.memory.timeline = line;
 	profile.memory.n_timeline = 2;
-	assert_int_equal(sl__profile_fill_live_memory(&profile, &arena, NULL), SL_OK);
+	assert_int_equal(sl__profile_fill_live_memory(&profile, &arena, NULL),
+			 SL_OK);
 	assert_int_equal(operations[0].memory_bytes.value, 64);
 	assert_non_null(operations[1].memory_bytes.absent);
 	assert_int_equal(operations[2].memory_bytes.value, 128);
 	assert_int_equal(profile.n_impossible, 1);
 	profile.memory.impossible = &found;
-	assert_int_equal(sl__profile_fill_live_memory(&profile, &arena, NULL), SL_OK);
+	assert_int_equal(sl__profile_fill_live_memory(&profile, &arena, NULL),
+			 SL_OK);
 	assert_int_equal(profile.n_impossible, 2);
 	assert_int_equal(profile.impossible[0].kind, SL_FACT_SUM_IMPOSSIBLE);
 	assert_int_equal(profile.impossible[1].kind, SL_FACT_MEMORY_GROWTH);

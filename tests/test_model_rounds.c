@@ -115,7 +115,8 @@ a_model_against_itself_has_all_layers_in_common(void **state)
 static void
 check_shape(double fastest, double slowest, size_t n_calls, size_t n_sub_slots)
 {
-	struct sl__slot_repeats s = sl__slot_repeats_choose(fastest, slowest, 20);
+	struct sl__slot_repeats s =
+		sl__slot_repeats_choose(fastest, slowest, 20);
 
 	assert_int_equal(s.n_calls, n_calls);
 	assert_int_equal(s.n_sub_slots, n_sub_slots);

@@ -53,10 +53,11 @@ large_weights_lie_beside(void **state)
 static void
 made_weights_are_written(void **state)
 {
-	static const struct sl__tensor_generator normal = {.kind = SL__TENSOR_GENERATOR_NORMAL,
-						    .seed = 7,
-						    .mean = 0.5,
-						    .scale = 2};
+	static const struct sl__tensor_generator normal = {
+		.kind = SL__TENSOR_GENERATOR_NORMAL,
+		.seed = 7,
+		.mean = 0.5,
+		.scale = 2};
 	static const int64_t dims[] = {1000, 700};
 	struct sl__tensor weights = {.dtype = SL_DTYPE_F32,
 				     .rank = 2,
@@ -106,7 +107,8 @@ outputs_are_declared(void **state)
 
 	(void)state;
 	assert_int_equal(sl__graph_new(&graph, NULL, NULL), 0);
-	assert_int_equal(sl__graph_intern_symbol(graph, &dims[0], "batch", NULL), 0);
+	assert_int_equal(
+		sl__graph_intern_symbol(graph, &dims[0], "batch", NULL), 0);
 	x = add_input(graph, "x", dims);
 	y = add_value(graph, "y", 0);
 	add_node(graph, &(struct plan){"Relu", NULL, 0, {x}, 1, y, NULL, 0});

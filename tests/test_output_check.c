@@ -92,8 +92,8 @@ root_mean_square(void **state)
 static void
 steps_of_quantization(void **state)
 {
-	const struct sl__output_tolerance how = {SL_CHECK_STEPS, 3, (double)0.1F,
-					     1};
+	const struct sl__output_tolerance how = {SL_CHECK_STEPS, 3,
+						 (double)0.1F, 1};
 	const float want[] = {10, 0};
 	float got[] = {10, 0};
 
@@ -171,9 +171,10 @@ booleans_and_strings_exactly(void **state)
 static void
 nan_and_infinity_must_be_there_too(void **state)
 {
-	const struct sl__output_tolerance rules[] = {{SL_CHECK_LARGEST, 10, 0, 1},
-						 {SL_CHECK_RMS, 10, 0, 1},
-						 {SL_CHECK_STEPS, 10, 1, 1}};
+	const struct sl__output_tolerance rules[] = {
+		{SL_CHECK_LARGEST, 10, 0, 1},
+		{SL_CHECK_RMS, 10, 0, 1},
+		{SL_CHECK_STEPS, 10, 1, 1}};
 	const float ends[] = {NAN, INFINITY, -INFINITY, 1};
 
 	(void)state;

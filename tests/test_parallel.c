@@ -23,7 +23,8 @@ parts_cover_everything_once(void **state)
 			for (int rank = 0; rank < n; rank++) {
 				int64_t first, end;
 
-				sl__parallel_range(total, rank, n, &first, &end);
+				sl__parallel_range(total, rank, n, &first,
+						   &end);
 				assert_int_equal(first, next);
 				assert_true(end >= first);
 				least = end - first < least ? end - first

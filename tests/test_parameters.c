@@ -287,7 +287,8 @@ test_products_have_factors(void **state)
 			if (sl__ops[i].cost != products[k])
 				continue;
 			for (size_t in = 0; in < 4; in++)
-				is_any |= sl__node_input_use_code(&node, in) == 'f';
+				is_any |= sl__node_input_use_code(&node, in) ==
+					  'f';
 			if (!is_any)
 				fail_msg("%s has no factor", sl__ops[i].type);
 		}
@@ -308,10 +309,12 @@ test_packed_numbers(void **state)
 	size_t b = graph_text_value(s->text, "b");
 
 	(void)state;
-	assert_int_equal(sl__parameter_n_elements(&s->roles, s->text->graph, b), 32);
-	assert_int_equal(sl__parameter_n_elements(&s->roles, s->text->graph,
-					   graph_text_value(s->text, "s")),
-			 4);
+	assert_int_equal(sl__parameter_n_elements(&s->roles, s->text->graph, b),
+			 32);
+	assert_int_equal(
+		sl__parameter_n_elements(&s->roles, s->text->graph,
+					 graph_text_value(s->text, "s")),
+		4);
 	surveyed_free(s);
 }
 

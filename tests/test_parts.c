@@ -266,7 +266,8 @@ fails_for_want_of_memory(void **state)
 		counting.n_requests = 0;
 		counting.fail_at = at;
 		sl__arena_init(&arena, &allocator);
-		rc = sl__network_parts_classify(p->parts, p->plan, &arena, &err);
+		rc = sl__network_parts_classify(p->parts, p->plan, &arena,
+						&err);
 		sl__arena_release(&arena);
 		assert_true(rc == SL_OK || rc == SL_E_NOMEM);
 		assert_int_equal(counting.n_out, 0);

@@ -158,7 +158,7 @@ a_load_reads_every_vector(void **state)
 {
 	static struct arrays x;
 	const struct sl__stream_kernels *all[] = {sl__stream_kernels_widest(),
-					   sl__stream_kernels_generic()};
+						  sl__stream_kernels_generic()};
 
 	(void)state;
 	for (size_t s = 0; s < 2; s++) {

@@ -71,8 +71,9 @@ static void
 check(struct made *m)
 {
 	sl__roofline_place(&m->profile);
-	assert_int_equal(sl__profile_flag_impossible(&m->profile, &m->arena, NULL),
-			 SL_OK);
+	assert_int_equal(
+		sl__profile_flag_impossible(&m->profile, &m->arena, NULL),
+		SL_OK);
 	sl__profile_fill_rates(&m->profile);
 }
 

@@ -80,7 +80,7 @@ test_ties(void **state)
 	(void)state;
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(sl__hardware_parse(&alike[i], names[i],
-						   slow_arithmetic, NULL),
+						    slow_arithmetic, NULL),
 				 SL_OK);
 	r = report(graph, alike, 4, NULL);
 	for (size_t i = 0; i < 4; i++)

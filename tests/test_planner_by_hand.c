@@ -89,8 +89,10 @@ one_output_takes_the_place_of_an_input(void **state)
 	h.held[graph_text_value(h.g, "b")].uses_left = 1;
 	in = sl__plan_output_buffer(&h.pl, x, NULL);
 	h.pl.node = h.g->graph->values[graph_text_value(h.g, "a")].producer;
-	a = sl__plan_output_in_place(&h.pl, graph_text_value(h.g, "a"), NULL, in);
-	b = sl__plan_output_in_place(&h.pl, graph_text_value(h.g, "b"), NULL, in);
+	a = sl__plan_output_in_place(&h.pl, graph_text_value(h.g, "a"), NULL,
+				     in);
+	b = sl__plan_output_in_place(&h.pl, graph_text_value(h.g, "b"), NULL,
+				     in);
 	assert_int_equal(h.pl.rc, SL_OK);
 	assert_int_equal(a, in);
 	assert_true(b != in);

@@ -239,7 +239,8 @@ untracked_memory_is_absent(void **state)
 	(void)state;
 	record_profile(&r);
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__profile_fill_live_memory(&r.profile, &arena, NULL), SL_OK);
+	assert_int_equal(sl__profile_fill_live_memory(&r.profile, &arena, NULL),
+			 SL_OK);
 	out = render(&r, SL_FORMAT_JSON, 0, 0);
 	assert_true(json_is(out.data, "operations[2].memory_bytes", "2000"));
 	assert_true(json_is(out.data, "operations[3].memory_bytes", "null"));
@@ -248,7 +249,8 @@ untracked_memory_is_absent(void **state)
 	sl_buf_release(&out);
 	r.profile.memory.tracked_bytes =
 		(struct sl_reading){(double)NAN, "interrupted"};
-	assert_int_equal(sl__profile_fill_live_memory(&r.profile, &arena, NULL), SL_OK);
+	assert_int_equal(sl__profile_fill_live_memory(&r.profile, &arena, NULL),
+			 SL_OK);
 	out = render(&r, SL_FORMAT_JSON, 0, 0);
 	assert_true(json_is(out.data, "memory.timeline_basis", "\"planned\""));
 	assert_true(json_is(out.data, "operations[2].memory_bytes", "2000"));
@@ -262,7 +264,8 @@ untracked_memory_is_absent(void **state)
 	out = render(&r, SL_FORMAT_TEXT, 160, 0);
 	assert_has(&out, "live activations not known");
 	sl_buf_release(&out);
-	assert_int_equal(sl__profile_fill_live_memory(&r.profile, &arena, NULL), SL_OK);
+	assert_int_equal(sl__profile_fill_live_memory(&r.profile, &arena, NULL),
+			 SL_OK);
 	out = render(&r, SL_FORMAT_JSON, 0, 0);
 	assert_true(json_is(out.data, "memory.live_bytes", "null"));
 	assert_true(json_is(out.data, "operations[0].memory_bytes_absent",

@@ -27,7 +27,8 @@ parts_of_bytes_are_moved_alone(void **state)
 
 	(void)state;
 	for (unsigned n_bits = 2; n_bits <= 4; n_bits += 2) {
-		struct sl__element_mover m = {.from = from, .to = to, .n_bits = n_bits};
+		struct sl__element_mover m = {
+			.from = from, .to = to, .n_bits = n_bits};
 		int64_t n = (int64_t)(32 / n_bits);
 
 		memset(to, 0x5a, sizeof(to));
@@ -51,8 +52,8 @@ whole_elements_are_moved(void **state)
 	static const uint16_t from[] = {1, 2, 3, 4};
 	uint16_t to[] = {9, 9, 9, 9};
 	struct sl__element_mover m = {.from = (const unsigned char *)from,
-			      .to = (unsigned char *)to,
-			      .n_bits = 16};
+				      .to = (unsigned char *)to,
+				      .n_bits = 16};
 
 	(void)state;
 	sl__move_elements(&m, 1, 2, 2);
@@ -91,8 +92,8 @@ blank_strings_are_empty(void **state)
 {
 	const char *to[] = {"a", "b", "c"};
 	struct sl__element_mover m = {.to = (unsigned char *)(void *)to,
-			      .n_bits = 8 * sizeof(char *),
-			      .is_text = 1};
+				      .n_bits = 8 * sizeof(char *),
+				      .is_text = 1};
 
 	(void)state;
 	sl__move_zero_fill(&m, 2);
@@ -172,7 +173,8 @@ an_axis_splits_a_tensor(void **state)
 	assert_int_equal(around.size, 2);
 	assert_int_equal(around.inner, 60);
 	axis = 4;
-	assert_int_equal(sl__axis_split_tensor(&ev, &around, &t, &axis), SL_E_DATA);
+	assert_int_equal(sl__axis_split_tensor(&ev, &around, &t, &axis),
+			 SL_E_DATA);
 }
 
 int

@@ -90,7 +90,8 @@ matches(const char *pattern, const char *text)
 	int found;
 
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__regex_re2_to_posix(&posix, pattern, &arena, NULL), SL_OK);
+	assert_int_equal(sl__regex_re2_to_posix(&posix, pattern, &arena, NULL),
+			 SL_OK);
 	assert_int_equal(regcomp(&regex, posix, REG_EXTENDED | REG_NOSUB), 0);
 	found = !regexec(&regex, text, 0, NULL, 0);
 	regfree(&regex);
@@ -140,9 +141,9 @@ patterns_beyond_posix_are_told(void **state)
 	(void)state;
 	sl__arena_init(&arena, NULL);
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
-		assert_int_equal(
-			sl__regex_re2_to_posix(&posix, patterns[i], &arena, NULL),
-			SL_E_ABSENT);
+		assert_int_equal(sl__regex_re2_to_posix(&posix, patterns[i],
+							&arena, NULL),
+				 SL_E_ABSENT);
 	memset(deep, '(', sizeof(deep) - 1);
 	assert_int_equal(sl__regex_re2_to_posix(&posix, deep, &arena, NULL),
 			 SL_E_ABSENT);

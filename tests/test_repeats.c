@@ -61,7 +61,8 @@ alike_layers_are_one_row(void **state)
 			    "block.*.conv*");
 	assert_string_equal(sl__repeated_layers_label(&arena, &rows[0], 9),
 			    "block.*.conv*"); /* for others to cut */
-	assert_string_equal(sl__repeated_layers_label(&arena, &rows[4], 80), "stem");
+	assert_string_equal(sl__repeated_layers_label(&arena, &rows[4], 80),
+			    "stem");
 	for (size_t k = 0; k < n; k++)
 		n_layers += rows[k].n;
 	assert_int_equal(n_layers, 8);
@@ -121,8 +122,9 @@ long_names_are_cut_from_the_left(void **state)
 	(void)state;
 	sl__arena_init(&arena, NULL);
 	for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++)
-		assert_string_equal(sl__layer_name_shorten(&arena, cases[k].name,
-						   cases[k].n_columns),
+		assert_string_equal(sl__layer_name_shorten(&arena,
+							   cases[k].name,
+							   cases[k].n_columns),
 				    cases[k].expected);
 	sl__arena_release(&arena);
 }

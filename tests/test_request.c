@@ -31,9 +31,9 @@ copies_outlive_options(void **state)
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(
-		sl__request_from_options(&r, "net", "layer1", &plan, &arena, NULL),
-		SL_OK);
+	assert_int_equal(sl__request_from_options(&r, "net", "layer1", &plan,
+						  &arena, NULL),
+			 SL_OK);
 	memset(name, 'z', sizeof(name) - 1);
 	memset(input, 'z', sizeof(input) - 1);
 	memset(folder, 'z', sizeof(folder) - 1);
@@ -56,8 +56,9 @@ copies_outlive_options(void **state)
 	assert_int_equal(r.algorithms, SL_ALGORITHMS_FIXED);
 	assert_int_equal(r.nan_policy, SL_NAN_REFUSED);
 	assert_int_equal(r.flags, SL_PLAN_NO_FUSION);
-	assert_int_equal(sl__request_from_options(&r, "net", NULL, NULL, &arena, NULL),
-			 SL_OK);
+	assert_int_equal(
+		sl__request_from_options(&r, "net", NULL, NULL, &arena, NULL),
+		SL_OK);
 	assert_null(r.layer);
 	assert_int_equal(r.n_threads, 0);
 	assert_int_equal(r.sizes.n_dims, 0);
@@ -75,8 +76,9 @@ out_of_memory(void **state)
 
 	(void)state;
 	sl__arena_init(&arena, &allocator);
-	assert_int_equal(sl__request_from_options(&r, "net", NULL, NULL, &arena, &err),
-			 SL_E_NOMEM);
+	assert_int_equal(
+		sl__request_from_options(&r, "net", NULL, NULL, &arena, &err),
+		SL_E_NOMEM);
 	sl__arena_release(&arena);
 	assert_int_equal(c.n_out, 0);
 }

@@ -33,9 +33,9 @@ the_kernels_text_is_read(void **state)
 	assert_near(r.anonymous_bytes, 4000.0 * 1024, 0);
 	assert_near(r.file_bytes, 6000.0 * 1024, 0);
 	assert_true(sl__memory_from_proc_status(&r, "VmHWM:\t 900 kB\n"
-						"RssAnon:\t 400 kB\n"
-						"RssFile:\t 300 kB\n"
-						"RssShmem:\t 20 kB\n"));
+						    "RssAnon:\t 400 kB\n"
+						    "RssFile:\t 300 kB\n"
+						    "RssShmem:\t 20 kB\n"));
 	assert_near(r.resident_bytes, 720.0 * 1024, 0);
 	assert_near(r.file_bytes, 320.0 * 1024, 0);
 	assert_false(sl__memory_from_smaps_rollup(&r, "Pss: 12 kB\n"));
@@ -73,8 +73,10 @@ add_up(const struct sl__residence *r)
 			    sl__residence_anonymous_growth(r).value +
 			    sl__residence_file_growth(r).value,
 		    1e-3);
-	assert_true(sl__residence_peak(r).value >= sl__residence_final(r).value);
-	assert_true(sl__residence_peak(r).value >= sl__residence_baseline(r).value);
+	assert_true(sl__residence_peak(r).value >=
+		    sl__residence_final(r).value);
+	assert_true(sl__residence_peak(r).value >=
+		    sl__residence_baseline(r).value);
 }
 
 static unsigned char *
@@ -103,7 +105,8 @@ what_is_touched_is_seen(void **state)
 	munmap(at, 16 * MIB);
 	add_up(&r);
 	/* The texts of the kernel need some room themselves. */
-	assert_near(sl__residence_anonymous_growth(&r).value, 16.0 * MIB, 1.0 * MIB);
+	assert_near(sl__residence_anonymous_growth(&r).value, 16.0 * MIB,
+		    1.0 * MIB);
 	assert_near(sl__residence_file_growth(&r).value, 0, 1.0 * MIB);
 	if (r.is_peak_reset)
 		assert_near(sl__residence_peak(&r).value -
@@ -128,13 +131,16 @@ pauses_are_left_out(void **state)
 	add_up(&r);
 	if (r.is_peak_reset)
 		assert_int_equal(sl__residence_peaked_after_pause(&r), 1);
-	assert_near(sl__residence_anonymous_growth(&r).value, 12.0 * MIB, 1.0 * MIB);
-	assert_near(sl__residence_peak(&r).value - sl__residence_baseline(&r).value,
+	assert_near(sl__residence_anonymous_growth(&r).value, 12.0 * MIB,
+		    1.0 * MIB);
+	assert_near(sl__residence_peak(&r).value -
+			    sl__residence_baseline(&r).value,
 		    12.0 * MIB, 1.0 * MIB);
 	/* What the measurer touched himself. */
 	sl__residence_exclude_bytes(&r, 4 * MIB);
 	add_up(&r);
-	assert_near(sl__residence_anonymous_growth(&r).value, 8.0 * MIB, 1.0 * MIB);
+	assert_near(sl__residence_anonymous_growth(&r).value, 8.0 * MIB,
+		    1.0 * MIB);
 	munmap(a, 8 * MIB);
 	munmap(b, 64 * MIB);
 	munmap(c, 4 * MIB);
@@ -186,7 +192,8 @@ the_heap_is_empty_at_the_start(void **state)
 	for (int i = 0; i < N; i++)
 		free(blocks[1][i]);
 	free(last);
-	assert_near(sl__residence_anonymous_growth(&r).value, 16.0 * MIB, 2.0 * MIB);
+	assert_near(sl__residence_anonymous_growth(&r).value, 16.0 * MIB,
+		    2.0 * MIB);
 }
 
 static void
@@ -203,7 +210,8 @@ the_heap_is_counted_by_its_owner(void **state)
 	sl__residence_end(&r);
 	free(block);
 	if (!isnan(r.base.heap_bytes))
-		assert_near(sl__residence_heap_growth(&r), 5.0 * MIB, 0.1 * MIB);
+		assert_near(sl__residence_heap_growth(&r), 5.0 * MIB,
+			    0.1 * MIB);
 	assert_near(sl__residence_jit_code_growth(&r), 0, 0);
 	/* Where they do not say, nothing is known: not that nothing grew. */
 	r.base.heap_bytes = r.now.heap_bytes = (double)NAN;

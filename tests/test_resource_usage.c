@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_resource_usage.c - statm is read as the kernel documents it, peaks follow
- * from two readings, only what was asked for is read, and a forked child
+ * test_resource_usage.c - statm is read as the kernel documents it, peaks
+ * follow from two readings, only what was asked for is read, and a forked child
  * reads its own memory.
  */
 #define _GNU_SOURCE
@@ -47,10 +47,10 @@ static uint64_t
 peak_of(uint64_t before, uint64_t before_peak, uint64_t after,
 	uint64_t after_peak)
 {
-	const struct sl__resource_usage a = {.resident_bytes = before,
-				    .resident_peak_bytes = before_peak};
+	const struct sl__resource_usage a = {
+		.resident_bytes = before, .resident_peak_bytes = before_peak};
 	const struct sl__resource_usage b = {.resident_bytes = after,
-				    .resident_peak_bytes = after_peak};
+					     .resident_peak_bytes = after_peak};
 
 	return sl__resource_usage_peak_bytes(&a, &b);
 }

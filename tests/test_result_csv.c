@@ -84,8 +84,8 @@ test_documents_are_columns(void **state)
 
 		sl__buf_text(&text, cases[i].json);
 		assert_int_equal(sl__csv_from_json(&out, columns,
-						 "results/sweep/points", &text,
-						 NULL),
+						   "results/sweep/points",
+						   &text, NULL),
 				 SL_OK);
 		assert_string_equal(out.data, cases[i].csv);
 		sl_buf_release(&text);

@@ -55,9 +55,11 @@ looks_around(void **state)
 	assert_int_equal(sl__rewrite_input(rw, add, 1),
 			 graph_text_value(g, "w"));
 	assert_int_equal(sl__rewrite_input(rw, add, 2), SL__NONE);
-	assert_true(sl__rewrite_constant_scalar(rw, graph_text_value(g, "w"), &x));
+	assert_true(
+		sl__rewrite_constant_scalar(rw, graph_text_value(g, "w"), &x));
 	assert_near(x, 2.5, 0);
-	assert_false(sl__rewrite_constant_scalar(rw, graph_text_value(g, "x"), &x));
+	assert_false(
+		sl__rewrite_constant_scalar(rw, graph_text_value(g, "x"), &x));
 	/* 'a' is used twice, 'y' from outside. */
 	assert_int_equal(sl__rewrite_only_user(rw, graph_text_value(g, "a")),
 			 SL__NONE);
@@ -124,10 +126,11 @@ makes_nodes(void **state)
 	assert_int_equal(sl__attribute_int(node, "one", 0), 7);
 	assert_int_equal(sl__attribute_find(node, "pads")->ints[0], 2);
 	assert_near(sl__attribute_float(node, "real", 0), 2.5, 0);
-	assert_near((double)sl__attribute_find(node, "post_alpha")->floats[1], 1.5,
-		    0);
+	assert_near((double)sl__attribute_find(node, "post_alpha")->floats[1],
+		    1.5, 0);
 	assert_string_equal(sl__attribute_string(node, "word", ""), "text");
-	assert_string_equal(sl__attribute_find(node, "post")->strings[1], "tanh");
+	assert_string_equal(sl__attribute_find(node, "post")->strings[1],
+			    "tanh");
 	sl_graph_free(made);
 	graph_text_free(g);
 }

@@ -25,10 +25,10 @@ tensors_are_aligned_and_own_their_sizes(void **state)
 
 		for (size_t i = 0; i < rank; i++)
 			n *= (uint64_t)dims[i];
-		assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_F32,
-							  rank, dims,
-							  &allocator, NULL),
-				 SL_OK);
+		assert_int_equal(
+			sl__runtime_value_alloc_tensor(&d, SL_DTYPE_F32, rank,
+						       dims, &allocator, NULL),
+			SL_OK);
 		assert_int_equal(d.kind, SL__TYPE_TENSOR);
 		assert_int_equal(
 			(uintptr_t)d.bytes % SL__RUNTIME_VALUE_ALIGNMENT, 0);
@@ -55,9 +55,9 @@ no_elements_need_no_bytes(void **state)
 	struct sl__runtime_value d = {0}, copy = {0};
 
 	(void)state;
-	assert_int_equal(
-		sl__runtime_value_alloc_tensor(&d, SL_DTYPE_I64, 3, dims, NULL, NULL),
-		SL_OK);
+	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_I64, 3,
+							dims, NULL, NULL),
+			 SL_OK);
 	assert_int_equal(d.tensor.n_elements, 0);
 	assert_int_equal(sl__runtime_value_copy(&copy, &d, NULL, NULL), SL_OK);
 	assert_int_equal(copy.tensor.dims[0], 4);
@@ -76,22 +76,22 @@ refuses_what_no_memory_holds(void **state)
 	struct sl_error err;
 
 	(void)state;
-	assert_int_equal(
-		sl__runtime_value_alloc_tensor(&d, SL_DTYPE_F32, 2, many, NULL, &err),
-		SL_E_DATA);
-	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_F32, 1, below,
-						  NULL, &err),
+	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_F32, 2,
+							many, NULL, &err),
 			 SL_E_DATA);
-	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_F32, 1, large,
-						  NULL, &err),
+	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_F32, 1,
+							below, NULL, &err),
+			 SL_E_DATA);
+	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_F32, 1,
+							large, NULL, &err),
 			 SL_E_NOMEM);
 	/* Pointers take more than the bytes that were measured. */
-	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_STRING, 1, large,
-						  NULL, &err),
+	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_STRING, 1,
+							large, NULL, &err),
 			 SL_E_NOMEM);
 	assert_int_equal(sl__runtime_value_alloc_list(&d, SL__TYPE_SEQUENCE,
-						SL_DTYPE_F32, SIZE_MAX / 2,
-						NULL, &err),
+						      SL_DTYPE_F32,
+						      SIZE_MAX / 2, NULL, &err),
 			 SL_E_NOMEM);
 	assert_int_equal(d.kind, SL__TYPE_UNKNOWN);
 }
@@ -107,9 +107,9 @@ strings_are_copies(void **state)
 	struct sl__runtime_value d = {0}, copy = {0};
 
 	(void)state;
-	assert_int_equal(
-		sl__runtime_value_copy_strings(&d, 1, dims, texts, &allocator, NULL),
-		SL_OK);
+	assert_int_equal(sl__runtime_value_copy_strings(&d, 1, dims, texts,
+							&allocator, NULL),
+			 SL_OK);
 	first[0] = 'X';
 	assert_string_equal(d.tensor.strings[0], "one");
 	assert_string_equal(d.tensor.strings[1], "");
@@ -119,8 +119,8 @@ strings_are_copies(void **state)
 			 SL_OK);
 	/* From its own strings. */
 	assert_int_equal(sl__runtime_value_copy_strings(&d, 1, dims,
-						   d.tensor.strings, &allocator,
-						   NULL),
+							d.tensor.strings,
+							&allocator, NULL),
 			 SL_OK);
 	assert_string_equal(d.tensor.strings[0], "one");
 	sl__runtime_value_clear(&d, &allocator);
@@ -136,7 +136,7 @@ fresh_strings_are_null(void **state)
 
 	(void)state;
 	assert_int_equal(sl__runtime_value_alloc_tensor(&d, SL_DTYPE_STRING, 2,
-						  two_three, NULL, NULL),
+							two_three, NULL, NULL),
 			 SL_OK);
 	for (int i = 0; i < 6; i++)
 		assert_null(d.tensor.strings[i]);
@@ -152,17 +152,18 @@ make_sequence(struct sl__runtime_value *d, const struct sl_allocator *allocator)
 	enum sl_status rc;
 
 	rc = sl__runtime_value_alloc_list(d, SL__TYPE_SEQUENCE, SL_DTYPE_F32, 2,
-				    allocator, NULL);
+					  allocator, NULL);
 	if (!rc)
-		rc = sl__runtime_value_alloc_tensor(&d->items[0], SL_DTYPE_F32, 2,
-					      two_three, allocator, NULL);
+		rc = sl__runtime_value_alloc_tensor(&d->items[0], SL_DTYPE_F32,
+						    2, two_three, allocator,
+						    NULL);
 	if (!rc) {
 		float *x = (float *)(void *)d->items[0].bytes;
 
 		for (int i = 0; i < 6; i++)
 			x[i] = (float)i;
-		rc = sl__runtime_value_copy_strings(&d->items[1], 1, dims, texts,
-					       allocator, NULL);
+		rc = sl__runtime_value_copy_strings(&d->items[1], 1, dims,
+						    texts, allocator, NULL);
 	}
 	return rc;
 }
@@ -195,8 +196,8 @@ lists_are_copied_in_depth(void **state)
 	check_sequence(&copy);
 	sl__runtime_value_clear(&copy, &allocator);
 	assert_int_equal(sl__runtime_value_alloc_list(&empty, SL__TYPE_OPTIONAL,
-						SL_DTYPE_I64, 0, &allocator,
-						NULL),
+						      SL_DTYPE_I64, 0,
+						      &allocator, NULL),
 			 SL_OK);
 	assert_int_equal(
 		sl__runtime_value_copy(&copy, &empty, &allocator, NULL), SL_OK);
@@ -235,8 +236,8 @@ borrowed_ones_own_nothing(void **state)
 static void
 loads_what_is_made_when_read(void **state)
 {
-	const struct sl__tensor_generator made = {.kind = SL__TENSOR_GENERATOR_CONSTANT,
-					   .mean = 2.5};
+	const struct sl__tensor_generator made = {
+		.kind = SL__TENSOR_GENERATOR_CONSTANT, .mean = 2.5};
 	struct sl__tensor t = {.dtype = SL_DTYPE_F32,
 			       .rank = 2,
 			       .dims = two_three,
@@ -281,8 +282,8 @@ failing_memory_leaks_nothing(void **state)
 		struct sl__runtime_value d = {0};
 		enum sl_status rc;
 
-		rc = sl__runtime_value_alloc_tensor(&d, SL_DTYPE_I8, 2, two_three,
-					      &allocator, NULL);
+		rc = sl__runtime_value_alloc_tensor(
+			&d, SL_DTYPE_I8, 2, two_three, &allocator, NULL);
 		if (!rc)
 			rc = sl__runtime_value_copy(&d, &good, &allocator,
 						    NULL);

@@ -28,7 +28,8 @@ test_fit(void **state)
 
 			values[k] = 7 + 5 * n + 3 * n * n;
 		}
-		sl__polynomial_interpolate(&row, values, starts[i][0], starts[i][1]);
+		sl__polynomial_interpolate(&row, values, starts[i][0],
+					   starts[i][1]);
 		assert_true(row.is_polynomial);
 		assert_near(row.constant, 7, 0);
 		assert_near(row.linear, 5, 0);

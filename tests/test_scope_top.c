@@ -186,7 +186,8 @@ rates_need_work_and_time(void **state)
 {
 	(void)state;
 	assert_close(sl__work_rate_per_s(500, 1000, "none").value, 5e8, 1e-15);
-	assert_string_equal(sl__work_rate_per_s(0, 1000, "none").absent, "none");
+	assert_string_equal(sl__work_rate_per_s(0, 1000, "none").absent,
+			    "none");
 	assert_string_equal(sl__work_rate_per_s(500, 0, "none").absent,
 			    "too short to time");
 	assert_true(isnan(sl__work_rate_per_s(500, 0, "none").value));

@@ -162,7 +162,8 @@ e_bh_follows_its_definition(void **state)
 		for (size_t i = 0; i < n; i++)
 			log_e[i] = 3 + 3 * sl__rng_normal(&rng);
 		expected = count_discoveries(log_e, n, .05);
-		assert_int_equal(sl__e_benjamini_hochberg(rejected, log_e, n, .05, order),
+		assert_int_equal(sl__e_benjamini_hochberg(rejected, log_e, n,
+							  .05, order),
 				 expected);
 		for (size_t i = 0; i < n; i++) {
 			n_marked += rejected[i];
@@ -268,7 +269,8 @@ one_slow_part_among_twenty_is_named(void **state)
 			add_pass(&r, &m, 1.03);
 		for (size_t i = 0; i < N_PARTS; i++)
 			log_e[i] = sl__sign_log_e(100, r.wins[i]);
-		n_found = sl__e_benjamini_hochberg(rejected, log_e, N_PARTS, .05, order);
+		n_found = sl__e_benjamini_hochberg(rejected, log_e, N_PARTS,
+						   .05, order);
 		n_named += rejected[0];
 		if (n_found)
 			false_share += (double)(n_found - rejected[0]) /

@@ -95,7 +95,8 @@ merges_transposes(void **state)
 			   "out b\n",
 			   0);
 	assert_string_equal(r.nodes, "Transpose[Transpose+Transpose]");
-	assert_int_equal(sl__attribute_ints(rewritten_maker(&r, "b"), "perm", &perm), 3);
+	assert_int_equal(
+		sl__attribute_ints(rewritten_maker(&r, "b"), "perm", &perm), 3);
 	assert_int_equal(perm[0], 1);
 	assert_int_equal(perm[1], 0);
 	assert_int_equal(perm[2], 2);

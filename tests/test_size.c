@@ -76,12 +76,12 @@ quotients_cancel(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_true(sl__size_div_cancelling(t.shapes, cases[i].a, 3,
-					      cases[i].b,
-					      3) == cases[i].expected);
+						    cases[i].b,
+						    3) == cases[i].expected);
 	assert_string_equal(
 		size_text(t.shapes,
-			  sl__size_div_cancelling(t.shapes, (int64_t[]){n, 6}, 2,
-					    (int64_t[]){4}, 1)),
+			  sl__size_div_cancelling(t.shapes, (int64_t[]){n, 6},
+						  2, (int64_t[]){4}, 1)),
 		"((3*n)/2)");
 	table_free(&t);
 }

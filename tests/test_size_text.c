@@ -78,7 +78,8 @@ labels_tell_one_size(void **state)
 	check_label(s, sl__size_add(s, t.of[N], t.of[S]), "(a+b)");
 	check_label(s, sl__size_new_unknown(s), NULL);
 	check_label(s, sl__size_new_named(s, "hidden"), NULL);
-	check_label(s, sl__size_add(s, sl__size_new_named(s, "hidden"), 1), NULL);
+	check_label(s, sl__size_add(s, sl__size_new_named(s, "hidden"), 1),
+		    NULL);
 	check_label(s, 7, "7");
 	for (int64_t i = 0; i < 40; i++)
 		huge = sl__size_add(s, huge, 1000000000 + i);
@@ -92,7 +93,8 @@ labels_tell_one_size(void **state)
 		SL_OK);
 	assert_false(unnamed == t.of[S]);
 	sl__shapes_free(t.shapes);
-	assert_int_equal(sl__shapes_new_empty(&t.shapes, t.graph, NULL, NULL), 0);
+	assert_int_equal(sl__shapes_new_empty(&t.shapes, t.graph, NULL, NULL),
+			 0);
 	check_label(t.shapes, t.of[S], "x.0");
 	check_label(t.shapes, unnamed, NULL);
 	check_label(t.shapes, sl__size_add(t.shapes, unnamed, 1), NULL);

@@ -80,8 +80,10 @@ where_it_was_goes_in_front(void **state)
 	assert_int_equal(sl__error_prefix(NULL, SL_E_IO, "outer"), SL_E_IO);
 
 	(void)sl__fail(&err, SL_E_DATA, "byte 3");
-	assert_int_equal(sl__error_prefix(&err, SL_E_DATA, "field 7"), SL_E_DATA);
-	assert_int_equal(sl__error_prefix(&err, SL_E_DATA, "m.onnx"), SL_E_DATA);
+	assert_int_equal(sl__error_prefix(&err, SL_E_DATA, "field 7"),
+			 SL_E_DATA);
+	assert_int_equal(sl__error_prefix(&err, SL_E_DATA, "m.onnx"),
+			 SL_E_DATA);
 	assert_int_equal(err.status, SL_E_DATA);
 	assert_string_equal(err.text, "m.onnx: field 7: byte 3");
 }
@@ -94,10 +96,12 @@ hints_go_along(void **state)
 	struct sl_error err;
 
 	(void)state;
-	assert_int_equal(sl__error_set_hint(&err, SL_OK, SL_HINT_MISSING), SL_OK);
-	assert_int_equal(sl__error_set_hint(NULL, SL_E_DATA, SL_HINT_MISSING), SL_E_DATA);
+	assert_int_equal(sl__error_set_hint(&err, SL_OK, SL_HINT_MISSING),
+			 SL_OK);
+	assert_int_equal(sl__error_set_hint(NULL, SL_E_DATA, SL_HINT_MISSING),
+			 SL_E_DATA);
 	(void)sl__error_set_hint(&err, sl__fail(&err, SL_E_DATA, "free"),
-		       SL_HINT_MISSING);
+				 SL_HINT_MISSING);
 	assert_int_equal(err.hint, SL_HINT_MISSING);
 	err.n_missing = 1;
 	err.missing[0] = (struct sl_missing_size){"x", "n"};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_step_counters.c - counters read around steps of a plan, with scripted ones:
- * sums over threads and means over calls come out exactly, and where nothing
- * is counted nothing runs.
+ * test_step_counters.c - counters read around steps of a plan, with scripted
+ * ones: sums over threads and means over calls come out exactly, and where
+ * nothing is counted nothing runs.
  */
 #include "scripted_counters.h"
 #include "scripted_plan.h"
@@ -69,7 +69,8 @@ count(struct fixture *f)
 {
 	struct sl_error err;
 
-	if (sl__step_counters_measure(&f->counted, &f->subject, &f->how, &f->arena, &err))
+	if (sl__step_counters_measure(&f->counted, &f->subject, &f->how,
+				      &f->arena, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(f->script.n_open, 0);
 }
@@ -179,8 +180,9 @@ a_read_that_fails_ends_it(void **state)
 
 		start(&f);
 		f.script.fail_read_at = nth[i];
-		assert_int_equal(sl__step_counters_measure(&f.counted, &f.subject, &f.how,
-						 &f.arena, &err),
+		assert_int_equal(sl__step_counters_measure(&f.counted,
+							   &f.subject, &f.how,
+							   &f.arena, &err),
 				 SL_E_MEASURE);
 		assert_non_null(strstr(err.text, "cannot be read"));
 		assert_int_equal(f.script.n_open, 0);

@@ -255,13 +255,14 @@ sequences_go_in(void **state)
 	type->kind = SL__TYPE_SEQUENCE;
 	type->element = &item;
 	assert_int_equal(sl__runtime_value_alloc_list(&list, SL__TYPE_SEQUENCE,
-						SL_DTYPE_F32, 2, NULL, NULL),
+						      SL_DTYPE_F32, 2, NULL,
+						      NULL),
 			 SL_OK);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(
-			sl__runtime_value_alloc_tensor(&list.items[i], SL_DTYPE_F32,
-						 2, three_two, NULL, NULL),
-			SL_OK);
+		assert_int_equal(sl__runtime_value_alloc_tensor(
+					 &list.items[i], SL_DTYPE_F32, 2,
+					 three_two, NULL, NULL),
+				 SL_OK);
 		memset(list.items[i].bytes, 0, 24);
 		*(float *)(void *)list.items[i].bytes = (float)i + 1;
 	}

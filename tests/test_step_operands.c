@@ -84,7 +84,8 @@ flushing_changes_nothing(void **state)
 	(void)state;
 	start(&f);
 	start(&same);
-	assert_int_equal(sl__operands_flush(&o), sl__flush_cache_lines(&byte, 1));
+	assert_int_equal(sl__operands_flush(&o),
+			 sl__flush_cache_lines(&byte, 1));
 	assert_memory_equal(f.a, same.a, N);
 	assert_memory_equal(f.b, same.b, sizeof(f.b));
 	assert_memory_equal(f.weights, same.weights, N);

@@ -89,8 +89,9 @@ pair_up(struct paired *p, const char *a, unsigned a_flags, const char *b,
 	p->x.plan = plan_of(p->x.graph, a_flags);
 	p->y.plan = plan_of(p->y.graph, b_flags);
 	sl__arena_init(&p->arena, NULL);
-	assert_int_equal(
-		sl__step_pairing_match(&p->pairing, &p->x, &p->y, &p->arena, &err), 0);
+	assert_int_equal(sl__step_pairing_match(&p->pairing, &p->x, &p->y,
+						&p->arena, &err),
+			 0);
 	check_pairing(&p->pairing);
 }
 

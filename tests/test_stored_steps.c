@@ -53,7 +53,8 @@ compare_outputs(struct sl_plan *plan, unsigned char *const *expected)
 	for (size_t k = 0; k < n; k++) {
 		struct sl__runtime_value d;
 
-		assert_int_equal(sl__plan_output_value(plan, k, &d, NULL), SL_OK);
+		assert_int_equal(sl__plan_output_value(plan, k, &d, NULL),
+				 SL_OK);
 		assert_memory_equal(d.tensor.bytes, expected[k],
 				    (size_t)d.tensor.n_bytes);
 	}
@@ -65,7 +66,8 @@ keep_outputs(struct sl_plan *plan, unsigned char **to)
 	for (size_t k = 0; k < plan->graph->blocks[0].n_outputs; k++) {
 		struct sl__runtime_value d;
 
-		assert_int_equal(sl__plan_output_value(plan, k, &d, NULL), SL_OK);
+		assert_int_equal(sl__plan_output_value(plan, k, &d, NULL),
+				 SL_OK);
 		to[k] = malloc((size_t)d.tensor.n_bytes);
 		assert_non_null(to[k]);
 		memcpy(to[k], d.tensor.bytes, (size_t)d.tensor.n_bytes);
@@ -78,10 +80,12 @@ store_all(struct sl__stored_outputs *stored, struct sl_plan *plan,
 {
 	struct sl_error err;
 
-	assert_int_equal(sl__stored_outputs_open(stored, plan, arena, &err), SL_OK);
+	assert_int_equal(sl__stored_outputs_open(stored, plan, arena, &err),
+			 SL_OK);
 	for (size_t i = 0; i < stored->n_steps; i++)
 		stored->steps[i].is_wanted = 1;
-	if (sl__stored_outputs_find(stored, &err) || sl__stored_outputs_copy(stored, &err))
+	if (sl__stored_outputs_find(stored, &err) ||
+	    sl__stored_outputs_copy(stored, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -321,7 +325,8 @@ no_memory_for_a_copy(void **state)
 		      1, SL_PLAN_NO_FUSION);
 	planned_fill(&p, "x", 2, matrix, 1);
 	sl__arena_init(&arena, &small);
-	assert_int_equal(sl__stored_outputs_open(&stored, p.plan, &arena, &err), SL_OK);
+	assert_int_equal(sl__stored_outputs_open(&stored, p.plan, &arena, &err),
+			 SL_OK);
 	for (size_t i = 0; i < stored.n_steps; i++)
 		stored.steps[i].is_wanted = 1;
 	assert_int_equal(sl__stored_outputs_find(&stored, &err), SL_OK);

@@ -195,7 +195,8 @@ every_shape_is_sorted_and_selected(void **state)
 		assert_memory_equal(x, expected, n * sizeof(*x));
 		for (; k < n; k += n / 5 + 1) {
 			memcpy(x, original, sizeof(x));
-			assert_near(sl__select_kth_smallest(x, n, k), expected[k], 0);
+			assert_near(sl__select_kth_smallest(x, n, k),
+				    expected[k], 0);
 			for (size_t i = 0; i < n; i++)
 				assert_true(i < k ? x[i] <= x[k]
 						  : x[i] >= x[k]);

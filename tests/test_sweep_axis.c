@@ -115,9 +115,9 @@ test_widths(void **state)
 	assert_widened("attention:128,512,8", "attention:128,96,8");
 	sl__arena_init(&arena, NULL);
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-		assert_int_equal(
-			sl__axis_widened_model_name(&text, none[i], 96, &arena, &err),
-			SL_E_USAGE);
+		assert_int_equal(sl__axis_widened_model_name(&text, none[i], 96,
+							     &arena, &err),
+				 SL_E_USAGE);
 	sl__arena_release(&arena);
 }
 

@@ -22,7 +22,7 @@ kind_named(const struct sl__sweep_measurements *work, const char *type)
 {
 	static double nothing[POINTS];
 	static const struct sl__sweep_kind_times none = {.ns = nothing,
-						   .flops = nothing};
+							 .flops = nothing};
 
 	for (size_t i = 0; i < work->n_kinds; i++) {
 		const struct sl__sweep_kind_times *k = &work->kinds[i];
@@ -51,7 +51,8 @@ test_few(void **state)
 	struct sl_operation ops[] = {operation_of("Conv", 5),
 				     operation_of("Relu", 1),
 				     operation_of("Conv", 7)};
-	struct sl__sweep_measurements work = {.n_points = POINTS, .n_visits = 1};
+	struct sl__sweep_measurements work = {.n_points = POINTS,
+					      .n_visits = 1};
 	struct sl__arena arena;
 
 	(void)state;
@@ -73,7 +74,8 @@ test_many(void **state)
 {
 	struct sl_operation ops[MANY];
 	char names[MANY][8];
-	struct sl__sweep_measurements work = {.n_points = POINTS, .n_visits = 1};
+	struct sl__sweep_measurements work = {.n_points = POINTS,
+					      .n_visits = 1};
 	struct sl__arena arena;
 
 	(void)state;
@@ -126,18 +128,19 @@ make_growth(struct growth *g)
 				n * (v ? 1.01 : 0.99);
 	}
 	g->work = (struct sl__sweep_measurements){.points = g->points,
-					  .n_points = SIZES,
-					  .n_visits = VISITS,
-					  .medians = g->medians,
-					  .needs = g->needs,
-					  .executed = g->executed};
+						  .n_points = SIZES,
+						  .n_visits = VISITS,
+						  .medians = g->medians,
+						  .needs = g->needs,
+						  .executed = g->executed};
 }
 
 static struct sl_sweep_exponent
 law_of(struct growth *g, enum sl_sweep_figure figure)
 {
 	assert_int_equal(sl__sweep_fit_exponents(&g->series, &g->work,
-					     SL_AXIS_BATCH, &g->arena, NULL),
+						 SL_AXIS_BATCH, &g->arena,
+						 NULL),
 			 SL_OK);
 	for (size_t i = 0; i < g->series.n_exponents; i++) {
 		if (g->series.exponents[i].figure == figure)

@@ -25,18 +25,18 @@ make(struct made *m)
 	m->point.energy_absent = "too few iterations";
 	m->compute = m->bounds = (double)NAN;
 	m->work = (struct sl__sweep_measurements){.points = &m->point,
-					  .n_points = 1,
-					  .n_visits = VISITS,
-					  .medians = m->medians,
-					  .disturbance = m->disturbance,
-					  .iterations = m->iterations,
-					  .joules = m->joules,
-					  .needs = &m->needs,
-					  .executed = &m->executed,
-					  .compute = &m->compute,
-					  .bounds = &m->bounds,
-					  .tokens = &m->tokens,
-					  .batch = 1};
+						  .n_points = 1,
+						  .n_visits = VISITS,
+						  .medians = m->medians,
+						  .disturbance = m->disturbance,
+						  .iterations = m->iterations,
+						  .joules = m->joules,
+						  .needs = &m->needs,
+						  .executed = &m->executed,
+						  .compute = &m->compute,
+						  .bounds = &m->bounds,
+						  .tokens = &m->tokens,
+						  .batch = 1};
 }
 
 static const struct sl_inspection model = {.name = "made"};

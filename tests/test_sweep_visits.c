@@ -111,7 +111,7 @@ try_sweep(struct scene *s, struct sl_error *err)
 	const struct sl_sweep_model model = {.name = "small",
 					     .graph = s->graph};
 	const struct sl__sweep_test_hooks script = {&s->script.clock,
-						scripted_profile};
+						    scripted_profile};
 
 	return sl__sweep(&s->sweep, &model, 1, &s->how, &script, err);
 }

@@ -122,7 +122,8 @@ test_generated_halves(void **state)
 	double a[1000], b[1000];
 
 	(void)state;
-	assert_true(sl__tensor_compute_size(&half) && sl__tensor_compute_size(&full));
+	assert_true(sl__tensor_compute_size(&half) &&
+		    sl__tensor_compute_size(&full));
 	assert_true(sl__tensor_doubles(&half, 0, 1000, a));
 	assert_true(sl__tensor_doubles(&full, 0, 1000, b));
 	for (int i = 0; i < 1000; i++)
@@ -133,7 +134,10 @@ static void
 test_generator_is_by_index(void **state)
 {
 	const struct sl__tensor_generator g = {
-		.kind = SL__TENSOR_GENERATOR_NORMAL, .seed = 1, .mean = 3, .scale = 2};
+		.kind = SL__TENSOR_GENERATOR_NORMAL,
+		.seed = 1,
+		.mean = 3,
+		.scale = 2};
 	const int64_t n[] = {100000};
 	struct sl__tensor t = {
 		.dtype = SL_DTYPE_F32, .rank = 1, .dims = n, .generator = &g};
@@ -143,7 +147,8 @@ test_generator_is_by_index(void **state)
 
 	(void)state;
 	assert_true(sl__tensor_compute_size(&t));
-	assert_ptr_equal(sl__tensor_byte_range(&t, 0, sizeof(whole), whole), whole);
+	assert_ptr_equal(sl__tensor_byte_range(&t, 0, sizeof(whole), whole),
+			 whole);
 	sl__tensor_byte_range(&t, 4 * 777, sizeof(piece), piece);
 	assert_memory_equal(piece, whole + 777, sizeof(piece));
 	for (int i = 0; i < 100000; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tensor_patterns.c - tensors are told to be equal, transposed, different, masks
- * or waves, by few numbers where few will do and by all where they must.
+ * test_tensor_patterns.c - tensors are told to be equal, transposed, different,
+ * masks or waves, by few numbers where few will do and by all where they must.
  */
 #include "harness.h"
 #include "cost/tensor_patterns.h"
@@ -41,8 +41,10 @@ test_compare(void **state)
 	make(&t, tall, b);
 	make(&u, wide, c);
 	assert_int_equal(sl__tensor_compare(&s, &t), SL__TENSOR_MATCH_EQUAL);
-	assert_int_equal(sl__tensor_compare(&s, &u), SL__TENSOR_MATCH_TRANSPOSED);
-	assert_int_equal(sl__tensor_compare(&u, &s), SL__TENSOR_MATCH_TRANSPOSED);
+	assert_int_equal(sl__tensor_compare(&s, &u),
+			 SL__TENSOR_MATCH_TRANSPOSED);
+	assert_int_equal(sl__tensor_compare(&u, &s),
+			 SL__TENSOR_MATCH_TRANSPOSED);
 	assert_true(sl__tensor_content_hash(&s) == sl__tensor_content_hash(&t));
 	assert_true(sl__tensor_content_hash(&s) == sl__tensor_content_hash(&u));
 	/* The last number differs: only a comparison of all finds it. */
@@ -69,8 +71,10 @@ test_one_value(void **state)
 	make(&s, tall, ones);
 	make(&t, tall, more);
 	make(&u, wide, more);
-	assert_int_equal(sl__tensor_compare(&s, &t), SL__TENSOR_MATCH_ONE_VALUE);
-	assert_int_equal(sl__tensor_compare(&s, &u), SL__TENSOR_MATCH_ONE_VALUE);
+	assert_int_equal(sl__tensor_compare(&s, &t),
+			 SL__TENSOR_MATCH_ONE_VALUE);
+	assert_int_equal(sl__tensor_compare(&s, &u),
+			 SL__TENSOR_MATCH_ONE_VALUE);
 }
 
 static void
@@ -94,7 +98,8 @@ test_generated(void **state)
 	assert_int_equal(sl__tensor_compare(&s, &t), SL__TENSOR_MATCH_NONE);
 	assert_true(sl__tensor_content_hash(&s) != sl__tensor_content_hash(&t));
 	s.generator = t.generator = &ones;
-	assert_int_equal(sl__tensor_compare(&s, &t), SL__TENSOR_MATCH_ONE_VALUE);
+	assert_int_equal(sl__tensor_compare(&s, &t),
+			 SL__TENSOR_MATCH_ONE_VALUE);
 }
 
 static void

@@ -109,7 +109,7 @@ take_interrupted(struct taken *t)
 {
 	struct sl_error err;
 	enum sl_status rc = sl__timed_iterations_run(&t->iterations, t->plan,
-						      &t->how, &t->arena, &err);
+						     &t->how, &t->arena, &err);
 
 	if (rc)
 		assert_string_equal(err.text,
@@ -172,9 +172,9 @@ a_failing_step_ends_it(void **state)
 	for (size_t iteration = 0; iteration < 6; iteration++) {
 		open_model(&t, 1000);
 		t.steps.fail_at = iteration * t.steps.n + 1;
-		assert_int_equal(sl__timed_iterations_run(&t.iterations,
-							   t.plan, &t.how,
-							   &t.arena, &err),
+		assert_int_equal(sl__timed_iterations_run(&t.iterations, t.plan,
+							  &t.how, &t.arena,
+							  &err),
 				 SL_E_DATA);
 		assert_non_null(strstr(err.text, "broken"));
 		close_model(&t);

@@ -37,9 +37,9 @@ the_reading_is_taken_off(void **state)
 	(void)state;
 	set_scene(&s, 300);
 	assert_near(sl__timer_shortest_ns(&s.timer), 2000, 0);
-	assert_int_equal(
-		sl__timer_time_calls(&s.timer, s.what.fn, s.what.ctx, 7, &took_ns),
-		0);
+	assert_int_equal(sl__timer_time_calls(&s.timer, s.what.fn, s.what.ctx,
+					      7, &took_ns),
+			 0);
 	assert_near(took_ns, 2100, 0);
 	assert_int_equal(s.work.n_calls, 7);
 }
@@ -53,8 +53,8 @@ calibration_doubles_and_confirms(void **state)
 
 	(void)state;
 	set_scene(&s, 300);
-	assert_int_equal(sl__timer_choose_n_calls(&s.timer, &s.what, 2000, &n_calls,
-					     &call_ns),
+	assert_int_equal(sl__timer_choose_n_calls(&s.timer, &s.what, 2000,
+						  &n_calls, &call_ns),
 			 0);
 	assert_int_equal(n_calls, 8);
 	assert_near(call_ns, 300, 0);
@@ -70,8 +70,8 @@ a_long_call_is_made_once(void **state)
 
 	(void)state;
 	set_scene(&s, 20000);
-	assert_int_equal(sl__timer_choose_n_calls(&s.timer, &s.what, 2000, &n_calls,
-					     &call_ns),
+	assert_int_equal(sl__timer_choose_n_calls(&s.timer, &s.what, 2000,
+						  &n_calls, &call_ns),
 			 0);
 	assert_int_equal(n_calls, 1);
 	assert_int_equal(s.work.n_calls, 1);
@@ -88,13 +88,15 @@ failures_end_it_at_once(void **state)
 	set_scene(&s, 300);
 	s.work.fail_at = 3;
 	assert_int_equal(
-		sl__timer_time_calls(&s.timer, s.what.fn, s.what.ctx, 7, &ns), 7);
+		sl__timer_time_calls(&s.timer, s.what.fn, s.what.ctx, 7, &ns),
+		7);
 	assert_int_equal(s.work.n_calls, 3);
 	assert_near(ns, -1, 0);
 	set_scene(&s, 300);
 	s.work.fail_at = 6;
-	assert_int_equal(
-		sl__timer_choose_n_calls(&s.timer, &s.what, 2000, &n_calls, &ns), 7);
+	assert_int_equal(sl__timer_choose_n_calls(&s.timer, &s.what, 2000,
+						  &n_calls, &ns),
+			 7);
 }
 
 int

@@ -47,7 +47,8 @@ predict(struct listed *l, uint64_t cache_bytes)
 		.levels = {{.level = SL_LEVEL_L1, .size_bytes = cache_bytes},
 			   {.level = SL_LEVEL_DRAM, .size_bytes = UINT64_MAX}},
 	};
-	if (sl__profile_predict_traffic(&l->profile, l->planned.plan, &l->arena, &err))
+	if (sl__profile_predict_traffic(&l->profile, l->planned.plan, &l->arena,
+					&err))
 		fail_msg("%s", err.text);
 }
 
@@ -173,9 +174,9 @@ test_without_ceilings_nothing_is_said(void **state)
 
 	(void)state;
 	start(&l, forked);
-	assert_int_equal(
-		sl__profile_predict_traffic(&l.profile, l.planned.plan, &l.arena, &err),
-		SL_OK);
+	assert_int_equal(sl__profile_predict_traffic(&l.profile, l.planned.plan,
+						     &l.arena, &err),
+			 SL_OK);
 	assert_int_equal(l.ops[0].n_traffic, 0);
 	finish(&l);
 }

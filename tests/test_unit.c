@@ -54,10 +54,14 @@ a_unit_can_be_asked_for(void **state)
 	struct sl__text text;
 
 	(void)state;
-	assert_string_equal(sl__time_text_in_unit(&text, 1.5e6, "us"), "1500 µs");
-	assert_string_equal(sl__time_text_in_unit(&text, 1.5e6, "µs"), "1500 µs");
-	assert_string_equal(sl__time_text_in_unit(&text, 1.5e6, "s"), "0.001500 s");
-	assert_string_equal(sl__time_text_in_unit(&text, 1.5e6, "parsec"), "1.500 ms");
+	assert_string_equal(sl__time_text_in_unit(&text, 1.5e6, "us"),
+			    "1500 µs");
+	assert_string_equal(sl__time_text_in_unit(&text, 1.5e6, "µs"),
+			    "1500 µs");
+	assert_string_equal(sl__time_text_in_unit(&text, 1.5e6, "s"),
+			    "0.001500 s");
+	assert_string_equal(sl__time_text_in_unit(&text, 1.5e6, "parsec"),
+			    "1.500 ms");
 	assert_string_equal(sl__unit_of_time(2e3), "µs");
 }
 
@@ -97,17 +101,21 @@ a_mean_stands_with_its_deviation(void **state)
 	struct sl__text text;
 
 	(void)state;
-	assert_string_equal(sl__time_mean_std_text(&text, 79.54e6, 19.38e6, NULL),
-			    "80 ms ± 19 ms");
-	assert_string_equal(sl__time_mean_std_text(&text, 10.123e6, 5.1e4, NULL),
-			    "10.12 ms ± 0.05 ms");
+	assert_string_equal(
+		sl__time_mean_std_text(&text, 79.54e6, 19.38e6, NULL),
+		"80 ms ± 19 ms");
+	assert_string_equal(
+		sl__time_mean_std_text(&text, 10.123e6, 5.1e4, NULL),
+		"10.12 ms ± 0.05 ms");
 	assert_string_equal(sl__time_mean_std_text(&text, 2e9, 1e6, "ms"),
 			    "2000.0 ms ± 1.0 ms");
-	assert_string_equal(sl__time_mean_std_text(&text, 5e6, (double)NAN, NULL),
-			    "5.000 ms");
+	assert_string_equal(
+		sl__time_mean_std_text(&text, 5e6, (double)NAN, NULL),
+		"5.000 ms");
 	assert_string_equal(sl__time_mean_std_text(&text, 5e6, 0, NULL),
 			    "5.000 ms ± 0.000 ms");
-	assert_string_equal(sl__time_mean_std_text(&text, (double)NAN, 1, NULL), "-");
+	assert_string_equal(sl__time_mean_std_text(&text, (double)NAN, 1, NULL),
+			    "-");
 }
 
 /* A half-width of 95 rounds to tens, one of 950 to hundreds: of 10 nothing
@@ -170,7 +178,8 @@ ratios_have_no_unit(void **state)
 	assert_string_equal(sl__ratio_estimate(&text, &e),
 			    "1.0213 [1.0187, 1.0240]");
 	assert_string_equal(sl__ratio_value(&text, &e), "1.0213");
-	assert_string_equal(sl__ratio_bounds_text(&text, &e), "[1.0187, 1.0240]");
+	assert_string_equal(sl__ratio_bounds_text(&text, &e),
+			    "[1.0187, 1.0240]");
 	assert_string_equal(sl__ratio_estimate(&text, &few),
 			    "1.021 [needs n >= 6]");
 }

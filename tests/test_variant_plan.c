@@ -110,8 +110,9 @@ one_thread_does_the_same(void **state)
 	(void)state;
 	start(&f, open_batch, 4, 2);
 	how = options(&f);
-	assert_int_equal(sl__variant_open_one_thread(&f.variant, &how, &f.arena, NULL),
-			 SL_OK);
+	assert_int_equal(
+		sl__variant_open_one_thread(&f.variant, &how, &f.arena, NULL),
+		SL_OK);
 	assert_null(f.variant.absent);
 	assert_ptr_not_equal(f.variant.plan, f.subject.plan);
 	assert_int_equal(sl_plan_n_threads(f.variant.plan), 1);
@@ -121,8 +122,9 @@ one_thread_does_the_same(void **state)
 	/* A plan of one thread is its own. */
 	start(&f, open_batch, 4, 1);
 	how = options(&f);
-	assert_int_equal(sl__variant_open_one_thread(&f.variant, &how, &f.arena, NULL),
-			 SL_OK);
+	assert_int_equal(
+		sl__variant_open_one_thread(&f.variant, &how, &f.arena, NULL),
+		SL_OK);
 	assert_ptr_equal(f.variant.plan, f.subject.plan);
 	assert_null(f.variant.subject.plan);
 	assert_paired(&f, 1);
@@ -140,9 +142,9 @@ twice_the_batch_is_twice_the_work(void **state)
 	(void)state;
 	start(&f, open_batch, 3, 1);
 	how = options(&f);
-	assert_int_equal(
-		sl__variant_open_double_batch(&f.variant, &how, 0, &f.arena, NULL),
-		SL_OK);
+	assert_int_equal(sl__variant_open_double_batch(&f.variant, &how, 0,
+						       &f.arena, NULL),
+			 SL_OK);
 	assert_null(f.variant.absent);
 	assert_paired(&f, 2);
 	assert_int_equal(sl_plan_input(f.variant.plan, "x", &x, NULL, NULL),
@@ -183,17 +185,18 @@ algorithms_are_taken_over(void **state)
 	f.plan.flags = 0;
 	f.plan.cache_folder = folder;
 	assert_int_equal(
-		sl__subject_model_open(&f.subject, f.g->graph,
-				 &(struct sl__subject_model_options){.plan = &f.plan},
-				 NULL),
+		sl__subject_model_open(
+			&f.subject, f.g->graph,
+			&(struct sl__subject_model_options){.plan = &f.plan},
+			NULL),
 		SL_OK);
 	assert_int_equal(
 		sl__choices_new(&known, &f.subject.plan->options, NULL), SL_OK);
 	assert_true(known->n > 0);
 	how = options(&f);
-	assert_int_equal(
-		sl__variant_open_double_batch(&f.variant, &how, 0, &f.arena, NULL),
-		SL_OK);
+	assert_int_equal(sl__variant_open_double_batch(&f.variant, &how, 0,
+						       &f.arena, NULL),
+			 SL_OK);
 	assert_null(f.variant.absent);
 	for (size_t i = 0; i < how.n; i++)
 		assert_true(f.variant.is_same[i]);
@@ -212,8 +215,8 @@ why_none(struct fixture *f, double plan_ns)
 {
 	struct sl__variant_options how = options(f);
 
-	assert_int_equal(sl__variant_open_double_batch(&f->variant, &how, plan_ns,
-					     &f->arena, NULL),
+	assert_int_equal(sl__variant_open_double_batch(
+				 &f->variant, &how, plan_ns, &f->arena, NULL),
 			 SL_OK);
 	assert_null(f->variant.plan);
 	assert_non_null(f->variant.absent);

@@ -149,8 +149,10 @@ gates(void **state)
 	assert_true(isinf(sl__swish(INFINITY, 1)));
 	assert_true(isnan(sl__gelu(NAN)) && isnan(sl__tanh_gelu(NAN)));
 	assert_true(isnan(sl__hard_swish(NAN)) && isnan(sl__swish(NAN, 1)));
-	assert_true(isnan(sl__max_or_nan(1, NAN)) && isnan(sl__max_or_nan(NAN, 1)));
-	assert_true(isnan(sl__min_or_nan(1, NAN)) && isnan(sl__min_or_nan(NAN, 1)));
+	assert_true(isnan(sl__max_or_nan(1, NAN)) &&
+		    isnan(sl__max_or_nan(NAN, 1)));
+	assert_true(isnan(sl__min_or_nan(1, NAN)) &&
+		    isnan(sl__min_or_nan(NAN, 1)));
 }
 
 /* All f16 there are, there and back; and f32 around what they round to. */

@@ -140,7 +140,8 @@ apart_are_alone(void **state)
 	struct graph_text *g = graph_text_with(products, NULL);
 	struct sl_plan *apart = plan_with(g->graph, NULL, SL__PLAN_OWN_WEIGHTS);
 	struct sl_plan *first = plan_of(g->graph, NULL);
-	struct sl_plan *second = plan_with(g->graph, NULL, SL__PLAN_OWN_WEIGHTS);
+	struct sl_plan *second =
+		plan_with(g->graph, NULL, SL__PLAN_OWN_WEIGHTS);
 
 	(void)state;
 	assert_int_equal(found_bytes(apart), 0);

@@ -124,9 +124,9 @@ widens_what_is_computed_in(void **state)
 			   "y = Add a m\nout y\n",
 			   SL__OPTIMIZE_NO_FUSION);
 	assert_string_equal(r.nodes, "Cast[] LayerNormalization Add Cast[]");
-	assert_int_equal(
-		sl__attribute_int(rewritten_maker(&r, "a"), "stash_type", SL_DTYPE_NONE),
-		SL_DTYPE_F32);
+	assert_int_equal(sl__attribute_int(rewritten_maker(&r, "a"),
+					   "stash_type", SL_DTYPE_NONE),
+			 SL_DTYPE_F32);
 	rewritten_evaluate(&r, 4 * 0x1p-11);
 	rewritten_free(&r);
 }

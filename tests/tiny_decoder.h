@@ -87,7 +87,8 @@ tiny_decoder(enum tiny_kind kind)
 		batch, kind == TINY_STEP ? 1 : sl_builder_symbol(b, "seq", 8)};
 	int64_t all[] = {batch, sl_builder_symbol(b, "total", 0)};
 	int tokens = sl_builder_input(b, "input_ids", SL_DTYPE_I64, 2, dims);
-	int table = sl__builder_embedding_weight(b, "words", TINY_WORDS, TINY_WIDTH, 1);
+	int table = sl__builder_embedding_weight(b, "words", TINY_WORDS,
+						 TINY_WIDTH, 1);
 	int x = sl__builder_gather(b, table, tokens), mask = -1, qkv[3];
 
 	if (kind == TINY_CACHED) {
@@ -98,10 +99,11 @@ tiny_decoder(enum tiny_kind kind)
 						     SL_DTYPE_I64, 2, all));
 		x = sl__builder_op2(
 			b, "Add", x,
-			sl__builder_gather(b,
-					   sl__builder_embedding_weight(b, "places", 64,
+			sl__builder_gather(
+				b,
+				sl__builder_embedding_weight(b, "places", 64,
 							     TINY_WIDTH, 1),
-					   places));
+				places));
 	} else if (kind == TINY_PLAIN) {
 		mask = sl__builder_causal_mask(b, tokens, 1);
 	}

@@ -214,7 +214,8 @@ build(const struct sl_allocator *allocator, const char *inner_name)
 	uint32_t body, x, hidden, y, inner;
 
 	assert_int_equal(sl__graph_new(&graph, allocator, NULL), 0);
-	assert_int_equal(sl__graph_intern_symbol(graph, &dims[0], "batch", NULL), 0);
+	assert_int_equal(
+		sl__graph_intern_symbol(graph, &dims[0], "batch", NULL), 0);
 	x = add_input(graph, "x", dims);
 	hidden = add_value(graph, "hidden", 0);
 	declare(graph, hidden, SL_DTYPE_F32, 2, dims);

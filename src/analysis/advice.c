@@ -563,9 +563,9 @@ static double
 shared_ns(const struct adviser *a, const struct sl_operation *op)
 {
 	const struct sl_profile *p = a->profile;
-	double arithmetic_ns = op->n_calls * (double)op->executed_flops /
-			       sl__roofline_ceiling_upper(&p->ceilings.flops_per_s) *
-			       1e9;
+	double arithmetic_ns =
+		op->n_calls * (double)op->executed_flops /
+		sl__roofline_ceiling_upper(&p->ceilings.flops_per_s) * 1e9;
 
 	return fmax(arithmetic_ns, now_ns(a, op) / BATCH_TIMES);
 }
@@ -670,15 +670,16 @@ narrow_ns(const struct adviser *a, const struct sl_operation *op,
 	  const struct narrower *t)
 {
 	const struct sl_ceilings *c = &a->profile->ceilings;
-	double rate = sl__roofline_ceiling_upper(sl__roofline_peak(c, t->dtype));
+	double rate =
+		sl__roofline_ceiling_upper(sl__roofline_peak(c, t->dtype));
 	double least_ns = (double)op->executed_flops / rate * 1e9;
 
 	if (c->n_levels)
-		least_ns = fmax(
-			least_ns,
-			(double)op->n_bytes / t->by_bytes /
-				sl__roofline_ceiling_upper(&c->levels[0].bytes_per_s) *
-				1e9);
+		least_ns = fmax(least_ns,
+				(double)op->n_bytes / t->by_bytes /
+					sl__roofline_ceiling_upper(
+						&c->levels[0].bytes_per_s) *
+					1e9);
 	if (c->step_ns.n)
 		least_ns = fmax(least_ns, c->step_ns.needs_n ? c->step_ns.value
 							     : c->step_ns.lo);
@@ -751,7 +752,8 @@ advise_type(struct adviser *a, const struct narrower *t)
 		t->basis,
 		{(double)products.n, products.now_ns / a->iteration_ns,
 		 products.now_ns, products.least_ns,
-		 sl__roofline_ceiling_upper(sl__roofline_peak(c, t->dtype)), t->dtype},
+		 sl__roofline_ceiling_upper(sl__roofline_peak(c, t->dtype)),
+		 t->dtype},
 		{NULL}};
 	propose(a, &advice);
 }

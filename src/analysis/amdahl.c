@@ -129,7 +129,7 @@ add_row(struct sl__amdahl_rows *out, const struct candidate *c,
 
 enum sl_status
 sl__amdahl_rows_predict(struct sl__amdahl_rows *out, const struct sl_profile *p,
-	      struct sl__arena *arena, struct sl_error *err)
+			struct sl__arena *arena, struct sl_error *err)
 {
 	size_t most = p->n_operations + SL__AMDAHL_OPERATIONS, n;
 	struct candidate *list = sl__arena_array(arena, most, sizeof(*list));

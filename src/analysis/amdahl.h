@@ -35,12 +35,13 @@ struct sl__amdahl_rows {
  * books are there.  All storage is from 'arena'.
  */
 enum sl_status sl__amdahl_rows_predict(struct sl__amdahl_rows *out,
-			     const struct sl_profile *profile,
-			     struct sl__arena *arena,
-			     struct sl_error *err) SL_CHECKED;
+				       const struct sl_profile *profile,
+				       struct sl__arena *arena,
+				       struct sl_error *err) SL_CHECKED;
 
 /* Takes what ablation found into the rows; without it 'why' says why there is
  * no measurement (static). */
-void sl__amdahl_rows_add_ablation(struct sl__amdahl_rows *amdahl, const char *why);
+void sl__amdahl_rows_add_ablation(struct sl__amdahl_rows *amdahl,
+				  const char *why);
 
 #endif

@@ -74,7 +74,8 @@ batch_fact(const struct sl__bottleneck_evidence *c)
 
 /* What the experiment showed. */
 static struct sl_fact
-seen(const struct sl__bottleneck_evidence *c, enum sl_bound bound, enum sl__experiment trait)
+seen(const struct sl__bottleneck_evidence *c, enum sl_bound bound,
+     enum sl__experiment trait)
 {
 	const double *at = c->at_ns;
 	double t = in_place_ns(c);
@@ -301,7 +302,8 @@ const enum sl_level sl__memory_levels[SL__N_MEMORIES] = {
 	SL_LEVEL_L2, SL_LEVEL_L3, SL_LEVEL_DRAM};
 
 static void
-take_ceilings(struct sl__bottleneck_evidence *c, const struct sl_ceilings *ceilings)
+take_ceilings(struct sl__bottleneck_evidence *c,
+	      const struct sl_ceilings *ceilings)
 {
 	const struct sl_estimate *peak = sl__roofline_peak(ceilings, c->dtype);
 
@@ -355,8 +357,9 @@ case_of(struct sl__bottleneck_evidence *out, const struct sl_operation *op,
 }
 
 enum sl_status
-sl__bottleneck_judge(struct sl_judgement *out, const struct sl__bottleneck_evidence *c,
-	       struct sl__arena *arena, struct sl_error *err)
+sl__bottleneck_judge(struct sl_judgement *out,
+		     const struct sl__bottleneck_evidence *c,
+		     struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__bound_scores scores;
 
@@ -458,8 +461,9 @@ remark_absences(struct sl_profile *profile,
 }
 
 enum sl_status
-sl__profile_judge_bottlenecks(struct sl_profile *profile, const struct sl__diagnosis *diagnosis,
-	  struct sl__arena *arena, struct sl_error *err)
+sl__profile_judge_bottlenecks(struct sl_profile *profile,
+			      const struct sl__diagnosis *diagnosis,
+			      struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl_operation *ops = profile->operations;
 	const struct sl_hog_effect none = {(double)NAN, (double)NAN,
@@ -479,8 +483,9 @@ sl__profile_judge_bottlenecks(struct sl_profile *profile, const struct sl__diagn
 		case_of(&c, &ops[i], profile);
 		rc = sl__bottleneck_judge(&ops[i].judgement, &c, arena, err);
 		if (!rc)
-			rc = sl__judgement_cross_check(&ops[i].judgement, &ops[i],
-					       profile, arena, err);
+			rc = sl__judgement_cross_check(&ops[i].judgement,
+						       &ops[i], profile, arena,
+						       err);
 	}
 	return rc ? rc
 		  : sl__judge_model(&profile->verdict, profile, arena, err);

@@ -48,8 +48,8 @@ struct sl__bottleneck_evidence {
 /* The experiments, in the order in which they are spoken of. */
 enum sl__experiment {
 	SL__EXPERIMENT_ARITHMETIC = 0, /* share of that ceiling */
-	SL__EXPERIMENT_BYTES,          /* share of bandwidths, and where data fits */
-	SL__EXPERIMENT_SIZE,           /* against the least a step takes */
+	SL__EXPERIMENT_BYTES, /* share of bandwidths, and where data fits */
+	SL__EXPERIMENT_SIZE,  /* against the least a step takes */
 	SL__EXPERIMENT_WARM,
 	SL__EXPERIMENT_COLD,
 	SL__EXPERIMENT_HOG,
@@ -69,22 +69,23 @@ struct sl__bound_scores {
 /* Below it a judgement abstains. */
 #define SL__PROBABILITY_LEAST 0.7
 
-void sl__bottleneck_score(struct sl__bound_scores *out, const struct sl__bottleneck_evidence *c);
+void sl__bottleneck_score(struct sl__bound_scores *out,
+			  const struct sl__bottleneck_evidence *c);
 
 /* A judgement with its evidence, from 'arena'. */
 enum sl_status sl__bottleneck_judge(struct sl_judgement *out,
-			      const struct sl__bottleneck_evidence *c, struct sl__arena *arena,
-			      struct sl_error *err) SL_CHECKED;
+				    const struct sl__bottleneck_evidence *c,
+				    struct sl__arena *arena,
+				    struct sl_error *err) SL_CHECKED;
 
 /*
  * Judges every operation of a profile whose roofs are placed, and the model.
  * 'diagnosis' may be NULL; its responses must last as long as the profile.
  * step_ns of the ceilings may grow.
  */
-enum sl_status sl__profile_judge_bottlenecks(struct sl_profile *profile,
-			 const struct sl__diagnosis *diagnosis,
-			 struct sl__arena *arena,
-			 struct sl_error *err) SL_CHECKED;
+enum sl_status sl__profile_judge_bottlenecks(
+	struct sl_profile *profile, const struct sl__diagnosis *diagnosis,
+	struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
 
 /* The model's verdict from its operations' judgements and the books. */
 enum sl_status sl__judge_model(struct sl_finding *out,

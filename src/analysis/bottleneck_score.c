@@ -57,7 +57,8 @@ cost(double x, struct range r, double deviation)
 }
 
 static double
-deviation_of(const struct sl__bottleneck_evidence *c, double model, int a, int b)
+deviation_of(const struct sl__bottleneck_evidence *c, double model, int a,
+	     int b)
 {
 	double sa = c->spread[a], sb = c->spread[b];
 	double sum = model * model;
@@ -383,7 +384,8 @@ is_plain(struct sl__bound_scores *out, const struct view *v)
 }
 
 void
-sl__bottleneck_score(struct sl__bound_scores *out, const struct sl__bottleneck_evidence *c)
+sl__bottleneck_score(struct sl__bound_scores *out,
+		     const struct sl__bottleneck_evidence *c)
 {
 	double total[SL_N_BOUNDS] = {0}, sum = 0;
 	struct view v;

@@ -19,7 +19,8 @@ static const enum sl_event missing[SL__N_MEMORIES] = {
 	SL_EVENT_L1_MISSES, SL_EVENT_L2_MISSES, SL_EVENT_L3_MISSES};
 
 void
-sl__profile_attach_counts(struct sl_profile *profile, const struct sl__step_counts *counted)
+sl__profile_attach_counts(struct sl_profile *profile,
+			  const struct sl__step_counts *counted)
 {
 	struct sl_operation *ops = profile->operations;
 
@@ -303,9 +304,10 @@ append(const struct sl_fact **facts, size_t *n, struct sl_fact fact,
 }
 
 enum sl_status
-sl__judgement_cross_check(struct sl_judgement *judgement, const struct sl_operation *op,
-		  const struct sl_profile *profile, struct sl__arena *arena,
-		  struct sl_error *err)
+sl__judgement_cross_check(struct sl_judgement *judgement,
+			  const struct sl_operation *op,
+			  const struct sl_profile *profile,
+			  struct sl__arena *arena, struct sl_error *err)
 {
 	struct hearing h;
 	struct sl__counter_rates rates;

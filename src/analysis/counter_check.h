@@ -35,7 +35,7 @@
 /* Hands what was counted to the profile and the operations that were;
  * 'counted' and what it points to last as long as the profile. */
 void sl__profile_attach_counts(struct sl_profile *profile,
-		     const struct sl__step_counts *counted);
+			       const struct sl__step_counts *counted);
 
 /* What the counters of an operation say; NaN where they do not. */
 struct sl__counter_rates {
@@ -51,10 +51,10 @@ void sl__counter_rates_of(struct sl__counter_rates *out,
 /* Checks the operation's judgement, which may be 'judgement'; nothing where it
  * has no counts.  Facts are from 'arena'. */
 enum sl_status sl__judgement_cross_check(struct sl_judgement *judgement,
-				 const struct sl_operation *op,
-				 const struct sl_profile *profile,
-				 struct sl__arena *arena,
-				 struct sl_error *err) SL_CHECKED;
+					 const struct sl_operation *op,
+					 const struct sl_profile *profile,
+					 struct sl__arena *arena,
+					 struct sl_error *err) SL_CHECKED;
 
 /* Fills measured_bytes of all traffic that was predicted: lines counted, or
  * why there are none. */

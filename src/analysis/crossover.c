@@ -146,7 +146,7 @@ changes(struct sl_micro_crossover *crossover,
 	case SL_MICRO_CROSSOVER_CLASS:
 		crossover->is_sure = a->is_sure && b->is_sure;
 		return !sl__micro_has_same_verdict(series, crossover->before,
-					   crossover->at);
+						   crossover->at);
 	case SL_MICRO_CROSSOVER_ROOF:
 		return a->roof && b->roof &&
 		       is_compute_roof(a) != is_compute_roof(b);

@@ -37,7 +37,8 @@ void sl__micro_crossovers(struct sl_micro_series *series,
 
 /* What to optimise at the largest size of a series whose points are
  * classified. */
-enum sl_micro_focus sl__micro_optimization_focus(const struct sl_micro_series *series);
+enum sl_micro_focus
+sl__micro_optimization_focus(const struct sl_micro_series *series);
 
 /* Finds most and least efficient, at the largest sizes. */
 void sl__micro_find_best_and_worst(struct sl_microbench *out);

@@ -99,7 +99,8 @@ sl__work_new_tokens(const struct sl__work_law *law, int64_t first, int64_t last)
 
 /* Passes of first to last tokens with a cache, one new token each. */
 static double
-newest_flops(const struct sl__kv_cache_effect_sources *s, int64_t first, int64_t last)
+newest_flops(const struct sl__kv_cache_effect_sources *s, int64_t first,
+	     int64_t last)
 {
 	if (s->work_with && !s->work_with->absent)
 		return sl__work_passes(&s->work_with->law, first, last);
@@ -133,14 +134,15 @@ bound(struct sl_cache_effect *out, const struct sl__kv_cache_effect_sources *s)
 	int64_t last = s->prompt + s->n_tokens - 1;
 	double n = (double)(s->n_tokens - 1);
 	double context = (double)s->prompt + (double)s->n_tokens / 2;
-	double peak =
-		sl__roofline_ceiling_upper(sl__roofline_peak(s->ceilings, s->dtype));
+	double peak = sl__roofline_ceiling_upper(
+		sl__roofline_peak(s->ceilings, s->dtype));
 	double flops = newest_flops(s, s->prompt + 1, last) / n;
 	double least_s;
 
 	out->step_bytes = s->once_bytes.value +
 			  context * s->bytes_per_token.value * (double)s->batch;
-	out->bytes_per_s = sl__roofline_bandwidth_at_size(s->ceilings, out->step_bytes);
+	out->bytes_per_s =
+		sl__roofline_bandwidth_at_size(s->ceilings, out->step_bytes);
 	least_s = fmax(flops / peak, out->step_bytes / out->bytes_per_s);
 	out->most_roofline = s->without->further_ns.value / 1e9 / least_s;
 }
@@ -183,7 +185,8 @@ ratio_of(const struct sl_estimate *without, const struct sl_estimate *with)
 }
 
 static void
-measure(struct sl_cache_effect *out, const struct sl__kv_cache_effect_sources *s)
+measure(struct sl_cache_effect *out,
+	const struct sl__kv_cache_effect_sources *s)
 {
 	out->measured_absent = "the model was not run with a cache";
 	if (!s->with)
@@ -199,7 +202,7 @@ measure(struct sl_cache_effect *out, const struct sl__kv_cache_effect_sources *s
 
 void
 sl__kv_cache_effect_of(struct sl_cache_effect *out,
-		    const struct sl__kv_cache_effect_sources *s)
+		       const struct sl__kv_cache_effect_sources *s)
 {
 	const double none = (double)NAN;
 
@@ -461,9 +464,10 @@ set_step(struct sl_decode_step *out, const struct sl__loop_point *p)
 }
 
 enum sl_status
-sl__decoding_summarize(struct sl_decoding *out, const struct sl__decode_timings *loop,
-		int64_t prompt, int64_t n_tokens, struct sl__arena *arena,
-		struct sl_error *err)
+sl__decoding_summarize(struct sl_decoding *out,
+		       const struct sl__decode_timings *loop, int64_t prompt,
+		       int64_t n_tokens, struct sl__arena *arena,
+		       struct sl_error *err)
 {
 	struct sl_decode_step *steps =
 		sl__arena_array(arena, loop->n_points, sizeof(*steps));
@@ -495,8 +499,9 @@ sl__decoding_summarize(struct sl_decoding *out, const struct sl__decode_timings 
 }
 
 void
-sl__decoding_count_flops(struct sl_decoding *d, const struct sl__decode_loop_flops *work,
-	       int64_t prompt, int64_t n_tokens)
+sl__decoding_count_flops(struct sl_decoding *d,
+			 const struct sl__decode_loop_flops *work,
+			 int64_t prompt, int64_t n_tokens)
 {
 	const struct sl__work_law *law = &work->law;
 	int64_t last = prompt + n_tokens - 1;

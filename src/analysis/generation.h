@@ -18,7 +18,7 @@ struct sl__work_law {
 /* The law through counts at 'first' and the next three sizes; 0 where no such
  * law gives all four. */
 int sl__work_law_fit(struct sl__work_law *out, const double flops[4],
-		    int64_t first);
+		     int64_t first);
 
 /* A pass that computes all n tokens. */
 double sl__work_pass(const struct sl__work_law *law, int64_t n);
@@ -31,7 +31,7 @@ double sl__work_passes(const struct sl__work_law *law, int64_t first,
  * layers, and one query against n keys.  The rest is what the pass before did
  * already, and queries against a key that their mask hides. */
 double sl__work_new_tokens(const struct sl__work_law *law, int64_t first,
-			int64_t last);
+			   int64_t last);
 
 /* How the FLOPs of a loop's passes grow with the context. */
 struct sl__decode_loop_flops {
@@ -43,14 +43,15 @@ struct sl__decode_loop_flops {
 
 /* Fills everything of a loop but its name and FLOPs from its visits. */
 enum sl_status sl__decoding_summarize(struct sl_decoding *out,
-			       const struct sl__decode_timings *loop,
-			       int64_t prompt, int64_t n_tokens,
-			       struct sl__arena *arena,
-			       struct sl_error *err) SL_CHECKED;
+				      const struct sl__decode_timings *loop,
+				      int64_t prompt, int64_t n_tokens,
+				      struct sl__arena *arena,
+				      struct sl_error *err) SL_CHECKED;
 
 /* Fills the loop's FLOPs and those of its passes. */
-void sl__decoding_count_flops(struct sl_decoding *out, const struct sl__decode_loop_flops *work,
-		    int64_t prompt, int64_t n_tokens);
+void sl__decoding_count_flops(struct sl_decoding *out,
+			      const struct sl__decode_loop_flops *work,
+			      int64_t prompt, int64_t n_tokens);
 
 /* What the effect of a cache is computed from; 'with' and its work are NULL
  * where it was not run. */
@@ -66,6 +67,6 @@ struct sl__kv_cache_effect_sources {
 };
 
 void sl__kv_cache_effect_of(struct sl_cache_effect *out,
-			 const struct sl__kv_cache_effect_sources *sources);
+			    const struct sl__kv_cache_effect_sources *sources);
 
 #endif

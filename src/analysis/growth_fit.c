@@ -176,8 +176,8 @@ find_tail(struct sl_sweep_exponent *out, const double *x, const double *y,
 }
 
 void
-sl__growth_fit_power_law(struct sl_sweep_exponent *out, const double *x, const double *y,
-	       size_t n, int may_be_fixed)
+sl__growth_fit_power_law(struct sl_sweep_exponent *out, const double *x,
+			 const double *y, size_t n, int may_be_fixed)
 {
 	struct sl__affine_power_fit affine;
 	struct sl__line_fit power;
@@ -208,8 +208,8 @@ sl__growth_fit_power_law(struct sl_sweep_exponent *out, const double *x, const d
 }
 
 struct sl_estimate
-sl__growth_gain_per_doubling(const struct sl_estimate *a, const struct sl_estimate *b,
-		double times)
+sl__growth_gain_per_doubling(const struct sl_estimate *a,
+			     const struct sl_estimate *b, double times)
 {
 	double power = log(2) / log(times);
 	struct sl_estimate e = sl__no_estimate();
@@ -239,7 +239,7 @@ sl__growth_knee(struct sl_sweep_knee *out, const double *x,
 	out->is_proved = 1;
 	for (size_t i = 0; i + 1 < n; i++) {
 		gain = sl__growth_gain_per_doubling(&rates[i], &rates[i + 1],
-				       x[i + 1] / x[i]);
+						    x[i + 1] / x[i]);
 		if (gain.value > SL__KNEE_GAIN) {
 			knee = i + 1;
 			out->is_proved = gain.lo > SL__KNEE_GAIN;
@@ -269,8 +269,9 @@ is_within(struct sl_sweep_best *out, const struct sl_sweep_point *p,
 }
 
 void
-sl__sweep_best_point(struct sl_sweep_best *out, const struct sl_sweep_point *points,
-		size_t n, double memory_bytes, double latency_s)
+sl__sweep_best_point(struct sl_sweep_best *out,
+		     const struct sl_sweep_point *points, size_t n,
+		     double memory_bytes, double latency_s)
 {
 	const struct sl_sweep_point *best = NULL;
 	size_t n_measured = 0;

@@ -18,7 +18,8 @@
  * as sure as those that have one; where none has, Student's stands alone.  One
  * or two visits: the span of their intervals.  n 0 gives n 0 and NaN.
  */
-struct sl_estimate sl__visits_pool_estimates(const struct sl_estimate *visits, size_t n);
+struct sl_estimate sl__visits_pool_estimates(const struct sl_estimate *visits,
+					     size_t n);
 
 /*
  * Fills exponent, offset, scale, deviation, tail and absent of 'out' from
@@ -27,11 +28,12 @@ struct sl_estimate sl__visits_pool_estimates(const struct sl_estimate *visits, s
  * four places and the F test says that it is needed (5 %).
  */
 void sl__growth_fit_power_law(struct sl_sweep_exponent *out, const double *x,
-		    const double *y, size_t n, int may_be_fixed);
+			      const double *y, size_t n, int may_be_fixed);
 
 /* How much a rate grows from a to b as if their sizes were one doubling. */
 struct sl_estimate sl__growth_gain_per_doubling(const struct sl_estimate *a,
-				   const struct sl_estimate *b, double times);
+						const struct sl_estimate *b,
+						double times);
 
 /* The knee of rates at sizes x, ascending. */
 void sl__growth_knee(struct sl_sweep_knee *out, const double *x,
@@ -43,7 +45,7 @@ void sl__growth_knee(struct sl_sweep_knee *out, const double *x,
  * other.
  */
 void sl__sweep_best_point(struct sl_sweep_best *out,
-		     const struct sl_sweep_point *points, size_t n,
-		     double memory_bytes, double latency_s);
+			  const struct sl_sweep_point *points, size_t n,
+			  double memory_bytes, double latency_s);
 
 #endif

@@ -63,7 +63,8 @@ describe_output(struct lister *l, struct sl_layer *layer,
 		if (node->outputs[k] != SL__NONE &&
 		    sl__type_bytes(&l->survey->shapes->types[node->outputs[k]],
 				   &n))
-			layer->output_bytes = sl__saturating_add(layer->output_bytes, n);
+			layer->output_bytes =
+				sl__saturating_add(layer->output_bytes, n);
 	}
 	return layer->output_shape && !l->survey->shapes->is_short
 		       ? SL_OK
@@ -90,7 +91,8 @@ add_layer(struct lister *l, uint32_t id)
 	layer->dtype = dtype_of(l, node);
 	layer->is_causal = l->survey->attentions.is_causal[id];
 	/* Of a loop of unknown length one turn's traffic is all there is. */
-	sl__cost_add_calls(&layer->cost, &costs->per_call[id], n_calls ? n_calls : 1);
+	sl__cost_add_calls(&layer->cost, &costs->per_call[id],
+			   n_calls ? n_calls : 1);
 	if (!n_calls)
 		layer->cost.macs = layer->cost.fma = layer->cost.mul =
 			layer->cost.add = layer->cost.div = layer->cost.exp =
@@ -153,8 +155,10 @@ attribute_parameters(struct lister *l)
 		if (t && roles->role[v] == SL_ROLE_WEIGHT &&
 		    roles->first_user[v] != SL__NONE)
 			l->parameters[roles->first_user[v]] =
-				sl__saturating_add(l->parameters[roles->first_user[v]],
-					 sl__parameter_n_elements(roles, l->graph, v));
+				sl__saturating_add(
+					l->parameters[roles->first_user[v]],
+					sl__parameter_n_elements(roles,
+								 l->graph, v));
 	}
 	return SL_OK;
 }
@@ -218,8 +222,8 @@ take_coverage(struct lister *l)
 		struct sl_ledger_side *side = sides[layer->cost.basis];
 
 		side->n_nodes++;
-		side->n_bytes =
-			sl__saturating_add(side->n_bytes, sl_cost_bytes(&layer->cost));
+		side->n_bytes = sl__saturating_add(side->n_bytes,
+						   sl_cost_bytes(&layer->cost));
 		if (layer->cost.basis != SL_BASIS_COUNTED)
 			rc = note_why(l, &seen, names, layer);
 	}
@@ -246,9 +250,10 @@ add_to_group(struct sl_layer_group *g, const struct sl_layer *layer)
 	g->n_layers++;
 	g->parameters = sl__saturating_add(g->parameters, layer->parameters);
 	g->macs = sl__saturating_add(g->macs, layer->cost.macs);
-	g->operations =
-		sl__saturating_add(g->operations, sl_cost_operations(&layer->cost));
-	g->n_bytes = sl__saturating_add(g->n_bytes, sl_cost_bytes(&layer->cost));
+	g->operations = sl__saturating_add(g->operations,
+					   sl_cost_operations(&layer->cost));
+	g->n_bytes =
+		sl__saturating_add(g->n_bytes, sl_cost_bytes(&layer->cost));
 	g->share += layer->share;
 }
 
@@ -300,8 +305,9 @@ group(struct lister *l, key_function *key,
 }
 
 enum sl_status
-sl__inspection_fill_layers(struct sl_inspection *out, const struct sl__static_analysis *survey,
-	      struct sl__arena *arena, struct sl_error *err)
+sl__inspection_fill_layers(struct sl_inspection *out,
+			   const struct sl__static_analysis *survey,
+			   struct sl__arena *arena, struct sl_error *err)
 {
 	struct lister l = {.survey = survey,
 			   .graph = survey->graph,
@@ -410,7 +416,7 @@ let_go_behind(const struct sl__tensor *t, uint64_t at)
 
 	if (at && at % STRETCH == 0)
 		sl__tensor_release_pages(t, (at - STRETCH) * element,
-				  STRETCH * element);
+					 STRETCH * element);
 }
 
 static void
@@ -512,8 +518,9 @@ sl__weight_row_compute(struct sl_weight_row *out, const struct sl__tensor *t)
 
 enum sl_status
 sl__weight_rows_compute(const struct sl_weight_row **out, size_t *n,
-	       const struct sl_graph *graph, const struct sl__roles *roles,
-	       struct sl__arena *arena, struct sl_error *err)
+			const struct sl_graph *graph,
+			const struct sl__roles *roles, struct sl__arena *arena,
+			struct sl_error *err)
 {
 	struct sl_weight_row *rows;
 	size_t n_rows = 0;

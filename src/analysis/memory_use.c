@@ -49,8 +49,9 @@ input_name(const struct sl__program *p, uint32_t buffer)
 }
 
 static const char *
-tensor_name(const struct sl__program *p, const struct sl__tensor_lifetime *tensor,
-	    size_t step, struct sl__arena *arena)
+tensor_name(const struct sl__program *p,
+	    const struct sl__tensor_lifetime *tensor, size_t step,
+	    struct sl__arena *arena)
 {
 	uint32_t base = p->buffers[tensor->buffer].base;
 	const char *name = tensor->is_input ? input_name(p, tensor->buffer)
@@ -101,7 +102,8 @@ list_alive(struct sl_memory_use *out, const struct sl__program *p,
 		const struct sl__tensor_lifetime *tensor = &seen->tensors[i];
 		uint64_t n_bytes = sl__tensor_lifetime_bytes(tensor);
 
-		if (!n_bytes || !sl__tensor_lifetime_includes(tensor, seen->peak))
+		if (!n_bytes ||
+		    !sl__tensor_lifetime_includes(tensor, seen->peak))
 			continue;
 		*category_of(out, p, tensor) += n_bytes;
 		alive[n].n_bytes = n_bytes;
@@ -440,8 +442,8 @@ list_impossible(struct sl_profile *profile, struct sl__arena *arena,
 }
 
 enum sl_status
-sl__profile_fill_live_memory(struct sl_profile *profile, struct sl__arena *arena,
-		    struct sl_error *err)
+sl__profile_fill_live_memory(struct sl_profile *profile,
+			     struct sl__arena *arena, struct sl_error *err)
 {
 	const struct sl_memory_use *use = &profile->memory;
 	struct sl_operation *operations = profile->operations;

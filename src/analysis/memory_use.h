@@ -31,8 +31,8 @@ enum sl_status sl__memory_use_of(struct sl_memory_use *out,
 /* Tells the rest of the profile, whose memory is filled: what was alive while
  * each operation ran (they are by step), and what cannot be. */
 enum sl_status sl__profile_fill_live_memory(struct sl_profile *profile,
-				   struct sl__arena *arena,
-				   struct sl_error *err) SL_CHECKED;
+					    struct sl__arena *arena,
+					    struct sl_error *err) SL_CHECKED;
 
 /*
  * Checks live <= planned <= reserved, which is the sum of its parts, the

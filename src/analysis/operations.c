@@ -145,8 +145,8 @@ describe(const struct lister *l, struct sl_operation *op, size_t i,
 	if (!rc && step.path == SL_PATH_STEPWISE)
 		rc = count_body(l, op, &step, err);
 	if (!rc && step.n_covers)
-		op->module =
-			sl__node_module_path(l->arena, &graph->nodes[step.covers[0]]);
+		op->module = sl__node_module_path(
+			l->arena, &graph->nodes[step.covers[0]]);
 	if (!rc && (!op->name || !op->type || !op->kernel || !op->module ||
 		    !op->output_shape))
 		rc = sl__fail_nomem(err);

@@ -66,7 +66,7 @@ static int
 is_parameter(const struct reader *r, uint32_t node, uint32_t i)
 {
 	struct sl__rule_context call = {.shapes = r->shapes,
-				.node = &r->graph->nodes[node]};
+					.node = &r->graph->nodes[node]};
 
 	return sl__in_is_parameter(&call, i);
 }
@@ -495,7 +495,8 @@ static enum sl_status
 prepare(struct reader *r, struct sl__arena *arena, struct sl_error *err)
 {
 	size_t n = r->graph->n_nodes;
-	enum sl_status rc = sl__execution_order_find(&r->steps, r->graph, arena, err);
+	enum sl_status rc =
+		sl__execution_order_find(&r->steps, r->graph, arena, err);
 
 	if (!rc)
 		rc = sl__value_users_find(&r->users, r->graph, arena, err);
@@ -525,7 +526,8 @@ find_attentions(struct reader *r, struct sl__arena *arena, struct sl_error *err)
 	struct sl__roles roles = {.role = sl__arena_array(arena,
 							  r->graph->n_values,
 							  sizeof(*roles.role))};
-	struct sl__cost_analysis_inputs forward = {r->shapes, &r->costs, &r->steps, &roles};
+	struct sl__cost_analysis_inputs forward = {r->shapes, &r->costs,
+						   &r->steps, &roles};
 
 	if (!roles.role)
 		return sl__fail_nomem(err);
@@ -568,7 +570,7 @@ part_of_step(const struct reader *r, const struct sl__step *step)
 
 enum sl_status
 sl__network_parts_classify(enum sl_part *parts, const struct sl_plan *plan,
-	     struct sl__arena *scratch, struct sl_error *err)
+			   struct sl__arena *scratch, struct sl_error *err)
 {
 	const struct sl__program *p = plan->current;
 	struct reader r = {.graph = p->graph};
@@ -591,8 +593,9 @@ out:
 }
 
 enum sl_status
-sl__profile_fill_network_parts(struct sl_profile *profile, const struct sl_plan *plan,
-	       struct sl__arena *scratch, struct sl_error *err)
+sl__profile_fill_network_parts(struct sl_profile *profile,
+			       const struct sl_plan *plan,
+			       struct sl__arena *scratch, struct sl_error *err)
 {
 	struct sl_operation *ops = profile->operations;
 	enum sl_part *parts =

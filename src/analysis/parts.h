@@ -10,14 +10,15 @@
  * nodes do and how they are connected; names are not looked at.  parts.c says
  * by which rules.
  */
-enum sl_status sl__network_parts_classify(enum sl_part *parts, const struct sl_plan *plan,
-			    struct sl__arena *scratch,
-			    struct sl_error *err) SL_CHECKED;
+enum sl_status sl__network_parts_classify(enum sl_part *parts,
+					  const struct sl_plan *plan,
+					  struct sl__arena *scratch,
+					  struct sl_error *err) SL_CHECKED;
 
 /* The same into the operations of a profile of that plan. */
 enum sl_status sl__profile_fill_network_parts(struct sl_profile *profile,
-			      const struct sl_plan *plan,
-			      struct sl__arena *scratch,
-			      struct sl_error *err) SL_CHECKED;
+					      const struct sl_plan *plan,
+					      struct sl__arena *scratch,
+					      struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -93,7 +93,8 @@ sl__roofline_ceiling_upper(const struct sl_estimate *ceiling)
 }
 
 double
-sl__roofline_bandwidth_at_size(const struct sl_ceilings *ceilings, double n_bytes)
+sl__roofline_bandwidth_at_size(const struct sl_ceilings *ceilings,
+			       double n_bytes)
 {
 	size_t level = level_of(ceilings, n_bytes);
 
@@ -468,7 +469,7 @@ remark_nominal(struct sl_profile *profile, struct sl__arena *arena,
 
 enum sl_status
 sl__profile_flag_impossible(struct sl_profile *profile, struct sl__arena *arena,
-		  struct sl_error *err)
+			    struct sl_error *err)
 {
 	struct sl_operation *ops = profile->operations;
 	struct sl__facts found;

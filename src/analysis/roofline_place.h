@@ -44,7 +44,7 @@ double sl__roofline_ceiling_upper(const struct sl_estimate *ceiling);
 /* That of the smallest memory that holds so many bytes, by the threads'
  * parts. */
 double sl__roofline_bandwidth_at_size(const struct sl_ceilings *ceilings,
-			      double n_bytes);
+				      double n_bytes);
 
 /*
  * Looks at a placed profile (see roofline_place.h) for figures that this
@@ -57,7 +57,7 @@ double sl__roofline_bandwidth_at_size(const struct sl_ceilings *ceilings,
  * Nominal rates above the peak, as Winograd's, are a remark.
  */
 enum sl_status sl__profile_flag_impossible(struct sl_profile *profile,
-				 struct sl__arena *arena,
-				 struct sl_error *err) SL_CHECKED;
+					   struct sl__arena *arena,
+					   struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -51,8 +51,8 @@ struct axis {
 };
 
 static enum sl_status
-take_figures(struct axis *axis, size_t point, const struct sl__static_analysis *s,
-	     struct sl__arena *arena)
+take_figures(struct axis *axis, size_t point,
+	     const struct sl__static_analysis *s, struct sl__arena *arena)
 {
 	size_t n = s->graph->n_values;
 
@@ -71,7 +71,8 @@ take_figures(struct axis *axis, size_t point, const struct sl__static_analysis *
 		return SL_E_NOMEM;
 	/* Values of a fused graph have the model's numbers. */
 	if (n)
-		memcpy(axis->n_bytes[point], sl__static_analysis_liveness(s)->n_bytes,
+		memcpy(axis->n_bytes[point],
+		       sl__static_analysis_liveness(s)->n_bytes,
 		       n * sizeof(uint64_t));
 	return SL_OK;
 }
@@ -113,8 +114,8 @@ final_of(const struct sl_growth *g)
 }
 
 void
-sl__polynomial_interpolate(struct sl_growth *row, const double v[4], int64_t first,
-	       int64_t step)
+sl__polynomial_interpolate(struct sl_growth *row, const double v[4],
+			   int64_t first, int64_t step)
 {
 	double h = (double)step, n0 = (double)first;
 	double d1 = v[1] - v[0], d2 = v[2] - 2 * v[1] + v[0];
@@ -181,8 +182,8 @@ keep_shapes(struct sl_sizes *sizes, const struct sl_sizes *given,
 /* Options that bind all symbols as they are; *bound is their list. */
 static enum sl_status
 keep_sizes(struct sl_sizes *sizes, struct sl__shapes_options *options,
-	   const struct sl__static_analysis *survey, int64_t symbol, int64_t **bound,
-	   struct sl__arena *arena)
+	   const struct sl__static_analysis *survey, int64_t symbol,
+	   int64_t **bound, struct sl__arena *arena)
 {
 	const struct sl_graph *graph = survey->graph;
 	const struct sl__block *main = &graph->blocks[0];
@@ -232,7 +233,7 @@ sample(struct axis *axis, const struct sl__static_analysis *survey,
 		}
 		bound[axis->symbol - SL__SYMBOL_BASE] = size;
 		rc = sl__static_analysis_new(&point, survey->forward.steps,
-				    survey->forward.roles, &how, &why);
+					     survey->forward.roles, &how, &why);
 		if (rc == SL_E_NOMEM)
 			return SL_E_NOMEM;
 		if (rc) {
@@ -306,7 +307,8 @@ fill_rows(struct sl_growth *rows, const struct axis *axis,
 		n++;
 		if (row->absent)
 			continue;
-		sl__polynomial_interpolate(row, axis->values[f], axis->first, axis->step);
+		sl__polynomial_interpolate(row, axis->values[f], axis->first,
+					   axis->step);
 		if (f == SL_GROWTH_LIVE)
 			row->final_exponent =
 				degree_of(axis, survey->graph->n_values);
@@ -337,9 +339,9 @@ add_axis(struct sl_growth *rows, size_t *n, struct axis *axis,
 
 enum sl_status
 sl__static_cost_polynomials(const struct sl_growth **out, size_t *n,
-	      const struct sl__static_analysis *survey,
-	      const struct sl__shapes_options *options, struct sl__arena *arena,
-	      struct sl_error *err)
+			    const struct sl__static_analysis *survey,
+			    const struct sl__shapes_options *options,
+			    struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl_growth *rows =
 		sl__arena_array(arena, 3 * N_FIGURES, sizeof(*rows));

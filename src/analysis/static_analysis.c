@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* static_analysis.c - shapes, costs, attention and lifetimes, one after the other. */
+/* static_analysis.c - shapes, costs, attention and lifetimes, one after the
+ * other. */
 #include "analysis/static_analysis.h"
 #include "base/status.h"
 #include "graph/op_rules.h"
@@ -48,7 +49,8 @@ count(const struct sl_graph *graph, int is(const struct sl__node *node))
 /* Whether an operator took in a node of either kind: weights that are
  * quantized once and for all fuse nothing. */
 static int
-has_islands(const struct sl__fused_quantized_model *f, const struct sl_graph *model)
+has_islands(const struct sl__fused_quantized_model *f,
+	    const struct sl_graph *model)
 {
 	for (size_t i = 0; i < f->graph->n_nodes; i++) {
 		for (size_t k = 0; k < f->covers[i].n; k++) {
@@ -90,7 +92,8 @@ forget_contents(struct sl__shapes **out, const struct sl_graph *graph,
 }
 
 static enum sl_status
-rewrite(struct sl__fused_quantized_model *f, const struct sl__cost_analysis_inputs *model,
+rewrite(struct sl__fused_quantized_model *f,
+	const struct sl__cost_analysis_inputs *model,
 	const struct sl__shapes_options *options, struct sl__arena *arena,
 	struct sl_error *err)
 {
@@ -101,14 +104,16 @@ rewrite(struct sl__fused_quantized_model *f, const struct sl__cost_analysis_inpu
 	if (options->contents)
 		rc = forget_contents(&shapes, from, options, arena, err);
 	if (!rc)
-		rc = sl__fuse_quantized_for_cost(&f->graph, &f->covers, from,
-				       shapes ? shapes : model->shapes, err);
+		rc = sl__fuse_quantized_for_cost(
+			&f->graph, &f->covers, from,
+			shapes ? shapes : model->shapes, err);
 	sl__shapes_free(shapes);
 	return rc;
 }
 
 static enum sl_status
-fill_fused(struct sl__fused_quantized_model *f, const struct sl__cost_analysis_inputs *model,
+fill_fused(struct sl__fused_quantized_model *f,
+	   const struct sl__cost_analysis_inputs *model,
 	   const struct sl__shapes_options *options, struct sl__arena *arena,
 	   struct sl_error *err)
 {
@@ -148,7 +153,8 @@ fused_free(struct sl__fused_quantized_model *f)
  * 'options' points to outlive it, and so does 'arena'.
  */
 static enum sl_status
-fused_new(struct sl__fused_quantized_model **out, const struct sl__cost_analysis_inputs *model,
+fused_new(struct sl__fused_quantized_model **out,
+	  const struct sl__cost_analysis_inputs *model,
 	  const struct sl__shapes_options *options, struct sl__arena *arena,
 	  struct sl_error *err)
 {
@@ -206,7 +212,8 @@ worker_of(const struct sl__covered_nodes *covers, const struct sl__costs *costs)
 /* The node of the model that a node counts for; one that covers nothing,
  * counts for the reader of its result.  SL__NONE where that is none either. */
 static uint32_t
-home_of(const struct sl__fused_quantized_model *f, const struct sl__value_users *users, uint32_t id,
+home_of(const struct sl__fused_quantized_model *f,
+	const struct sl__value_users *users, uint32_t id,
 	const struct sl__costs *costs)
 {
 	const struct sl__node *node = &f->graph->nodes[id];
@@ -233,9 +240,11 @@ clear_bytes(struct sl_cost *cost)
 static void
 add_bytes(struct sl_cost *to, const struct sl_cost *from)
 {
-	to->weight_bytes = sl__saturating_add(to->weight_bytes, from->weight_bytes);
+	to->weight_bytes =
+		sl__saturating_add(to->weight_bytes, from->weight_bytes);
 	to->read_bytes = sl__saturating_add(to->read_bytes, from->read_bytes);
-	to->written_bytes = sl__saturating_add(to->written_bytes, from->written_bytes);
+	to->written_bytes =
+		sl__saturating_add(to->written_bytes, from->written_bytes);
 }
 
 /*
@@ -245,8 +254,9 @@ add_bytes(struct sl_cost *to, const struct sl_cost *from)
  * stay as they are.
  */
 static enum sl_status
-fused_move_traffic(const struct sl__fused_quantized_model *f, const struct sl_graph *model,
-		   struct sl__costs *costs, struct sl_error *err)
+fused_move_traffic(const struct sl__fused_quantized_model *f,
+		   const struct sl_graph *model, struct sl__costs *costs,
+		   struct sl_error *err)
 {
 	struct sl__arena scratch;
 	struct sl__value_users users;
@@ -313,11 +323,11 @@ take_tally(struct sl__static_analysis *s)
 	for (size_t i = 0; i < s->graph->n_nodes; i++) {
 		if (s->costs.n_calls[i])
 			sl__tally_add_node(&s->tally, &s->graph->nodes[i],
-				      &s->costs.per_call[i],
-				      s->costs.n_calls[i]);
+					   &s->costs.per_call[i],
+					   s->costs.n_calls[i]);
 	}
 	sl__tally_add_attentions(&s->tally, &s->attentions, s->costs.n_calls,
-			    s->graph->n_nodes);
+				 s->graph->n_nodes);
 }
 
 static enum sl_status
@@ -342,8 +352,8 @@ fill(struct sl__static_analysis *s, const struct sl__execution_order *steps,
 		rc = sl__liveness_of(&s->liveness, &s->forward, &s->arena, err);
 	/* By each node's own bytes: stored numbers are read, whoever reads. */
 	if (!rc)
-		rc = sl__compulsory_bytes(&s->once_bytes, &s->forward, &s->liveness,
-				    &s->arena, err);
+		rc = sl__compulsory_bytes(&s->once_bytes, &s->forward,
+					  &s->liveness, &s->arena, err);
 	if (!rc)
 		rc = fused_new(&s->fused, &s->forward, options, &s->arena, err);
 	if (!rc && s->fused)
@@ -356,11 +366,14 @@ fill(struct sl__static_analysis *s, const struct sl__execution_order *steps,
 }
 
 enum sl_status
-sl__static_analysis_new(struct sl__static_analysis **out, const struct sl__execution_order *steps,
-	       const struct sl__roles *roles,
-	       const struct sl__shapes_options *options, struct sl_error *err)
+sl__static_analysis_new(struct sl__static_analysis **out,
+			const struct sl__execution_order *steps,
+			const struct sl__roles *roles,
+			const struct sl__shapes_options *options,
+			struct sl_error *err)
 {
-	struct sl__static_analysis *s = sl__allocator_alloc(options->allocator, sizeof(*s));
+	struct sl__static_analysis *s =
+		sl__allocator_alloc(options->allocator, sizeof(*s));
 	enum sl_status rc;
 
 	*out = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* static_analysis.h - everything that follows from a model under one set of sizes. */
+/* static_analysis.h - everything that follows from a model under one set of
+ * sizes. */
 #ifndef SL_STATIC_ANALYSIS_H
 #define SL_STATIC_ANALYSIS_H
 
@@ -30,8 +31,8 @@ struct sl__fused_quantized_model {
 };
 
 /*
- * Made by sl__static_analysis_new() and given back whole.  'steps' and 'roles' are
- * borrowed and outlive it.
+ * Made by sl__static_analysis_new() and given back whole.  'steps' and 'roles'
+ * are borrowed and outlive it.
  */
 struct sl__static_analysis {
 	struct sl__arena arena;
@@ -41,22 +42,25 @@ struct sl__static_analysis {
 	struct sl__cost_analysis_inputs forward;
 	struct sl__attentions attentions;
 	struct sl__liveness liveness; /* of the nodes as the file has them */
-	struct sl__fused_quantized_model *fused;      /* NULL: nothing is quantized so */
-	uint64_t once_bytes;          /* sl__compulsory_bytes() */
+	struct sl__fused_quantized_model
+		*fused;      /* NULL: nothing is quantized so */
+	uint64_t once_bytes; /* sl__compulsory_bytes() */
 	struct sl__tally tally;
 	struct sl__kv kv;
 	int64_t batch; /* of the first input; 1 where it has none */
 };
 
 enum sl_status sl__static_analysis_new(struct sl__static_analysis **out,
-			      const struct sl__execution_order *steps,
-			      const struct sl__roles *roles,
-			      const struct sl__shapes_options *options,
-			      struct sl_error *err) SL_CHECKED;
+				       const struct sl__execution_order *steps,
+				       const struct sl__roles *roles,
+				       const struct sl__shapes_options *options,
+				       struct sl_error *err) SL_CHECKED;
 /* What is alive when an engine runs the model: that of the fused graph, where
  * there is one. */
-const struct sl__liveness *sl__static_analysis_liveness(const struct sl__static_analysis *survey);
+const struct sl__liveness *
+sl__static_analysis_liveness(const struct sl__static_analysis *survey);
 
-void sl__static_analysis_free(struct sl__static_analysis *survey); /* NULL is fine */
+void
+sl__static_analysis_free(struct sl__static_analysis *survey); /* NULL is fine */
 
 #endif

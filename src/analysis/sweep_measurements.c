@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_measurements.c - what visits to a point yield, and what they come to. */
+/* sweep_measurements.c - what visits to a point yield, and what they come to.
+ */
 #include "analysis/sweep_measurements.h"
 #include "analysis/growth_fit.h"
 #include "base/status.h"
@@ -96,7 +97,7 @@ sl__sweep_enter(struct sl__sweep_measurements *work, size_t i, size_t nth,
 
 void
 sl__sweep_fill_point(struct sl__sweep_measurements *work, size_t i,
-		const struct sl_profile *p)
+		     const struct sl_profile *p)
 {
 	struct sl_sweep_point *point = &work->points[i];
 	const struct sl_memory_use *m = &p->memory;
@@ -119,7 +120,8 @@ sl__sweep_fill_point(struct sl__sweep_measurements *work, size_t i,
 }
 
 static double
-amount_of(enum sl_axis axis, const struct sl__sweep_measurements *work, size_t i)
+amount_of(enum sl_axis axis, const struct sl__sweep_measurements *work,
+	  size_t i)
 {
 	if (axis == SL_AXIS_WIDTH)
 		return (double)work->points[i].flops;
@@ -163,7 +165,8 @@ settle_visits(struct sl__sweep_measurements *work, size_t i)
 				  SL__SWEEP_DISTURBED;
 		p->n_iterations += work->iterations[row + k];
 	}
-	p->latency_ns = sl__visits_pool_estimates(work->medians + row, p->n_visits);
+	p->latency_ns =
+		sl__visits_pool_estimates(work->medians + row, p->n_visits);
 	settle_energy(work, i);
 }
 
@@ -192,7 +195,8 @@ settle_point(enum sl_axis axis, struct sl__sweep_measurements *work, size_t i)
 }
 
 static void
-find_knee(struct sl_sweep_series *series, const struct sl__sweep_measurements *work)
+find_knee(struct sl_sweep_series *series,
+	  const struct sl__sweep_measurements *work)
 {
 	struct sl_estimate rates[SL_SWEEP_VALUES_MOST] = {{0}};
 	double x[SL_SWEEP_VALUES_MOST] = {0};
@@ -214,8 +218,9 @@ find_knee(struct sl_sweep_series *series, const struct sl__sweep_measurements *w
 }
 
 void
-sl__sweep_summarize_points(struct sl_sweep_series *series, struct sl__sweep_measurements *work,
-		 enum sl_axis axis)
+sl__sweep_summarize_points(struct sl_sweep_series *series,
+			   struct sl__sweep_measurements *work,
+			   enum sl_axis axis)
 {
 	series->batch = work->batch;
 	for (size_t i = 0; i < work->n_points; i++)
@@ -269,11 +274,12 @@ kind_of(const struct sl_profile *p, const struct sl_operation *op)
 				.kind = SL_SWEEP_KIND_ATTENTION};
 	}
 	return (struct sl__sweep_kind_times){.kind = SL_SWEEP_KIND_TYPE,
-				       .type = op->type};
+					     .type = op->type};
 }
 
 static struct sl__sweep_kind_times *
-known_kind(struct sl__sweep_measurements *work, const struct sl__sweep_kind_times *like)
+known_kind(struct sl__sweep_measurements *work,
+	   const struct sl__sweep_kind_times *like)
 {
 	for (size_t i = 0; i < work->n_kinds; i++) {
 		struct sl__sweep_kind_times *known = &work->kinds[i];
@@ -294,7 +300,8 @@ find_kind(struct sl__sweep_measurements *work, struct sl__sweep_kind_times like,
 	struct sl__sweep_kind_times *kind = known_kind(work, &like);
 
 	if (!kind && work->n_kinds >= SL__SWEEP_KINDS_MOST - 1) {
-		like = (struct sl__sweep_kind_times){.kind = SL_SWEEP_KIND_OTHERS};
+		like = (struct sl__sweep_kind_times){
+			.kind = SL_SWEEP_KIND_OTHERS};
 		kind = known_kind(work, &like);
 	}
 	if (kind)
@@ -311,9 +318,9 @@ find_kind(struct sl__sweep_measurements *work, struct sl__sweep_kind_times like,
 }
 
 enum sl_status
-sl__sweep_kinds_add(struct sl__sweep_measurements *work, size_t point, size_t visit,
-		    const struct sl_profile *p, struct sl__arena *arena,
-		    struct sl_error *err)
+sl__sweep_kinds_add(struct sl__sweep_measurements *work, size_t point,
+		    size_t visit, const struct sl_profile *p,
+		    struct sl__arena *arena, struct sl_error *err)
 {
 	for (size_t i = 0; i < work->n_kinds; i++) {
 		work->kinds[i].flops[point] = 0;
@@ -337,8 +344,8 @@ sl__sweep_kinds_add(struct sl__sweep_measurements *work, size_t point, size_t vi
 
 /* Its share of the operations' time at a point; NaN: not measured. */
 static double
-share_at(const struct sl__sweep_measurements *work, const struct sl__sweep_kind_times *kind,
-	 size_t point)
+share_at(const struct sl__sweep_measurements *work,
+	 const struct sl__sweep_kind_times *kind, size_t point)
 {
 	size_t row = point * work->n_visits;
 	double ns = 0, all = 0;
@@ -385,7 +392,8 @@ fit_exact(struct fitter *f, struct sl_sweep_exponent *out,
 	for (size_t i = 0; i < f->work->n_points; i++) {
 		const struct sl_sweep_point *p = &f->work->points[i];
 
-		if (!p->absent && !(is_of_times && sl__sweep_point_is_disturbed(p)))
+		if (!p->absent &&
+		    !(is_of_times && sl__sweep_point_is_disturbed(p)))
 			observe(f, i, figures[i]);
 	}
 	memset(out, 0, sizeof(*out));
@@ -417,7 +425,8 @@ fit_times(struct fitter *f, struct sl_sweep_exponent *out,
 				kind ? kind->ns[at] : work->medians[at].value);
 		}
 	}
-	sl__growth_fit_power_law(out, f->x, f->y, f->n, !(formula.deviation > BEND_MOST));
+	sl__growth_fit_power_law(out, f->x, f->y, f->n,
+				 !(formula.deviation > BEND_MOST));
 	if (out->absent && n_spoilt)
 		out->absent = "undisturbed at fewer than two sizes";
 }
@@ -472,7 +481,8 @@ fit_flops(struct fitter *f, struct sl_sweep_exponent *out)
 }
 
 static double
-most_share(const struct sl__sweep_measurements *work, const struct sl__sweep_kind_times *kind)
+most_share(const struct sl__sweep_measurements *work,
+	   const struct sl__sweep_kind_times *kind)
 {
 	double most = 0;
 
@@ -482,7 +492,8 @@ most_share(const struct sl__sweep_measurements *work, const struct sl__sweep_kin
 }
 
 static void
-take_shares(struct sl_sweep_exponent *out, const struct sl__sweep_measurements *work,
+take_shares(struct sl_sweep_exponent *out,
+	    const struct sl__sweep_measurements *work,
 	    const struct sl__sweep_kind_times *kind)
 {
 	out->share_first = out->share_last = (double)NAN;
@@ -531,8 +542,9 @@ fit_kinds(struct fitter *f, struct sl_sweep_exponent *rows)
 
 enum sl_status
 sl__sweep_fit_exponents(struct sl_sweep_series *out,
-		    const struct sl__sweep_measurements *work, enum sl_axis axis,
-		    struct sl__arena *arena, struct sl_error *err)
+			const struct sl__sweep_measurements *work,
+			enum sl_axis axis, struct sl__arena *arena,
+			struct sl_error *err)
 {
 	struct fitter f = {.work = work, .axis = axis};
 	size_t n = work->n_points * work->n_visits;

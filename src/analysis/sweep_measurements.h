@@ -45,31 +45,34 @@ struct sl__sweep_measurements {
  * reading).  Where there is one already, the less disturbed of the two stays.
  * Returns whether the new one counts.
  */
-int sl__sweep_enter(struct sl__sweep_measurements *work, size_t point, size_t nth,
-		    const struct sl_profile *p, double joules);
+int sl__sweep_enter(struct sl__sweep_measurements *work, size_t point,
+		    size_t nth, const struct sl_profile *p, double joules);
 
 /* Takes what a profile says of a point and what does not change from visit to
  * visit, in the place of what was taken before; words are the profile's. */
 void sl__sweep_fill_point(struct sl__sweep_measurements *work, size_t point,
-		     const struct sl_profile *p);
+			  const struct sl_profile *p);
 
 /* Makes figures of the points from their visits, and finds the knee. */
 void sl__sweep_summarize_points(struct sl_sweep_series *series,
-		      struct sl__sweep_measurements *work, enum sl_axis axis);
+				struct sl__sweep_measurements *work,
+				enum sl_axis axis);
 
 /* How much a visit was disturbed. */
 double sl__sweep_disturbance(const struct sl_noise *noise);
 
 /* Puts the operations of one visit to a point in the place of 'visit'. */
-enum sl_status sl__sweep_kinds_add(struct sl__sweep_measurements *work, size_t point,
-				   size_t visit, const struct sl_profile *p,
+enum sl_status sl__sweep_kinds_add(struct sl__sweep_measurements *work,
+				   size_t point, size_t visit,
+				   const struct sl_profile *p,
 				   struct sl__arena *arena,
 				   struct sl_error *err) SL_CHECKED;
 
 /* Fills exponents: of time, of kinds that matter, of memory and FLOPs. */
-enum sl_status sl__sweep_fit_exponents(struct sl_sweep_series *out,
-				   const struct sl__sweep_measurements *work,
-				   enum sl_axis axis, struct sl__arena *arena,
-				   struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__sweep_fit_exponents(struct sl_sweep_series *out,
+			const struct sl__sweep_measurements *work,
+			enum sl_axis axis, struct sl__arena *arena,
+			struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -75,7 +75,8 @@ operand_of(const struct reader *r, size_t step, uint32_t k)
 	const struct sl__buffer *b = &r->program->buffers[s->operands[k]];
 	const struct sl__buffer *base = &r->program->buffers[b->base];
 	struct sl__attention_operand out = {.start = (uintptr_t)s->at[k],
-				  .n_bytes = s->at[k] ? b->n_bytes : 0};
+					    .n_bytes = s->at[k] ? b->n_bytes
+								: 0};
 	int is_new = base->first == step;
 
 	if (base->category == SL__CATEGORY_CONSTANT ||
@@ -94,7 +95,8 @@ operand_of(const struct reader *r, size_t step, uint32_t k)
  * repeat look up the same.
  */
 static void
-take_rows_only(struct sl__attention_operand *operands, size_t n, uint64_t n_bytes)
+take_rows_only(struct sl__attention_operand *operands, size_t n,
+	       uint64_t n_bytes)
 {
 	struct sl__attention_operand *table = NULL;
 	uint64_t sum = 0;
@@ -256,8 +258,9 @@ put(struct sl_operation *op, const struct sl__cache_traffic *c, size_t n,
 }
 
 enum sl_status
-sl__profile_predict_traffic(struct sl_profile *profile, const struct sl_plan *plan,
-	       struct sl__arena *scratch, struct sl_error *err)
+sl__profile_predict_traffic(struct sl_profile *profile,
+			    const struct sl_plan *plan,
+			    struct sl__arena *scratch, struct sl_error *err)
 {
 	struct sl_operation *ops = profile->operations;
 	struct sl__cache_boundary boundaries[SL_TRAFFIC_MOST];

@@ -230,8 +230,8 @@ sl__arena_array(struct sl__arena *arena, size_t n, size_t n_bytes)
 }
 
 void *
-sl__arena_realloc_array(struct sl__arena *arena, const void *old, size_t n, size_t cap,
-		size_t n_bytes)
+sl__arena_realloc_array(struct sl__arena *arena, const void *old, size_t n,
+			size_t cap, size_t n_bytes)
 {
 	void *block = sl__arena_array(arena, cap, n_bytes);
 
@@ -296,8 +296,8 @@ sl__arena_format(struct sl__arena *arena, const char *format, ...)
 }
 
 void *
-sl__arena_object_new(struct sl__arena **arena, const struct sl_allocator *allocator,
-	      size_t n_bytes)
+sl__arena_object_new(struct sl__arena **arena,
+		     const struct sl_allocator *allocator, size_t n_bytes)
 {
 	struct sl__arena outer;
 	struct box *box;
@@ -336,7 +336,7 @@ sl__arena_object_free_on_error(void *object, enum sl_status status)
 
 enum sl_status
 sl__arena_copy_text(struct sl__arena *arena, const char **out, const char *text,
-	       struct sl_error *err)
+		    struct sl_error *err)
 {
 	*out = sl__arena_string(arena, text);
 	return *out ? SL_OK : sl__fail_nomem(err);

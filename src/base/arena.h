@@ -52,8 +52,8 @@ void *sl__arena_array(struct sl__arena *arena, size_t n, size_t n_bytes);
 
 /* Likewise, and begins with the n elements of 'old'; what these took stays
  * taken. */
-void *sl__arena_realloc_array(struct sl__arena *arena, const void *old, size_t n,
-		      size_t cap, size_t n_bytes);
+void *sl__arena_realloc_array(struct sl__arena *arena, const void *old,
+			      size_t n, size_t cap, size_t n_bytes);
 
 /*
  * Makes room for one more element of a list of n, which is copied when it must
@@ -75,7 +75,8 @@ char *sl__arena_format(struct sl__arena *arena, const char *format, ...)
  * allocations until sl__arena_object_free(object) frees both.
  */
 void *sl__arena_object_new(struct sl__arena **arena,
-		    const struct sl_allocator *allocator, size_t n_bytes);
+			   const struct sl_allocator *allocator,
+			   size_t n_bytes);
 void sl__arena_object_free(void *object); /* NULL is fine */
 
 /* The object of a call that ends with 'status': itself, or NULL, once it is
@@ -84,7 +85,7 @@ void *sl__arena_object_free_on_error(void *object, enum sl_status status);
 
 /* A copy of 'text' at *out; SL_E_NOMEM where there is no room for it. */
 enum sl_status sl__arena_copy_text(struct sl__arena *arena, const char **out,
-			      const char *text,
-			      struct sl_error *err) SL_CHECKED;
+				   const char *text,
+				   struct sl_error *err) SL_CHECKED;
 
 #endif

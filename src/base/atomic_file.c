@@ -45,14 +45,16 @@ struct sl__atomic_file {
 };
 
 static void
-write_out(struct sl__atomic_file *draft, const unsigned char *bytes, size_t n_bytes)
+write_out(struct sl__atomic_file *draft, const unsigned char *bytes,
+	  size_t n_bytes)
 {
 	if (!draft->error)
 		draft->error = sl__file_send(draft->fd, bytes, n_bytes);
 }
 
 void
-sl__atomic_file_add(struct sl__atomic_file *draft, const void *bytes, size_t n_bytes)
+sl__atomic_file_add(struct sl__atomic_file *draft, const void *bytes,
+		    size_t n_bytes)
 {
 	if (draft->n_held + n_bytes > BUFFER_BYTES) {
 		write_out(draft, draft->held, draft->n_held);
@@ -187,7 +189,8 @@ open_draft(struct sl__atomic_file **out, const char *path,
 	   int (*open_file)(struct sl__atomic_file *),
 	   const struct sl_allocator *allocator, struct sl_error *err)
 {
-	struct sl__atomic_file *draft = sl__allocator_alloc(allocator, sizeof(*draft));
+	struct sl__atomic_file *draft =
+		sl__allocator_alloc(allocator, sizeof(*draft));
 	int error;
 
 	*out = NULL;
@@ -210,15 +213,15 @@ open_draft(struct sl__atomic_file **out, const char *path,
 
 enum sl_status
 sl__atomic_file_open(struct sl__atomic_file **out, const char *path,
-	       const struct sl_allocator *allocator, struct sl_error *err)
+		     const struct sl_allocator *allocator, struct sl_error *err)
 {
 	return open_draft(out, path, open_path, allocator, err);
 }
 
 enum sl_status
 sl__atomic_file_open_private(struct sl__atomic_file **out, const char *path,
-		       const struct sl_allocator *allocator,
-		       struct sl_error *err)
+			     const struct sl_allocator *allocator,
+			     struct sl_error *err)
 {
 	return open_draft(out, path, open_private, allocator, err);
 }

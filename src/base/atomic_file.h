@@ -21,17 +21,20 @@ struct sl__atomic_file;
  * A path that is not a regular file (/dev/stdout, a pipe) and a link to nothing
  * are written directly.
  */
-enum sl_status sl__atomic_file_open(struct sl__atomic_file **out, const char *path,
-			      const struct sl_allocator *allocator,
-			      struct sl_error *err) SL_CHECKED;
+enum sl_status sl__atomic_file_open(struct sl__atomic_file **out,
+				    const char *path,
+				    const struct sl_allocator *allocator,
+				    struct sl_error *err) SL_CHECKED;
 
-/* Like sl__atomic_file_open(), but for a regular or missing file that only the user
- * may read: a link is not followed but replaced, whatever it leads to. */
-enum sl_status sl__atomic_file_open_private(struct sl__atomic_file **out, const char *path,
-				      const struct sl_allocator *allocator,
-				      struct sl_error *err) SL_CHECKED;
+/* Like sl__atomic_file_open(), but for a regular or missing file that only the
+ * user may read: a link is not followed but replaced, whatever it leads to. */
+enum sl_status
+sl__atomic_file_open_private(struct sl__atomic_file **out, const char *path,
+			     const struct sl_allocator *allocator,
+			     struct sl_error *err) SL_CHECKED;
 
-void sl__atomic_file_add(struct sl__atomic_file *draft, const void *bytes, size_t n_bytes);
+void sl__atomic_file_add(struct sl__atomic_file *draft, const void *bytes,
+			 size_t n_bytes);
 
 /* Whether a write has failed: a long loop may end. */
 int sl__atomic_file_has_failed(const struct sl__atomic_file *draft);
@@ -39,9 +42,9 @@ int sl__atomic_file_has_failed(const struct sl__atomic_file *draft);
 /* Writes what is left and reports any failure so far; the name comes with
  * sl__atomic_file_commit(), which implies it. */
 enum sl_status sl__atomic_file_flush(struct sl__atomic_file *draft,
-				struct sl_error *err) SL_CHECKED;
+				     struct sl_error *err) SL_CHECKED;
 enum sl_status sl__atomic_file_commit(struct sl__atomic_file *draft,
-				struct sl_error *err) SL_CHECKED;
+				      struct sl_error *err) SL_CHECKED;
 void sl__atomic_file_free(struct sl__atomic_file *draft); /* NULL is fine */
 
 #endif

@@ -5,8 +5,8 @@
 
 /*
  * Include this last in a .c file.  Storage comes from an arena or from
- * sl__allocator_alloc(), whose failures tests can provoke; strings are built with
- * bounded functions; a library neither prints nor ends the program.
+ * sl__allocator_alloc(), whose failures tests can provoke; strings are built
+ * with bounded functions; a library neither prints nor ends the program.
  */
 #ifdef __GNUC__
 #pragma GCC poison malloc calloc realloc free strdup strndup

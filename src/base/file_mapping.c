@@ -37,7 +37,7 @@ map_file(struct sl__file_mapping *out, int fd, const char *path,
 
 enum sl_status
 sl__file_mapping_open(struct sl__file_mapping *out, const char *path,
-		 struct sl_error *err)
+		      struct sl_error *err)
 {
 	enum sl_status rc;
 	/* Not blocked for ever by a pipe that nobody writes. */

@@ -16,8 +16,9 @@ struct sl__file_mapping {
 };
 
 /* SL_E_IO when 'path' cannot be opened or is not a regular file. */
-enum sl_status sl__file_mapping_open(struct sl__file_mapping *out, const char *path,
-				struct sl_error *err) SL_CHECKED;
+enum sl_status sl__file_mapping_open(struct sl__file_mapping *out,
+				     const char *path,
+				     struct sl_error *err) SL_CHECKED;
 void sl__file_mapping_close(struct sl__file_mapping *mapping);
 
 /*

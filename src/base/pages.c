@@ -36,7 +36,8 @@ enum sl_status
 sl__pages_new(struct sl__pages **out, const struct sl_allocator *allocator,
 	      struct sl_error *err)
 {
-	struct sl__pages *pages = sl__allocator_alloc(allocator, sizeof(*pages));
+	struct sl__pages *pages =
+		sl__allocator_alloc(allocator, sizeof(*pages));
 
 	*out = pages;
 	if (!pages)

@@ -120,7 +120,8 @@ sl__error_prefix(struct sl_error *err, enum sl_status status, const char *where)
 }
 
 enum sl_status
-sl__error_set_hint(struct sl_error *err, enum sl_status status, enum sl_hint hint)
+sl__error_set_hint(struct sl_error *err, enum sl_status status,
+		   enum sl_hint hint)
 {
 	if (status && err)
 		err->hint = hint;

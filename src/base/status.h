@@ -40,13 +40,13 @@ sl__check_interrupt(const volatile sig_atomic_t *flag, struct sl_error *err)
  * Returns 'status'; does nothing when that is SL_OK.
  */
 enum sl_status sl__error_set_hint(struct sl_error *err, enum sl_status status,
-			enum sl_hint hint);
+				  enum sl_hint hint);
 
 /*
  * Puts "where: " before the text of a failure on its way up; does nothing
  * when 'status' is SL_OK.  Returns 'status'.
  */
 enum sl_status sl__error_prefix(struct sl_error *err, enum sl_status status,
-			  const char *where);
+				const char *where);
 
 #endif

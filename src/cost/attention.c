@@ -463,7 +463,8 @@ is_whole_causal(const struct finder *f, const struct sl__node *node)
 	uint32_t i = sl__is_op(node, SL__OP_ONNX_Attention) ? 3 : 5;
 
 	if (sl__is_op(node, SL__OP_MS_GroupQueryAttention) ||
-	    sl__attribute_int(node, "is_causal", 0) || sl__attribute_int(node, "unidirectional", 0))
+	    sl__attribute_int(node, "is_causal", 0) ||
+	    sl__attribute_int(node, "unidirectional", 0))
 		return 1;
 	return i < node->n_inputs && node->inputs[i] != SL__NONE &&
 	       f->traits[node->inputs[i]] & TRAIT_TRIANGLE;
@@ -513,14 +514,16 @@ measure_whole(const struct finder *f, struct sl__attention *a,
 	a->n_queries = a->n_keys = tokens_of(f, node->inputs[0]);
 	if (has_projections(node)) {
 		uint64_t width = sl__in_dim(
-			&(struct sl__rule_context){.shapes = f->shapes, .node = node},
+			&(struct sl__rule_context){.shapes = f->shapes,
+						   .node = node},
 			1, 1);
 
 		a->kv_elements =
 			a->n_queries * 2 * (width / 3) *
-			sl__in_dim(&(struct sl__rule_context){.shapes = f->shapes,
-						      .node = node},
-				   0, 0);
+			sl__in_dim(
+				&(struct sl__rule_context){.shapes = f->shapes,
+							   .node = node},
+				0, 0);
 	} else if (keys != SL__NONE && values != SL__NONE) {
 		a->n_keys = tokens_of(f, keys);
 		a->kv_elements = elements_of(f, keys) + elements_of(f, values);
@@ -545,8 +548,9 @@ add_whole(struct finder *f, uint32_t id)
 	f->out->product_macs[id] = cost->macs;
 	if (has_projections(node)) {
 		uint64_t rows = sl__saturating_mul(sl__in_dim(&call, 0, 0),
-					  sl__in_dim(&call, 0, 1));
-		uint64_t linear = sl__saturating_mul(rows, sl__in_elements(&call, 1));
+						   sl__in_dim(&call, 0, 1));
+		uint64_t linear =
+			sl__saturating_mul(rows, sl__in_elements(&call, 1));
 
 		f->out->product_macs[id] =
 			cost->macs > linear ? cost->macs - linear : 0;
@@ -583,8 +587,9 @@ make_tables(struct finder *f, struct sl__arena *arena,
 }
 
 enum sl_status
-sl__attentions_find(struct sl__attentions *out, const struct sl__cost_analysis_inputs *forward,
-		  struct sl__arena *arena, struct sl_error *err)
+sl__attentions_find(struct sl__attentions *out,
+		    const struct sl__cost_analysis_inputs *forward,
+		    struct sl__arena *arena, struct sl_error *err)
 {
 	const struct sl__costs *costs = forward->costs;
 	struct finder f = {.shapes = forward->shapes,

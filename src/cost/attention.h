@@ -30,10 +30,10 @@ struct sl__attentions {
 	unsigned char *is_causal; /* per node */
 };
 
-enum sl_status sl__attentions_find(struct sl__attentions *out,
-				 const struct sl__cost_analysis_inputs *forward,
-				 struct sl__arena *arena,
-				 struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__attentions_find(struct sl__attentions *out,
+		    const struct sl__cost_analysis_inputs *forward,
+		    struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
 
 /*
  * What a decoder keeps of each token: from states that grow (inputs and the

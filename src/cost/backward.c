@@ -106,7 +106,8 @@ reach_bodies(struct trainer *t, const struct sl__node_visit *step)
 				t, sl__body_owner_input(graph, body, i));
 		for (size_t k = 0; k < block->n_outputs; k++) {
 			uint32_t sink = sl__body_owner_output(graph, body, k);
-			uint32_t again = sl__body_feedback_input(graph, body, k);
+			uint32_t again =
+				sl__body_feedback_input(graph, body, k);
 
 			if (!needs(t, block->outputs[k]))
 				continue;
@@ -170,7 +171,7 @@ projected_macs(const struct trainer *t, const struct sl__node *node,
 	int x = in_needs(t, node, 0), w = in_needs(t, node, 1);
 
 	return sl__saturating_add(sl__saturating_mul(linear, (uint64_t)(x + w)),
-			x || w ? sl__saturating_mul(products, 2) : 0);
+				  x || w ? sl__saturating_mul(products, 2) : 0);
 }
 
 /*
@@ -183,18 +184,20 @@ static uint64_t
 recurrent_macs(const struct trainer *t, const struct sl__node *node,
 	       uint64_t macs)
 {
-	struct sl__rule_context call = {.shapes = t->forward->shapes, .node = node};
+	struct sl__rule_context call = {.shapes = t->forward->shapes,
+					.node = node};
 	uint64_t n_in = sl__in_dim(&call, 1, 2);
 	uint64_t n_all = n_in + sl__in_dim(&call, 2, 2);
 	uint64_t of_input = n_all ? macs / n_all * n_in : macs;
-	uint64_t n_steps =
-		sl__in_dim(&call, 0, sl__attribute_int(node, "layout", 0) ? 1 : 0);
+	uint64_t n_steps = sl__in_dim(
+		&call, 0, sl__attribute_int(node, "layout", 0) ? 1 : 0);
 	uint64_t first = n_steps ? (macs - of_input) / n_steps : 0;
 	int is_start_given = sl__has_in(&call, 5);
 
 	if (!in_needs(t, node, 1) && !in_needs(t, node, 2))
 		return in_needs(t, node, 0) ? macs : 0;
-	return sl__saturating_mul(macs, 2) - (in_needs(t, node, 0) ? 0 : of_input) -
+	return sl__saturating_mul(macs, 2) -
+	       (in_needs(t, node, 0) ? 0 : of_input) -
 	       (is_start_given && !in_needs(t, node, 5) ? first : 0);
 }
 
@@ -228,8 +231,9 @@ plain_macs(const struct trainer *t, const struct sl__node *node, uint64_t macs)
 			n_factors = 2;
 	}
 	if (second == 3)
-		return sl__saturating_mul(macs, (uint64_t)(in_needs(t, node, 0) +
-						  in_needs(t, node, 3)));
+		return sl__saturating_mul(macs,
+					  (uint64_t)(in_needs(t, node, 0) +
+						     in_needs(t, node, 3)));
 	for (uint32_t i = 0; i < n_factors; i++)
 		n += (uint32_t)in_needs(t, node, i);
 	return sl__saturating_mul(macs, n);
@@ -265,14 +269,17 @@ count_flops(const struct trainer *t, struct sl_training *out)
 
 		if (!costs->per_call[i].macs || !n_calls)
 			continue;
-		forward = sl__saturating_add(forward,
-				   sl__saturating_mul(costs->per_call[i].macs, n_calls));
-		backward = sl__saturating_add(backward,
-				    sl__saturating_mul(backward_macs(t, i), n_calls));
+		forward = sl__saturating_add(
+			forward,
+			sl__saturating_mul(costs->per_call[i].macs, n_calls));
+		backward = sl__saturating_add(
+			backward,
+			sl__saturating_mul(backward_macs(t, i), n_calls));
 	}
 	out->forward_flops = sl__saturating_mul(forward, 2);
 	out->backward_flops = sl__saturating_mul(backward, 2);
-	out->total_flops = sl__saturating_add(out->forward_flops, out->backward_flops);
+	out->total_flops =
+		sl__saturating_add(out->forward_flops, out->backward_flops);
 	out->backward_to_forward = forward ? (double)backward / (double)forward
 					   : (double)NAN;
 }
@@ -355,22 +362,23 @@ n_turns(const struct trainer *t, uint32_t block)
 static void
 keep_gates(struct trainer *t, const struct sl__node *node)
 {
-	struct sl__rule_context call = {.shapes = t->forward->shapes, .node = node};
-	uint64_t n =
-		sl__saturating_mul(sl__in_dim(&call, 0, 0), sl__in_dim(&call, 0, 1));
+	struct sl__rule_context call = {.shapes = t->forward->shapes,
+					.node = node};
+	uint64_t n = sl__saturating_mul(sl__in_dim(&call, 0, 0),
+					sl__in_dim(&call, 0, 1));
 	uint64_t per_hidden = 0, n_bytes = 0;
 
 	if (sl__is_op(node, SL__OP_ONNX_LSTM))
 		per_hidden = 5;
 	else if (sl__is_op(node, SL__OP_ONNX_GRU))
 		per_hidden = 4;
-	n = sl__saturating_mul(
-		n, sl__saturating_mul(sl__in_dim(&call, 2, 0), sl__in_dim(&call, 2, 2)));
+	n = sl__saturating_mul(n, sl__saturating_mul(sl__in_dim(&call, 2, 0),
+						     sl__in_dim(&call, 2, 2)));
 	if (sl__dtype_bytes(&n_bytes, sl__in_dtype(&call, 0),
 			    sl__saturating_mul(n, per_hidden)))
-		t->extra_bytes =
-			sl__saturating_add(t->extra_bytes,
-				 sl__saturating_mul(n_bytes, n_turns(t, node->block)));
+		t->extra_bytes = sl__saturating_add(
+			t->extra_bytes,
+			sl__saturating_mul(n_bytes, n_turns(t, node->block)));
 }
 
 static void
@@ -410,7 +418,7 @@ held_bytes(const struct trainer *t, size_t v)
 	if (t->kept_from[v] == SL__NONE)
 		return t->live->n_bytes[v];
 	return sl__saturating_mul(t->live->n_bytes[v],
-			 n_turns(t, t->graph->values[v].block));
+				  n_turns(t, t->graph->values[v].block));
 }
 
 struct series {
@@ -499,8 +507,8 @@ gradients_at(const struct trainer *t, size_t step)
 
 	for (size_t v = 0; v < t->graph->n_values; v++) {
 		if (is_trained(t, v) && t->last_user[v] >= step)
-			sum = sl__saturating_add(sum,
-				       t->graph->values[v].tensor->n_bytes);
+			sum = sl__saturating_add(
+				sum, t->graph->values[v].tensor->n_bytes);
 	}
 	return sum;
 }
@@ -532,26 +540,29 @@ sum_parameters(const struct trainer *t, struct sl_training *out)
 		if (!tensor)
 			continue;
 		if (t->forward->roles->role[v] != SL_ROLE_WEIGHT) {
-			out->other_bytes =
-				sl__saturating_add(out->other_bytes,
-					 sl__tensor_stored_bytes(tensor));
+			out->other_bytes = sl__saturating_add(
+				out->other_bytes,
+				sl__tensor_stored_bytes(tensor));
 			continue;
 		}
 		n_elements = sl__saturating_add(
-			n_elements,
-			sl__parameter_n_elements(t->forward->roles, t->graph, v));
+			n_elements, sl__parameter_n_elements(t->forward->roles,
+							     t->graph, v));
 		out->parameter_bytes = sl__saturating_add(
 			out->parameter_bytes, sl__tensor_stored_bytes(tensor));
-		out->gradient_bytes =
-			sl__saturating_add(out->gradient_bytes, tensor->n_bytes);
+		out->gradient_bytes = sl__saturating_add(out->gradient_bytes,
+							 tensor->n_bytes);
 		if (sl__dtype_family(tensor->dtype) == SL__DTYPE_INTEGER)
-			out->integer_bytes =
-				sl__saturating_add(out->integer_bytes, tensor->n_bytes);
+			out->integer_bytes = sl__saturating_add(
+				out->integer_bytes, tensor->n_bytes);
 	}
 	/* Moments are f32, whatever the weights are. */
-	out->optimizer_bytes[SL_OPTIMIZER_MOMENTUM] = sl__saturating_mul(n_elements, 4);
-	out->optimizer_bytes[SL_OPTIMIZER_ADAM] = sl__saturating_mul(n_elements, 8);
-	out->optimizer_bytes[SL_OPTIMIZER_ADAMW] = sl__saturating_mul(n_elements, 8);
+	out->optimizer_bytes[SL_OPTIMIZER_MOMENTUM] =
+		sl__saturating_mul(n_elements, 4);
+	out->optimizer_bytes[SL_OPTIMIZER_ADAM] =
+		sl__saturating_mul(n_elements, 8);
+	out->optimizer_bytes[SL_OPTIMIZER_ADAMW] =
+		sl__saturating_mul(n_elements, 8);
 }
 
 static void
@@ -564,13 +575,13 @@ find_needs(const struct trainer *t, struct sl_training *out, struct series *s)
 		sl__saturating_add(forward_peak(t, s), t->extra_bytes);
 	backward = backward_peak(t, s);
 	needs[SL_PHASE_BACKWARD].gradient_bytes = gradients_at(t, s->at);
-	needs[SL_PHASE_BACKWARD].activation_bytes =
-		sl__saturating_add(backward - needs[SL_PHASE_BACKWARD].gradient_bytes,
-			 t->extra_bytes);
+	needs[SL_PHASE_BACKWARD].activation_bytes = sl__saturating_add(
+		backward - needs[SL_PHASE_BACKWARD].gradient_bytes,
+		t->extra_bytes);
 	needs[SL_PHASE_UPDATE].gradient_bytes = out->gradient_bytes;
 	for (int p = 0; p < SL_N_PHASES; p++) {
 		uint64_t n = sl__saturating_add(needs[p].gradient_bytes,
-				      needs[p].activation_bytes);
+						needs[p].activation_bytes);
 
 		if (n > most) {
 			most = n;
@@ -582,34 +593,38 @@ find_needs(const struct trainer *t, struct sl_training *out, struct series *s)
 static void
 sum_memory(const struct trainer *t, struct sl_training *out)
 {
-	uint64_t stored = sl__saturating_add(out->parameter_bytes, out->other_bytes);
+	uint64_t stored =
+		sl__saturating_add(out->parameter_bytes, out->other_bytes);
 
 	out->activation_bytes = t->extra_bytes;
 	for (size_t v = 0; v < t->graph->n_values; v++) {
 		if (t->kept_from[v] != SL__NONE)
-			out->activation_bytes = sl__saturating_add(out->activation_bytes,
-							 held_bytes(t, v));
+			out->activation_bytes = sl__saturating_add(
+				out->activation_bytes, held_bytes(t, v));
 	}
 	out->peak_bytes[SL_OPTIMIZER_NONE] =
 		sl__saturating_add(stored, t->live->peak_bytes);
 	out->total_bytes[SL_OPTIMIZER_NONE] =
 		out->peak_bytes[SL_OPTIMIZER_NONE];
 	for (int o = SL_OPTIMIZER_SGD; o < SL_N_OPTIMIZERS; o++) {
-		uint64_t held = sl__saturating_add(stored, out->optimizer_bytes[o]);
+		uint64_t held =
+			sl__saturating_add(stored, out->optimizer_bytes[o]);
 
 		for (int p = 0; p < SL_N_PHASES; p++)
 			out->phase_bytes[o][p] = sl__saturating_add(
-				held, sl__saturating_add(out->needs[p].gradient_bytes,
-					       out->needs[p].activation_bytes));
+				held, sl__saturating_add(
+					      out->needs[p].gradient_bytes,
+					      out->needs[p].activation_bytes));
 		out->peak_bytes[o] = out->phase_bytes[o][out->peak_phase];
-		out->total_bytes[o] =
-			sl__saturating_add(held, sl__saturating_add(out->gradient_bytes,
-						out->activation_bytes));
+		out->total_bytes[o] = sl__saturating_add(
+			held, sl__saturating_add(out->gradient_bytes,
+						 out->activation_bytes));
 	}
 }
 
 enum sl_status
-sl__training_of(struct sl_training *out, const struct sl__cost_analysis_inputs *forward,
+sl__training_of(struct sl_training *out,
+		const struct sl__cost_analysis_inputs *forward,
 		const struct sl__attentions *attentions,
 		const struct sl__liveness *liveness, struct sl__arena *arena,
 		struct sl_error *err)

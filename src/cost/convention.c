@@ -93,7 +93,8 @@ thop_gates(const struct sl__node *node, const struct sl_cost *cost)
 	if (is_plain)
 		n_gates = 1;
 	return sl__saturating_mul(sl__recurrent_n_hidden(node, cost),
-			 n_gates * (has_bias ? 3 : 1) + (is_plain ? 0 : 4));
+				  n_gates * (has_bias ? 3 : 1) +
+					  (is_plain ? 0 : 4));
 }
 
 static void
@@ -105,15 +106,16 @@ add_recurrent(struct sl__tally *tally, const struct sl__node *node,
 						  : &tally->recurrent;
 
 	layers->n++;
-	layers->macs = sl__saturating_add(layers->macs, sl__saturating_mul(cost->macs, n_calls));
-	tally->gate_operations =
-		sl__saturating_add(tally->gate_operations,
-			 sl__saturating_mul(thop_gates(node, cost), n_calls));
+	layers->macs = sl__saturating_add(
+		layers->macs, sl__saturating_mul(cost->macs, n_calls));
+	tally->gate_operations = sl__saturating_add(
+		tally->gate_operations,
+		sl__saturating_mul(thop_gates(node, cost), n_calls));
 }
 
 void
 sl__tally_add_node(struct sl__tally *tally, const struct sl__node *node,
-	      const struct sl_cost *cost, uint64_t n_calls)
+		   const struct sl_cost *cost, uint64_t n_calls)
 {
 	struct sl__tally_work *w = &tally->by_work[cost->work];
 	uint64_t macs = sl__saturating_mul(cost->macs, n_calls);
@@ -122,14 +124,17 @@ sl__tally_add_node(struct sl__tally *tally, const struct sl__node *node,
 
 	w->n_nodes++;
 	w->macs = sl__saturating_add(w->macs, macs);
-	w->operations = sl__saturating_add(w->operations, all - sl__saturating_mul(macs, 2));
+	w->operations = sl__saturating_add(w->operations,
+					   all - sl__saturating_mul(macs, 2));
 	w->in_elements = sl__saturating_add(w->in_elements, n_in);
-	w->out_elements = sl__saturating_add(w->out_elements,
-				   sl__saturating_mul(cost->out_elements, n_calls));
+	w->out_elements = sl__saturating_add(
+		w->out_elements,
+		sl__saturating_mul(cost->out_elements, n_calls));
 	tally->macs = sl__saturating_add(tally->macs, macs);
 	if (cost->work == SL_WORK_LAYER_NORM && !is_rms(node)) {
 		tally->n_norms++;
-		tally->norm_elements = sl__saturating_add(tally->norm_elements, n_in);
+		tally->norm_elements =
+			sl__saturating_add(tally->norm_elements, n_in);
 	}
 	if (cost->work == SL_WORK_RECURRENT)
 		add_recurrent(tally, node, cost, n_calls);
@@ -137,8 +142,8 @@ sl__tally_add_node(struct sl__tally *tally, const struct sl__node *node,
 
 void
 sl__tally_add_attentions(struct sl__tally *tally,
-		    const struct sl__attentions *attentions,
-		    const uint64_t *n_calls, size_t n_nodes)
+			 const struct sl__attentions *attentions,
+			 const uint64_t *n_calls, size_t n_nodes)
 {
 	for (size_t i = 0; i < n_nodes; i++) {
 		uint64_t n = n_calls[i];
@@ -146,14 +151,14 @@ sl__tally_add_attentions(struct sl__tally *tally,
 		if (!n || !attentions->product_macs[i])
 			continue;
 		tally->n_products++;
-		tally->product_macs =
-			sl__saturating_add(tally->product_macs,
-				 sl__saturating_mul(attentions->product_macs[i], n));
+		tally->product_macs = sl__saturating_add(
+			tally->product_macs,
+			sl__saturating_mul(attentions->product_macs[i], n));
 		if (attentions->masked_macs[i])
 			tally->n_causal++;
-		tally->masked_macs =
-			sl__saturating_add(tally->masked_macs,
-				 sl__saturating_mul(attentions->masked_macs[i], n));
+		tally->masked_macs = sl__saturating_add(
+			tally->masked_macs,
+			sl__saturating_mul(attentions->masked_macs[i], n));
 	}
 	for (size_t r = 0; r < attentions->n; r++) {
 		uint32_t id = attentions->rows[r].scores;
@@ -164,7 +169,8 @@ sl__tally_add_attentions(struct sl__tally *tally,
 		tally->fused.n++;
 		tally->fused.macs = sl__saturating_add(
 			tally->fused.macs,
-			sl__saturating_mul(attentions->product_macs[id], n_calls[id]));
+			sl__saturating_mul(attentions->product_macs[id],
+					   n_calls[id]));
 	}
 }
 
@@ -221,12 +227,12 @@ norm_part(const struct sl__tally *t, enum sl_convention c, enum sl_work work)
 
 	if (work == SL_WORK_BATCH_NORM)
 		return sl__saturating_mul(t->by_work[work].out_elements,
-				 is_thop ? 4 : 2);
+					  is_thop ? 4 : 2);
 	if (work == SL_WORK_LAYER_NORM)
 		return sl__saturating_mul(t->norm_elements, is_thop ? 4 : 5);
 	if (work == SL_WORK_ADAPTIVE_POOL)
 		return sl__saturating_add(pool->in_elements,
-				is_thop ? pool->out_elements : 0);
+					  is_thop ? pool->out_elements : 0);
 	return 0;
 }
 
@@ -398,9 +404,9 @@ explain_part(const struct sl__tally *t, enum sl_convention a,
 
 enum sl_status
 sl__convention_reconcile(struct sl_explanation *out,
-		       const struct sl__tally *tally, enum sl_convention a,
-		       enum sl_convention b, struct sl__arena *arena,
-		       struct sl_error *err)
+			 const struct sl__tally *tally, enum sl_convention a,
+			 enum sl_convention b, struct sl__arena *arena,
+			 struct sl_error *err)
 {
 	struct sl_difference *rows =
 		sl__arena_array(arena, N_PARTS, sizeof(*rows));

@@ -29,10 +29,10 @@ struct sl__tally {
 
 /* Adds all calls of a node. */
 void sl__tally_add_node(struct sl__tally *tally, const struct sl__node *node,
-		   const struct sl_cost *per_call, uint64_t n_calls);
+			const struct sl_cost *per_call, uint64_t n_calls);
 void sl__tally_add_attentions(struct sl__tally *tally,
-			 const struct sl__attentions *attentions,
-			 const uint64_t *n_calls, size_t n_nodes);
+			      const struct sl__attentions *attentions,
+			      const uint64_t *n_calls, size_t n_nodes);
 
 /* The figure as the tool prints it. */
 uint64_t sl__convention_count(const struct sl__tally *tally,
@@ -44,10 +44,10 @@ uint64_t sl__convention_count(const struct sl__tally *tally,
  * are halved.
  */
 enum sl_status sl__convention_reconcile(struct sl_explanation *out,
-				      const struct sl__tally *tally,
-				      enum sl_convention a,
-				      enum sl_convention b,
-				      struct sl__arena *arena,
-				      struct sl_error *err) SL_CHECKED;
+					const struct sl__tally *tally,
+					enum sl_convention a,
+					enum sl_convention b,
+					struct sl__arena *arena,
+					struct sl_error *err) SL_CHECKED;
 
 #endif

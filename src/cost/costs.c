@@ -196,7 +196,7 @@ settle_block(const struct walker *w, uint32_t id, struct sl_cost *total)
 			set_unknown(w, node, "a loop of unknown length");
 		/* To compare two branches one run of each will do. */
 		sl__cost_add_calls(total, &w->costs->per_call[node],
-			     n_calls >= SL__CALLS_OVERFLOW ? 1 : n_calls);
+				   n_calls >= SL__CALLS_OVERFLOW ? 1 : n_calls);
 		rc = settle_bodies(w, &graph->nodes[node], total);
 	}
 	return rc;
@@ -256,7 +256,7 @@ check_sums(const struct walker *w, const struct sl_cost *total)
 
 enum sl_status
 sl__costs_of_graph(struct sl__costs *out, struct sl__shapes *shapes,
-	     struct sl_error *err)
+		   struct sl_error *err)
 {
 	struct sl__arena *arena = &shapes->arena;
 	size_t n = shapes->graph->n_nodes;

@@ -46,8 +46,8 @@ static void
 begin_result(struct walker *w, uint32_t value, uint32_t step)
 {
 	begin(w, value, step);
-	w->out->activation_bytes =
-		sl__saturating_add(w->out->activation_bytes, w->out->n_bytes[value]);
+	w->out->activation_bytes = sl__saturating_add(w->out->activation_bytes,
+						      w->out->n_bytes[value]);
 }
 
 /* A value of an outer block that a body uses is needed until the outermost
@@ -158,8 +158,8 @@ pass_bodies(struct walker *w, const struct sl__node_visit *step, uint32_t at)
 	const struct sl__node *node = &w->graph->nodes[step->node];
 	int is_set = 0;
 
-	for (uint32_t i = 0; step->kind == SL__NODE_VISIT_LEAVE && i < node->n_inputs;
-	     i++)
+	for (uint32_t i = 0;
+	     step->kind == SL__NODE_VISIT_LEAVE && i < node->n_inputs; i++)
 		use(w, step->node, node->inputs[i], at);
 	for (size_t a = 0; a < node->n_attributes; a++) {
 		uint32_t body = sl__node_body_by_index(w->graph, step->node, a);
@@ -173,8 +173,8 @@ pass_bodies(struct walker *w, const struct sl__node_visit *step, uint32_t at)
 		is_set = 1;
 	}
 	/* A loop of unknown length has results all the same. */
-	for (uint32_t k = 0;
-	     step->kind == SL__NODE_VISIT_LEAVE && !is_set && k < node->n_outputs;
+	for (uint32_t k = 0; step->kind == SL__NODE_VISIT_LEAVE && !is_set &&
+			     k < node->n_outputs;
 	     k++) {
 		if (node->outputs[k] != SL__NONE)
 			begin_result(w, node->outputs[k], at);
@@ -279,12 +279,14 @@ find_peak(struct sl__liveness *out, size_t n_values, struct sl__arena *scratch,
 		change[out->birth[v]] += (int64_t)out->n_bytes[v];
 		change[out->death[v] + 1] -= (int64_t)out->n_bytes[v];
 	}
-	out->peak_bytes = sl__running_sum_peak(change, n ? n : 1, &out->peak_step);
+	out->peak_bytes =
+		sl__running_sum_peak(change, n ? n : 1, &out->peak_step);
 	return SL_OK;
 }
 
 enum sl_status
-sl__liveness_of(struct sl__liveness *out, const struct sl__cost_analysis_inputs *forward,
+sl__liveness_of(struct sl__liveness *out,
+		const struct sl__cost_analysis_inputs *forward,
 		struct sl__arena *arena, struct sl_error *err)
 {
 	const struct sl_graph *graph = forward->shapes->graph;
@@ -349,7 +351,8 @@ static void
 read_operands(struct mover *m, const struct sl__node *node,
 	      const struct sl_cost *cost)
 {
-	struct sl__rule_context call = {.shapes = m->forward->shapes, .node = node};
+	struct sl__rule_context call = {.shapes = m->forward->shapes,
+					.node = node};
 	uint64_t sums[2] = {0, 0}; /* of activations, of parameters */
 
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
@@ -416,9 +419,10 @@ take_moved(struct mover *m, const uint32_t *values, size_t n)
 /* Values of inner blocks count nothing of their own, and what is read by one
  * pass of 'pass' is not written by it. */
 enum sl_status
-sl__compulsory_bytes(uint64_t *out, const struct sl__cost_analysis_inputs *forward,
-	       const struct sl__liveness *live, struct sl__arena *arena,
-	       struct sl_error *err)
+sl__compulsory_bytes(uint64_t *out,
+		     const struct sl__cost_analysis_inputs *forward,
+		     const struct sl__liveness *live, struct sl__arena *arena,
+		     struct sl_error *err)
 {
 	const struct sl_graph *graph = forward->shapes->graph;
 	const struct sl__block *main = &graph->blocks[0];

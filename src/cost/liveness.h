@@ -36,10 +36,11 @@ enum sl_status sl__liveness_of(struct sl__liveness *out,
  * output, leave) when it takes all of its other operands.  Never more than the
  * nodes read and write together.
  */
-enum sl_status sl__compulsory_bytes(uint64_t *out, const struct sl__cost_analysis_inputs *forward,
-			      const struct sl__liveness *live,
-			      struct sl__arena *arena,
-			      struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__compulsory_bytes(uint64_t *out,
+		     const struct sl__cost_analysis_inputs *forward,
+		     const struct sl__liveness *live, struct sl__arena *arena,
+		     struct sl_error *err) SL_CHECKED;
 
 /* The largest of the running sums of 'change', and where it is first. */
 uint64_t sl__running_sum_peak(const int64_t *change, size_t n, size_t *at);

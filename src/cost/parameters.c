@@ -250,7 +250,8 @@ carry_uses(struct judge *j, uint32_t node, enum sl__node_visit_kind kind)
 			continue;
 		block = &graph->blocks[body];
 		for (size_t k = 0;
-		     kind == SL__NODE_VISIT_LEAVE && k < block->n_outputs; k++) {
+		     kind == SL__NODE_VISIT_LEAVE && k < block->n_outputs;
+		     k++) {
 			uint32_t sink = sl__body_owner_output(graph, body, k);
 
 			add_use(j, block->outputs[k],
@@ -380,8 +381,8 @@ visit_inputs(struct judge *j, uint32_t id)
 			j->origin[node->outputs[0]] = p;
 			continue;
 		}
-		if (sl__node_input_use_code(node, i) == 'e' && node->n_inputs == 2 &&
-		    node->inputs[1 - i] != SL__NONE)
+		if (sl__node_input_use_code(node, i) == 'e' &&
+		    node->n_inputs == 2 && node->inputs[1 - i] != SL__NONE)
 			judge_element(j, node, p, node->inputs[1 - i]);
 	}
 }
@@ -433,7 +434,8 @@ carry_learning(struct judge *j, uint32_t node, enum sl__node_visit_kind kind)
 				j->origin[block->inputs[i]] = j->origin[from];
 		}
 		for (size_t k = 0;
-		     kind == SL__NODE_VISIT_LEAVE && k < block->n_outputs; k++) {
+		     kind == SL__NODE_VISIT_LEAVE && k < block->n_outputs;
+		     k++) {
 			uint32_t sink = sl__body_owner_output(graph, body, k);
 
 			if (sink != SL__NONE)
@@ -599,8 +601,9 @@ make_tables(struct judge *j, struct sl__arena *result,
 }
 
 enum sl_status
-sl__roles_classify(struct sl__roles *out, const struct sl__execution_order *steps,
-	     struct sl__arena *arena, struct sl_error *err)
+sl__roles_classify(struct sl__roles *out,
+		   const struct sl__execution_order *steps,
+		   struct sl__arena *arena, struct sl_error *err)
 {
 	struct judge j = {.steps = steps, .graph = steps->graph, .roles = out};
 	struct sl__arena scratch;
@@ -627,8 +630,8 @@ sl__roles_classify(struct sl__roles *out, const struct sl__execution_order *step
 }
 
 uint64_t
-sl__parameter_n_elements(const struct sl__roles *roles, const struct sl_graph *graph,
-		  size_t value)
+sl__parameter_n_elements(const struct sl__roles *roles,
+			 const struct sl_graph *graph, size_t value)
 {
 	uint64_t n_stored = graph->values[value].tensor->n_stored;
 	uint32_t user = roles->first_user[value];

@@ -25,9 +25,9 @@ struct sl__roles {
  * use does not tell; see parameters.c for the rules.  No shapes are needed.
  */
 enum sl_status sl__roles_classify(struct sl__roles *out,
-			    const struct sl__execution_order *steps,
-			    struct sl__arena *arena,
-			    struct sl_error *err) SL_CHECKED;
+				  const struct sl__execution_order *steps,
+				  struct sl__arena *arena,
+				  struct sl_error *err) SL_CHECKED;
 
 /* tied.c: marks copies among the weights. */
 enum sl_status sl__roles_tie(struct sl__roles *roles,
@@ -44,7 +44,7 @@ enum sl_status sl__roles_find_folded(struct sl__roles *roles,
 /* How many numbers a tensor stands for: more than it stores where a product
  * takes several to a byte. */
 uint64_t sl__parameter_n_elements(const struct sl__roles *roles,
-			   const struct sl_graph *graph, size_t value);
+				  const struct sl_graph *graph, size_t value);
 
 /* How input i of a node is used; one letter, see parameters.c. */
 char sl__node_input_use_code(const struct sl__node *node, size_t i);

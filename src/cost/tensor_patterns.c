@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tensor_patterns.c - what a tensor's numbers look like, from as few as will do.
+ * tensor_patterns.c - what a tensor's numbers look like, from as few as will
+ * do.
  *
  * Weights lie in a mapped file, so every number read is a page in memory.
- * Samples decide where they can; a comparison of everything walks both
- * tensors in pieces and lets the pages go behind it.
+ * Samples decide where they can; a comparison of everything walks both tensors
+ * in pieces and lets the pages go behind it.
  */
 #include "cost/tensor_patterns.h"
 #include "base/hash.h"
@@ -220,7 +221,8 @@ compare_bytes(const struct sl__tensor *a, const struct sl__tensor *b)
 		if (!same)
 			return SL__TENSOR_MATCH_NONE;
 	}
-	return is_constant ? SL__TENSOR_MATCH_ONE_VALUE : SL__TENSOR_MATCH_EQUAL;
+	return is_constant ? SL__TENSOR_MATCH_ONE_VALUE
+			   : SL__TENSOR_MATCH_EQUAL;
 }
 
 /* Rows r .. r + n_rows - 1 of a against as many columns of b. */
@@ -279,7 +281,8 @@ compare_generators(const struct sl__tensor *a, const struct sl__tensor *b)
 	    bits_of(g->mean) != bits_of(h->mean) ||
 	    bits_of(g->scale) != bits_of(h->scale))
 		return SL__TENSOR_MATCH_NONE;
-	return g->kind == SL__TENSOR_GENERATOR_CONSTANT || fabs(g->scale) < 1e-300
+	return g->kind == SL__TENSOR_GENERATOR_CONSTANT ||
+			       fabs(g->scale) < 1e-300
 		       ? SL__TENSOR_MATCH_ONE_VALUE
 		       : SL__TENSOR_MATCH_EQUAL;
 }
@@ -302,7 +305,8 @@ sl__tensor_compare(const struct sl__tensor *a, const struct sl__tensor *b)
 	    a->n_bytes != b->n_bytes || a->n_elements == 0)
 		return SL__TENSOR_MATCH_NONE;
 	if (a->generator && b->generator)
-		return same_dims ? compare_generators(a, b) : SL__TENSOR_MATCH_NONE;
+		return same_dims ? compare_generators(a, b)
+				 : SL__TENSOR_MATCH_NONE;
 	if (!a->bytes || !b->bytes)
 		return SL__TENSOR_MATCH_NONE;
 	if (same_dims)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensor_patterns.h - what a tensor's numbers look like, from as few as will do. */
+/* tensor_patterns.h - what a tensor's numbers look like, from as few as will
+ * do. */
 #ifndef SL_TENSOR_PATTERNS_H
 #define SL_TENSOR_PATTERNS_H
 
@@ -36,6 +37,6 @@ enum sl__tensor_match {
 
 /* Compares all the numbers, a piece at a time. */
 enum sl__tensor_match sl__tensor_compare(const struct sl__tensor *a,
-				     const struct sl__tensor *b);
+					 const struct sl__tensor *b);
 
 #endif

@@ -74,7 +74,8 @@ find_original(const struct sl_graph *graph, const uint32_t *rivals,
 		enum sl__tensor_match how =
 			sl__tensor_compare(graph->values[rivals[k]].tensor, t);
 
-		if (how == SL__TENSOR_MATCH_EQUAL || how == SL__TENSOR_MATCH_TRANSPOSED)
+		if (how == SL__TENSOR_MATCH_EQUAL ||
+		    how == SL__TENSOR_MATCH_TRANSPOSED)
 			return k;
 		if (how == SL__TENSOR_MATCH_ONE_VALUE)
 			break;

@@ -47,7 +47,7 @@ struct mover {
 	const struct sl__cache_boundary *boundaries;
 	size_t n_boundaries;
 	struct sl__cache_traffic *out; /* by step, then by boundary */
-	uint64_t *cuts;           /* [n_cuts], rising */
+	uint64_t *cuts;                /* [n_cuts], rising */
 	size_t n_cuts;
 	uint64_t *starts; /* a bit for each cut: a run begins there */
 	struct run *runs; /* by cut */
@@ -390,7 +390,8 @@ cut_up(struct mover *m, const struct sl__traffic_step *steps)
 	m->cuts[n++] = 0;
 	for (size_t i = 0; i < m->n_steps; i++) {
 		for (size_t k = 0; k < steps[i].n_operands; k++) {
-			const struct sl__attention_operand *o = &steps[i].operands[k];
+			const struct sl__attention_operand *o =
+				&steps[i].operands[k];
 
 			m->cuts[n++] = o->start;
 			m->cuts[n++] = o->start + o->n_bytes;
@@ -429,8 +430,8 @@ make_room(struct mover *m, const struct sl__traffic_step *steps,
 enum sl_status
 sl__traffic_predict(struct sl__cache_traffic *out,
 		    const struct sl__traffic_step *steps, size_t n_steps,
-		    const struct sl__cache_boundary *boundaries, size_t n_boundaries,
-		    struct sl__arena *scratch)
+		    const struct sl__cache_boundary *boundaries,
+		    size_t n_boundaries, struct sl__arena *scratch)
 {
 	struct mover m = {.boundaries = boundaries,
 			  .n_boundaries = n_boundaries,

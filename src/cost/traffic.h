@@ -88,8 +88,8 @@ struct sl_plan;
  * sizes of caches; nothing where there are none.  Only what was not counted
  * is predicted: measured_bytes is absent. */
 enum sl_status sl__profile_predict_traffic(struct sl_profile *profile,
-			      const struct sl_plan *plan,
-			      struct sl__arena *scratch,
-			      struct sl_error *err) SL_CHECKED;
+					   const struct sl_plan *plan,
+					   struct sl__arena *scratch,
+					   struct sl_error *err) SL_CHECKED;
 
 #endif

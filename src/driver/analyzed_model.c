@@ -33,7 +33,7 @@ study_options(struct sl__analyzed_model *out, const struct sl_graph *graph,
 	if (rc || !out->sizes.inputs_folder)
 		return rc;
 	rc = sl__input_files_open(&out->inputs, graph, out->sizes.inputs_folder,
-			     allocator, err);
+				  allocator, err);
 	if (!rc)
 		out->how.contents = out->inputs->contents;
 	return rc;
@@ -50,21 +50,24 @@ study_begin(struct sl__analyzed_model *out, const struct sl_graph *graph,
 	sl__arena_init(&out->arena, allocator);
 	rc = sl__execution_order_find(&out->steps, graph, &out->arena, err);
 	return rc ? rc
-		  : sl__roles_classify(&out->roles, &out->steps, &out->arena, err);
+		  : sl__roles_classify(&out->roles, &out->steps, &out->arena,
+				       err);
 }
 
 enum sl_status
-sl__analyzed_model_open(struct sl__analyzed_model *out, const struct sl_graph *graph,
-	       const struct sl_sizes *sizes,
-	       const struct sl_allocator *allocator, struct sl_error *err)
+sl__analyzed_model_open(struct sl__analyzed_model *out,
+			const struct sl_graph *graph,
+			const struct sl_sizes *sizes,
+			const struct sl_allocator *allocator,
+			struct sl_error *err)
 {
 	enum sl_status rc = study_begin(out, graph, allocator, err);
 
 	if (!rc)
 		rc = study_options(out, graph, sizes, allocator, err);
 	return rc ? rc
-		  : sl__static_analysis_new(&out->survey, &out->steps, &out->roles,
-				   &out->how, err);
+		  : sl__static_analysis_new(&out->survey, &out->steps,
+					    &out->roles, &out->how, err);
 }
 
 void
@@ -205,10 +208,11 @@ sum_weights(struct sl_counts *out, const struct sl_graph *graph,
 
 		if (!t || roles->role[v] != SL_ROLE_WEIGHT)
 			continue;
-		out->parameters = sl__saturating_add(out->parameters,
-					   sl__parameter_n_elements(roles, graph, v));
-		out->parameter_bytes = sl__saturating_add(out->parameter_bytes,
-						sl__tensor_stored_bytes(t));
+		out->parameters = sl__saturating_add(
+			out->parameters,
+			sl__parameter_n_elements(roles, graph, v));
+		out->parameter_bytes = sl__saturating_add(
+			out->parameter_bytes, sl__tensor_stored_bytes(t));
 	}
 }
 
@@ -253,8 +257,8 @@ is_bias(const struct sl__static_analysis *s, uint32_t value)
 /* Whether a value is the result of a product without a bias of its own, and
  * for one node alone. */
 static int
-awaits_bias(const struct sl__static_analysis *s, const struct sl__value_users *users,
-	    uint32_t value)
+awaits_bias(const struct sl__static_analysis *s,
+	    const struct sl__value_users *users, uint32_t value)
 {
 	uint32_t producer =
 		value == SL__NONE ? SL__NONE : s->graph->values[value].producer;
@@ -274,8 +278,8 @@ awaits_bias(const struct sl__static_analysis *s, const struct sl__value_users *u
 /* Additions of a bias that a node does, in one call: part of a product, or
  * an Add that follows it. */
 static uint64_t
-bias_of(const struct sl__static_analysis *s, const struct sl__value_users *users,
-	uint32_t node_id)
+bias_of(const struct sl__static_analysis *s,
+	const struct sl__value_users *users, uint32_t node_id)
 {
 	const struct sl__node *node = &s->graph->nodes[node_id];
 	const struct sl_cost *cost = &s->costs.per_call[node_id];
@@ -307,7 +311,8 @@ sum_costs(struct sl_counts *out, const struct sl__static_analysis *s,
 					s->costs.why[i]);
 		out->bias_flops = sl__saturating_add(
 			out->bias_flops,
-			sl__saturating_mul(bias_of(s, users, i), s->costs.n_calls[i]));
+			sl__saturating_mul(bias_of(s, users, i),
+					   s->costs.n_calls[i]));
 	}
 	out->batch = s->batch;
 	out->macs = s->tally.macs;
@@ -327,7 +332,8 @@ sl_count_flops(struct sl_counts *out, const struct sl_graph *graph,
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	rc = sl__analyzed_model_open(&study, graph, sizes, &graph->arena.allocator, err);
+	rc = sl__analyzed_model_open(&study, graph, sizes,
+				     &graph->arena.allocator, err);
 	if (!rc)
 		rc = sl__value_users_find(&users, graph, &study.arena, err);
 	if (!rc) {

@@ -25,10 +25,10 @@ struct sl__analyzed_model {
  * the model.  A study that failed is closed too.
  */
 enum sl_status sl__analyzed_model_open(struct sl__analyzed_model *out,
-			      const struct sl_graph *graph,
-			      const struct sl_sizes *sizes,
-			      const struct sl_allocator *allocator,
-			      struct sl_error *err) SL_CHECKED;
+				       const struct sl_graph *graph,
+				       const struct sl_sizes *sizes,
+				       const struct sl_allocator *allocator,
+				       struct sl_error *err) SL_CHECKED;
 void sl__analyzed_model_close(struct sl__analyzed_model *study);
 
 #endif

@@ -107,8 +107,9 @@ conclude_command(struct bench *b, size_t command, struct sl_bench_result *out,
 	out->system = mean_time(c->system_ns, b->rounds.n_rounds);
 	out->peak_bytes = peak_memory(b, c);
 	out->wall.first_ns = c->first_ns;
-	return sl__distribution_summarize(&out->wall, c->wall_ns, b->rounds.n_rounds,
-				   &how, b->arena, err);
+	return sl__distribution_summarize(&out->wall, c->wall_ns,
+					  b->rounds.n_rounds, &how, b->arena,
+					  err);
 }
 
 static struct sl_reading
@@ -182,7 +183,8 @@ set_defaults(struct sl_bench_options *how)
 }
 
 static enum sl_status
-launch(size_t program, struct sl__run_result *out, void *ctx, struct sl_error *err)
+launch(size_t program, struct sl__run_result *out, void *ctx,
+       struct sl_error *err)
 {
 	struct bench *b = ctx;
 

@@ -42,9 +42,11 @@ struct comparing {
 	struct sl__rng rng;       /* decides where plans come to lie */
 	struct sl__pages *spacer; /* memory between them; NULL: none */
 	int is_unfinished; /* a plan had no time to measure all algorithms */
-	struct sl__subject_model slots[SL_MODEL_ARMS_MAX][2];  /* one is made anew
+	struct sl__subject_model slots[SL_MODEL_ARMS_MAX]
+				      [2]; /* one is made anew
 							    beside the other */
-	struct sl__subject_model *subjects[SL_MODEL_ARMS_MAX]; /* NULL: not open */
+	struct sl__subject_model
+		*subjects[SL_MODEL_ARMS_MAX]; /* NULL: not open */
 	struct sl__plan_options_storage plans[SL_MODEL_ARMS_MAX];
 	struct sl__model_arm runs[SL_MODEL_ARMS_MAX];
 	struct sl__shared_tuning_cache choices;
@@ -129,13 +131,15 @@ open_subject(struct comparing *a, size_t i, struct sl__subject_model *out,
 	a->plans[i].plan.flags |= SL__PLAN_OWN_WEIGHTS;
 	sl__shared_tuning_cache_use(&a->choices, &a->plans[i].plan);
 	rc = sl__subject_model_open(out, c->graph, &how, err);
-	return sl__error_prefix(err, rc, c->name ? c->name : sl_graph_name(c->graph));
+	return sl__error_prefix(err, rc,
+				c->name ? c->name : sl_graph_name(c->graph));
 }
 
 static struct sl__step_pairing_side
 side_of(const struct comparing *a, size_t i)
 {
-	struct sl__step_pairing_side side = {a->subjects[i]->plan, a->arms[i].graph};
+	struct sl__step_pairing_side side = {a->subjects[i]->plan,
+					     a->arms[i].graph};
 
 	return side;
 }
@@ -287,7 +291,7 @@ expected_renewal_ns(const struct comparing *a)
 		for (size_t k = 0; k < a->n; k++) {
 			if (a->arms[k].graph == a->arms[i].graph &&
 			    sl__plans_have_same_settings(a->subjects[k]->plan,
-					      a->subjects[i]->plan))
+							 a->subjects[i]->plan))
 				least = fmin(least, a->sides[k].plan_ns);
 		}
 		sum += least;
@@ -470,12 +474,14 @@ name_layers(struct comparing *a, const struct sl__arm_test *c,
 		of[n] = i;
 		log_e[n++] = layers[i].log_e;
 	}
-	sl__e_benjamini_hochberg(is_named, log_e, n, a->how.alpha / (double)(a->n - 1), order);
+	sl__e_benjamini_hochberg(is_named, log_e, n,
+				 a->how.alpha / (double)(a->n - 1), order);
 	for (size_t i = 0; i < n; i++) {
 		struct sl_compared_layer *l = &layers[of[i]];
 
 		l->is_named = is_named[i] &&
-			      sl__arm_test_pair_is_consistent(c, of[i], n_placements) &&
+			      sl__arm_test_pair_is_consistent(c, of[i],
+							      n_placements) &&
 			      (n_placements >= SL__PLACEMENTS_ENOUGH ||
 			       is_far(&l->ratio));
 	}
@@ -543,7 +549,7 @@ list_layers(struct comparing *a, size_t which, struct sl_error *err)
 	struct sl_compared_layer *layers =
 		sl__arena_array(a->arena, n, sizeof(*layers));
 	int is_same = sl__plans_have_same_settings(a->subjects[0]->plan,
-					a->subjects[which]->plan);
+						   a->subjects[which]->plan);
 	enum sl_status rc = SL_OK;
 
 	if (!layers)
@@ -626,7 +632,7 @@ take_placements(struct comparing *a, struct sl_error *err)
 	if (!why->status)
 		return SL_OK;
 	return sl__arena_copy_text(a->arena, &a->out->renewal_absent, why->text,
-			      err);
+				   err);
 }
 
 static enum sl_status
@@ -718,7 +724,8 @@ sl_compare_models(struct sl_model_comparison **out,
 		rc = check_arms(arms, n, err);
 	if (rc)
 		return rc;
-	comparison = sl__arena_object_new(&arena, how.allocator, sizeof(*comparison));
+	comparison = sl__arena_object_new(&arena, how.allocator,
+					  sizeof(*comparison));
 	a = comparison ? sl__arena_alloc(arena, sizeof(*a)) : NULL;
 	if (!a) {
 		sl_model_comparison_free(comparison);

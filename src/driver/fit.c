@@ -53,10 +53,12 @@ struct predictor {
 	int is_sure;       /* 'good' was planned under the limit */
 	int is_bent;       /* the line does not tell where it ends */
 	int is_refused;    /* the model takes no such size as 'bad' */
-	struct sl__confined_outcome smallest; /* at the first size, without a limit */
-	struct sl__confined_outcome found;    /* at 'good' */
-	struct sl__confined_outcome beyond; /* at 'bad'; NaN where that is not known */
-	struct point points[2];     /* the last two */
+	struct sl__confined_outcome
+		smallest; /* at the first size, without a limit */
+	struct sl__confined_outcome found; /* at 'good' */
+	struct sl__confined_outcome
+		beyond;         /* at 'bad'; NaN where that is not known */
+	struct point points[2]; /* the last two */
 	size_t n_points, n_plans;
 	const char *unplanned; /* why the graph's answer stays; NULL */
 };
@@ -100,8 +102,8 @@ add_point(struct predictor *p, int64_t size, double n_bytes)
 }
 
 static void
-take_good(struct predictor *p, int64_t size, const struct sl__confined_outcome *found,
-	  int is_strict)
+take_good(struct predictor *p, int64_t size,
+	  const struct sl__confined_outcome *found, int is_strict)
 {
 	p->good = size;
 	p->found = *found;
@@ -109,8 +111,8 @@ take_good(struct predictor *p, int64_t size, const struct sl__confined_outcome *
 }
 
 static void
-take_bad(struct predictor *p, int64_t size, const struct sl__confined_outcome *found,
-	 int is_strict)
+take_bad(struct predictor *p, int64_t size,
+	 const struct sl__confined_outcome *found, int is_strict)
 {
 	p->bad = size;
 	p->beyond = *found;
@@ -283,7 +285,8 @@ static enum sl_status
 conclude(struct predictor *p, int64_t first, struct sl_error *err)
 {
 	struct sl_fit *fit = p->fit;
-	const struct sl__confined_outcome *at = p->good ? &p->found : &p->smallest;
+	const struct sl__confined_outcome *at = p->good ? &p->found
+							: &p->smallest;
 	enum sl_status rc;
 
 	if (isnan(at->used_bytes))
@@ -624,7 +627,7 @@ struct verifier {
 	int is_refused;    /* the model takes no such size as 'bad' */
 	int64_t planned;   /* the largest that could be planned; 0: none */
 	struct sl__confined_outcome found; /* at 'good' */
-	char why[512];             /* at 'bad' */
+	char why[512];                     /* at 'bad' */
 };
 
 /* Tries a size, which becomes the good or the bad one. */

@@ -75,8 +75,9 @@ measure(struct footprint *f, const struct sl_plan_options *plan,
 	if (!rc)
 		rc = run(f, plan, err);
 	if (!rc)
-		rc = sl__live_tensors_track_or_absent(&tracking, f->subject.plan, &unhurried,
-				      &f->scratch, err);
+		rc = sl__live_tensors_track_or_absent(
+			&tracking, f->subject.plan, &unhurried, &f->scratch,
+			err);
 	if (rc)
 		return rc;
 	sources.plan = f->subject.plan;
@@ -95,7 +96,8 @@ sl_measure_memory(struct sl_memory_use **out, const struct sl_graph *graph,
 	*out = NULL;
 	if (rc)
 		return rc;
-	f.out = sl__arena_object_new(&f.arena, copy.plan.allocator, sizeof(*f.out));
+	f.out = sl__arena_object_new(&f.arena, copy.plan.allocator,
+				     sizeof(*f.out));
 	if (!f.out)
 		return sl__fail_nomem(err);
 	sl__arena_init(&f.scratch, copy.plan.allocator);

@@ -105,7 +105,8 @@ open_loops(struct generator *g, const struct sl_graph *graph,
 	enum sl_status rc = open_loop(g, graph, err);
 
 	if (!rc && cached)
-		rc = sl__error_prefix(err, open_loop(g, cached, err), cached->name);
+		rc = sl__error_prefix(err, open_loop(g, cached, err),
+				      cached->name);
 	if (rc || !cached)
 		return rc;
 	if (g->loops[0].decoder.has_cache == g->loops[1].decoder.has_cache)
@@ -170,7 +171,8 @@ count_loop(struct generator *g, size_t i, struct sl_error *err)
 		return rc;
 	if (!sl__work_law_fit(&work->law, flops, first))
 		work->absent = "FLOPs are no polynomial in the context";
-	if (!loop->decoder.has_cache || !sl__decoder_takes_whole_prompt(&loop->decoder))
+	if (!loop->decoder.has_cache ||
+	    !sl__decoder_takes_whole_prompt(&loop->decoder))
 		return SL_OK;
 	rc = sl__decoder_sizes(&loop->decoder, 0, g->how.prompt, &sizes, err);
 	if (!rc && count_at(g, loop, &sizes, &work->prompt, &work->absent))
@@ -202,7 +204,8 @@ inspect_at(struct generator *g, struct sl__decode_loop *loop, int64_t context,
 
 /* A token that sees those after it cannot be made before them. */
 static enum sl_status
-check_decoder(struct generator *g, struct sl__decode_loop *loop, struct sl_error *err)
+check_decoder(struct generator *g, struct sl__decode_loop *loop,
+	      struct sl_error *err)
 {
 	struct sl_inspection *found;
 	struct sl_reading kv;
@@ -309,7 +312,7 @@ measure(struct generator *g, struct sl_error *err)
 
 	probe_background(g);
 	rc = sl__decode_loops_measure(g->loops, g->n_loops, &how, &g->scratch,
-			       &outcome, err);
+				      &outcome, err);
 	if (rc)
 		return rc;
 	probe_background(g);
@@ -338,12 +341,12 @@ settle_loops(struct generator *g, struct sl_error *err)
 		d->source = sl__arena_string(g->arena, graph->source);
 		if (!d->name || !d->source)
 			return sl__fail_nomem(err);
-		rc = sl__decoding_summarize(d, sl__decode_loop_measurements(&g->loops[i]),
-				     g->how.prompt, g->how.n_tokens, g->arena,
-				     err);
+		rc = sl__decoding_summarize(
+			d, sl__decode_loop_measurements(&g->loops[i]),
+			g->how.prompt, g->how.n_tokens, g->arena, err);
 		if (!rc)
 			sl__decoding_count_flops(d, &g->work[i], g->how.prompt,
-				       g->how.n_tokens);
+						 g->how.n_tokens);
 	}
 	g->out->loops = g->decodings;
 	g->out->n_loops = g->n_loops;

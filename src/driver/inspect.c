@@ -202,7 +202,8 @@ add_parameter(struct inspector *i, struct sl_parameter_row *row, uint32_t value)
 	row->dtype = t->dtype;
 	row->rank = t->rank;
 	row->dims = dims;
-	row->n_elements = sl__parameter_n_elements(&i->study.roles, i->graph, value);
+	row->n_elements =
+		sl__parameter_n_elements(&i->study.roles, i->graph, value);
 	row->n_bytes = sl__tensor_stored_bytes(t);
 	rc = copy_text(i, &row->name, v->name);
 	if (!rc && tied_to != SL__NONE)
@@ -224,10 +225,11 @@ add_to_totals(struct sl_parameters *p, const struct sl_parameter_row *row,
 	*n = sl__saturating_add(*n, row->n_elements);
 	p->n_bytes = sl__saturating_add(p->n_bytes, row->n_bytes);
 	if (row->role == SL_ROLE_WEIGHT)
-		p->trainable_bytes = sl__saturating_add(p->trainable_bytes, row->n_bytes);
+		p->trainable_bytes =
+			sl__saturating_add(p->trainable_bytes, row->n_bytes);
 	by_dtype[row->dtype].dtype = row->dtype;
-	by_dtype[row->dtype].n_elements =
-		sl__saturating_add(by_dtype[row->dtype].n_elements, row->n_elements);
+	by_dtype[row->dtype].n_elements = sl__saturating_add(
+		by_dtype[row->dtype].n_elements, row->n_elements);
 	by_dtype[row->dtype].n_bytes =
 		sl__saturating_add(by_dtype[row->dtype].n_bytes, row->n_bytes);
 }
@@ -307,7 +309,8 @@ name_of(const struct sl_graph *graph, size_t value)
 static enum sl_status
 list_alive(struct inspector *i)
 {
-	const struct sl__liveness *live = sl__static_analysis_liveness(i->survey);
+	const struct sl__liveness *live =
+		sl__static_analysis_liveness(i->survey);
 	const struct sl_graph *graph = live->steps->graph;
 	struct sl_live_set *memory = &i->out->memory;
 	struct sl_live_value *alive =
@@ -358,7 +361,8 @@ sum_interface(const struct inspector *i, const uint32_t *values, size_t n)
 static enum sl_status
 describe_memory(struct inspector *i)
 {
-	const struct sl__liveness *live = sl__static_analysis_liveness(i->survey);
+	const struct sl__liveness *live =
+		sl__static_analysis_liveness(i->survey);
 	const struct sl__execution_order *steps = live->steps;
 	const struct sl__block *main = &i->graph->blocks[0];
 	const struct sl__kv *kv = &i->survey->kv;
@@ -371,9 +375,9 @@ describe_memory(struct inspector *i)
 	memory->unfused_bytes = i->survey->liveness.peak_bytes;
 	memory->n_unknown = live->n_unknown;
 	memory->activation_bytes = live->activation_bytes;
-	memory->interface_bytes =
-		sl__saturating_add(sum_interface(i, main->inputs, main->n_inputs),
-			 sum_interface(i, main->outputs, main->n_outputs));
+	memory->interface_bytes = sl__saturating_add(
+		sum_interface(i, main->inputs, main->n_inputs),
+		sum_interface(i, main->outputs, main->n_outputs));
 	memory->n_attentions = kv->n_attentions;
 	memory->kv_bytes = kv->absent ? sl__absent(kv->absent)
 				      : sl__present(kv->bytes);
@@ -460,7 +464,8 @@ describe_cost(struct inspector *i)
 {
 	const struct sl__fused_quantized_model *fused = i->survey->fused;
 	struct sl_inspection *out = i->out;
-	enum sl_status rc = sl__inspection_fill_layers(out, i->survey, i->arena, i->err);
+	enum sl_status rc =
+		sl__inspection_fill_layers(out, i->survey, i->arena, i->err);
 
 	if (rc)
 		return rc;
@@ -498,11 +503,13 @@ describe(struct inspector *i)
 	if (!rc)
 		rc = list_unresolved(i);
 	if (!rc && !i->options->brief)
-		rc = sl__static_cost_polynomials(&out->growth, &out->n_growth, i->survey,
-				   &i->study.how, i->arena, i->err);
+		rc = sl__static_cost_polynomials(&out->growth, &out->n_growth,
+						 i->survey, &i->study.how,
+						 i->arena, i->err);
 	if (!rc && i->options->weights)
-		rc = sl__weight_rows_compute(&out->weights, &out->n_weights, i->graph,
-				    &i->study.roles, i->arena, i->err);
+		rc = sl__weight_rows_compute(&out->weights, &out->n_weights,
+					     i->graph, &i->study.roles,
+					     i->arena, i->err);
 	return rc;
 }
 
@@ -535,11 +542,12 @@ sl_inspect(struct sl_inspection **out, const struct sl_graph *graph,
 	*out = NULL;
 	if (rc)
 		return rc;
-	i.out = sl__arena_object_new(&i.arena, i.options->allocator, sizeof(*i.out));
+	i.out = sl__arena_object_new(&i.arena, i.options->allocator,
+				     sizeof(*i.out));
 	if (!i.out)
 		return sl__fail_nomem(err);
 	rc = sl__analyzed_model_open(&i.study, graph, i.options->sizes,
-			    i.options->allocator, err);
+				     i.options->allocator, err);
 	i.survey = i.study.survey;
 	if (!rc)
 		rc = describe(&i);

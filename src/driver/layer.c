@@ -99,7 +99,8 @@ compare(struct isolating *x, struct sl_error *err)
 	};
 	struct sl__layer_isolation_times times;
 	double *ratios;
-	enum sl_status rc = sl__layer_isolation_measure(&times, &what, &x->scratch, err);
+	enum sl_status rc =
+		sl__layer_isolation_measure(&times, &what, &x->scratch, err);
 
 	if (rc)
 		return rc;
@@ -174,17 +175,18 @@ profile_alone(struct isolating *x, const struct sl_plan_options *plan,
 static enum sl_status
 profile_layer(struct isolating *x, struct sl_error *err)
 {
-	struct sl__subject_model_options how = sl__profile_subject_options(x->how);
-	struct sl__subject_model_options bare = {.seed = x->how->seed,
-					   .interrupt = x->how->interrupt};
+	struct sl__subject_model_options how =
+		sl__profile_subject_options(x->how);
+	struct sl__subject_model_options bare = {
+		.seed = x->how->seed, .interrupt = x->how->interrupt};
 	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
 	enum sl_status rc;
 
 	x->is_wanted = sl__arena_alloc(&x->scratch, x->graph->n_nodes + 1);
 	if (!x->is_wanted)
 		return sl__fail_nomem(err);
-	rc = sl__extract_find_nodes(x->graph, x->layer, x->is_wanted, &x->scratch,
-			      err);
+	rc = sl__extract_find_nodes(x->graph, x->layer, x->is_wanted,
+				    &x->scratch, err);
 
 	if (!rc)
 		rc = sl__subject_model_open(&x->whole, x->graph, &how, err);

@@ -41,7 +41,7 @@ struct session {
 	struct sl_microbench *out;
 	const struct sl__micro_op **ops; /* of the series */
 	struct sl_micro_series *series;
-	struct sl_profile **profiles;      /* of all points of all series */
+	struct sl_profile **profiles;          /* of all points of all series */
 	struct sl__ceiling_probes *background; /* NULL: no ceilings */
 	size_t n_probes;
 	uint64_t start_ns;
@@ -129,7 +129,7 @@ open_ceilings(struct session *k, struct sl_error *err)
 	if (!sl__ceiling_probes_open(&k->background, &how, &why))
 		return SL_OK;
 	return sl__arena_copy_text(k->arena, &k->out->ceilings.absent, why.text,
-			      err);
+				   err);
 }
 
 static int

@@ -149,7 +149,8 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 }
 
 static enum sl_status
-close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx,
+	    struct sl_error *err)
 {
 	struct student *s = ctx;
 
@@ -267,9 +268,11 @@ static enum sl_status
 study(struct student *s, const struct sl_graph *graph,
       struct sl_overhead_study *out, struct sl_error *err)
 {
-	struct sl__subject_model_options how = sl__profile_subject_options(&s->how);
+	struct sl__subject_model_options how =
+		sl__profile_subject_options(&s->how);
 	uint64_t start_ns = sl__clock_now_ns(s->runner.control.with.clock);
-	enum sl_status rc = sl__subject_model_open(&s->subject, graph, &how, err);
+	enum sl_status rc =
+		sl__subject_model_open(&s->subject, graph, &how, err);
 
 	if (!rc)
 		rc = reserve(s, err);

@@ -138,8 +138,8 @@ look_at_batches(struct placement *p, struct sl_error *err)
 			return SL_OK;
 		rc = look_at(p, INT64_C(1) << i, &limit);
 		if (rc == SL_E_DATA) {
-			return sl__arena_copy_text(p->arena, &p->limit, limit.text,
-					      err);
+			return sl__arena_copy_text(p->arena, &p->limit,
+						   limit.text, err);
 		}
 		if (rc && err)
 			*err = limit;

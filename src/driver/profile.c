@@ -39,17 +39,17 @@
 
 struct profiler {
 	const struct sl_graph *graph;
-	struct sl_profile_options how; /* defaults filled in */
-	struct sl__plan_options_storage plan;    /* that these name */
-	struct sl__runner_hooks control;    /* from these */
-	struct sl__arena *arena;       /* of the result */
+	struct sl_profile_options how;        /* defaults filled in */
+	struct sl__plan_options_storage plan; /* that these name */
+	struct sl__runner_hooks control;      /* from these */
+	struct sl__arena *arena;              /* of the result */
 	struct sl__arena scratch;
 	struct sl_profile *out;
 	struct sl__subject_model subject;
 	struct sl__timed_iterations iterations;
 	struct sl__residence residence;
 	struct sl__ceiling_probes *background; /* NULL: no ceilings */
-	const struct sl__layer_origin *origin;   /* NULL: the graph is a model */
+	const struct sl__layer_origin *origin; /* NULL: the graph is a model */
 	uint64_t start_ns;
 };
 
@@ -101,7 +101,8 @@ sl_bottleneck_text(enum sl_bottleneck bottleneck)
 }
 
 static enum sl_status
-take_options(struct sl_profile_options *out, struct sl__plan_options_storage *plan,
+take_options(struct sl_profile_options *out,
+	     struct sl__plan_options_storage *plan,
 	     const struct sl_profile_options *options, struct sl_error *err)
 {
 	enum sl_status rc = sl__options_copy(out, sizeof(*out), options,
@@ -189,8 +190,8 @@ keep_request(struct profiler *p, struct sl_error *err)
 	};
 	const struct sl__layer_origin *from = p->origin ? p->origin : &own;
 
-	return sl__request_from_options(&p->out->request, from->model, from->layer,
-			      from->plan, p->arena, err);
+	return sl__request_from_options(&p->out->request, from->model,
+					from->layer, from->plan, p->arena, err);
 }
 
 struct sl__subject_model_options
@@ -209,7 +210,8 @@ sl__profile_subject_options(const struct sl_profile_options *how)
 static enum sl_status
 prepare(struct profiler *p, struct sl_error *err)
 {
-	struct sl__subject_model_options how = sl__profile_subject_options(&p->how);
+	struct sl__subject_model_options how =
+		sl__profile_subject_options(&p->how);
 	struct sl_profile *out = p->out;
 	enum sl_status rc;
 
@@ -251,11 +253,11 @@ take_passes(struct profiler *p, struct sl_error *err)
 
 	sl__residence_resume(&p->residence);
 	rc = sl__timed_iterations_run(&p->iterations, p->subject.plan, &how,
-				       &p->scratch, err);
+				      &p->scratch, err);
 	sl__residence_end(&p->residence);
 	/* Their columns are no part of the model. */
 	sl__residence_exclude_bytes(&p->residence,
-				sl__arena_bytes(&p->scratch) - before);
+				    sl__arena_bytes(&p->scratch) - before);
 	return rc;
 }
 
@@ -283,9 +285,10 @@ take_memory(struct profiler *p, struct sl_error *err)
 		.parameters_bytes = p->out->model->memory.parameter_bytes,
 	};
 	struct sl__live_tensors_options how = {.interrupt = p->how.interrupt,
-					.deadline_ns = tracking_deadline(p)};
-	enum sl_status rc = sl__live_tensors_track_or_absent(&tracking, p->subject.plan, &how,
-					     &p->scratch, err);
+					       .deadline_ns =
+						       tracking_deadline(p)};
+	enum sl_status rc = sl__live_tensors_track_or_absent(
+		&tracking, p->subject.plan, &how, &p->scratch, err);
 
 	if (!rc)
 		rc = sl__memory_use_of(&p->out->memory, &sources, p->arena,
@@ -315,7 +318,7 @@ open_background(struct profiler *p, struct sl_error *err)
 	if (why.status == SL_E_NOMEM)
 		return sl__fail_nomem(err);
 	return sl__arena_copy_text(p->arena, &p->out->ceilings.absent, why.text,
-			      err);
+				   err);
 }
 
 static void
@@ -387,7 +390,8 @@ judge_latency(struct profiler *p, struct sl_error *err)
 	out->stopped_by = iterations->stopped_by;
 	out->latency.first_ns = iterations->first_ns;
 	rc = sl__distribution_summarize(&out->latency, iterations->bare.x,
-				 iterations->bare.n, &how, &p->scratch, err);
+					iterations->bare.n, &how, &p->scratch,
+					err);
 	return rc ? rc : keep_samples(p, err);
 }
 
@@ -410,14 +414,17 @@ explain(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		p->out->ledger.open = sl__ledger_residual_cause(p->out);
 	if (!rc)
-		rc = sl__profile_fill_network_parts(p->out, p->subject.plan, &p->scratch, err);
+		rc = sl__profile_fill_network_parts(p->out, p->subject.plan,
+						    &p->scratch, err);
 	if (!rc)
 		rc = sl__profile_fill_groups(p->out, p->arena, err);
 	if (!rc)
-		rc = sl__profile_fill_timelines(p->out, &p->iterations, p->arena, err);
+		rc = sl__profile_fill_timelines(p->out, &p->iterations,
+						p->arena, err);
 	if (!rc) {
 		sl__profile_fill_dtypes(p->out);
-		rc = sl__profile_predict_traffic(p->out, p->subject.plan, &p->scratch, err);
+		rc = sl__profile_predict_traffic(p->out, p->subject.plan,
+						 &p->scratch, err);
 	}
 	if (!rc) {
 		sl__roofline_place(p->out);
@@ -457,8 +464,8 @@ count(struct profiler *p, const size_t *steps, const char *why,
 	if (why)
 		sl__step_counters_set_absent(&counted, why);
 	else
-		rc = sl__step_counters_measure(&counted, &p->subject, &how, p->arena,
-				     err);
+		rc = sl__step_counters_measure(&counted, &p->subject, &how,
+					       p->arena, err);
 	if (rc)
 		return rc;
 	sl__profile_attach_counts(out, &counted);
@@ -511,7 +518,9 @@ diagnose(struct profiler *p, struct sl_error *err)
 	}
 	if (!rc)
 		rc = count(p, steps, NULL, err);
-	return rc ? rc : sl__profile_judge_bottlenecks(out, &diagnosis, p->arena, err);
+	return rc ? rc
+		  : sl__profile_judge_bottlenecks(out, &diagnosis, p->arena,
+						  err);
 }
 
 /* Predicted limits, and those measured with operations left out. */
@@ -531,7 +540,8 @@ ablate(struct profiler *p, struct sl_error *err)
 			  : is_interrupted(p) ? "interrupted"
 					      : NULL;
 	struct sl__amdahl_rows amdahl;
-	enum sl_status rc = sl__amdahl_rows_predict(&amdahl, out, p->arena, err);
+	enum sl_status rc =
+		sl__amdahl_rows_predict(&amdahl, out, p->arena, err);
 
 	if (!rc && !why)
 		rc = sl__ablate(amdahl.targets, amdahl.n, p->subject.plan, &how,
@@ -586,9 +596,10 @@ sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
 	rc = take_options(&p.how, &p.plan, options, err);
 	if (rc)
 		return rc;
-	p.control = (struct sl__runner_hooks){.interrupt = p.how.interrupt,
-					 .progress = p.how.progress,
-					 .progress_ctx = p.how.progress_ctx};
+	p.control =
+		(struct sl__runner_hooks){.interrupt = p.how.interrupt,
+					  .progress = p.how.progress,
+					  .progress_ctx = p.how.progress_ctx};
 	p.start_ns = sl__clock_now_ns(NULL);
 	p.out = sl__arena_object_new(&p.arena, p.how.allocator, sizeof(*p.out));
 	if (!p.out)

@@ -73,12 +73,12 @@ measure(struct sl__function_profile *profile, const char *name, sl_function *fn,
 		return rc;
 	profile->n_flops = how->n_flops;
 	profile->n_bytes = how->n_bytes;
-	profile->flops_per_s = sl__work_rate_per_s(how->n_flops,
-					   profile->time->wall.median.value,
-					   "no FLOPs were declared");
-	profile->bytes_per_s = sl__work_rate_per_s(how->n_bytes,
-					   profile->time->wall.median.value,
-					   "no bytes were declared");
+	profile->flops_per_s = sl__work_rate_per_s(
+		how->n_flops, profile->time->wall.median.value,
+		"no FLOPs were declared");
+	profile->bytes_per_s = sl__work_rate_per_s(
+		how->n_bytes, profile->time->wall.median.value,
+		"no bytes were declared");
 	place(profile);
 	return SL_OK;
 }

@@ -66,8 +66,8 @@ check_output(struct runner *r, size_t k, const struct sl__runtime_value *got,
 {
 	struct sl_run_output *out = &r->out->outputs[k];
 	uint32_t id = r->graph->blocks[0].outputs[k];
-	struct sl__output_tolerance how =
-		sl__output_tolerance_choose(&r->model, id, r->options->tolerance);
+	struct sl__output_tolerance how = sl__output_tolerance_choose(
+		&r->model, id, r->options->tolerance);
 	const char *path = sl__arena_format(&r->scratch, "%s/output_%zu.pb",
 					    r->options->check_folder, k);
 	struct sl__file_mapping file = {0};

@@ -145,7 +145,8 @@ take_verdict(struct sl__slot *slot, void *ctx, struct sl_error *err)
 }
 
 static enum sl_status
-close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx,
+	    struct sl_error *err)
 {
 	struct selfcheck *s = ctx;
 
@@ -250,7 +251,7 @@ check(struct selfcheck *s, struct sl_selfcheck *out, struct sl__arena *arena,
 	sl__monitor_open(&s->monitor, &s->script.with);
 	s->runner.control =
 		(struct sl__runner_hooks){s->how->interrupt, s->how->progress,
-				     s->how->progress_ctx, s->script.with};
+					  s->how->progress_ctx, s->script.with};
 	sl__runner_start_budget(&s->runner, s->how->seed);
 	rc = play(s, err);
 	sl__monitor_close(&s->monitor, &out->noise);
@@ -260,7 +261,8 @@ check(struct selfcheck *s, struct sl_selfcheck *out, struct sl__arena *arena,
 enum sl_status
 sl__selfcheck(struct sl_selfcheck **out,
 	      const struct sl_selfcheck_options *options,
-	      const struct sl__selfcheck_test_hooks *script, struct sl_error *err)
+	      const struct sl__selfcheck_test_hooks *script,
+	      struct sl_error *err)
 {
 	struct sl_selfcheck_options how;
 	struct selfcheck s = {.how = &how, .script.work = do_work};

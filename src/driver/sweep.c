@@ -240,8 +240,8 @@ open_width(struct sweeper *s, struct visit *v, int64_t width,
 				       .seed = s->how.seed,
 				       .allocator = s->how.allocator};
 	const char *name;
-	enum sl_status rc = sl__axis_widened_model_name(&name, s->models[v->model].name,
-					     width, &s->scratch, err);
+	enum sl_status rc = sl__axis_widened_model_name(
+		&name, s->models[v->model].name, width, &s->scratch, err);
 
 	if (!rc)
 		rc = sl_graph_open(&v->own, name, &how, err);
@@ -564,8 +564,9 @@ settle_series(struct sweeper *s, size_t nth, struct sl_error *err)
 
 	sl__sweep_summarize_points(series, work, s->how.axis);
 	sl__sweep_best_point(&series->best, work->points, work->n_points,
-			s->how.memory_bytes, s->how.latency_s);
-	return sl__sweep_fit_exponents(series, work, s->how.axis, s->arena, err);
+			     s->how.memory_bytes, s->how.latency_s);
+	return sl__sweep_fit_exponents(series, work, s->how.axis, s->arena,
+				       err);
 }
 
 static enum sl_status
@@ -643,7 +644,8 @@ enum sl_status
 sl_sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
 	 const struct sl_sweep_options *options, struct sl_error *err)
 {
-	static const struct sl__sweep_test_hooks real = {NULL, sl_profile_forward};
+	static const struct sl__sweep_test_hooks real = {NULL,
+							 sl_profile_forward};
 
 	return sl__sweep(out, models, n, options, &real, err);
 }

@@ -214,7 +214,7 @@ is_width(const struct family *f, size_t i, size_t n)
 
 enum sl_status
 sl__axis_widened_model_name(const char **out, const char *name, int64_t width,
-		 struct sl__arena *arena, struct sl_error *err)
+			    struct sl__arena *arena, struct sl_error *err)
 {
 	const struct family *f = family_of(name);
 	const char *size = f ? name + strlen(f->prefix) : NULL;
@@ -254,7 +254,8 @@ sl__axis_check(enum sl_axis axis, const struct sl_sweep_model *model,
 
 	if (axis == SL_AXIS_WIDTH) {
 		sl__arena_init(&scratch, NULL);
-		rc = sl__axis_widened_model_name(&name, model->name, 1, &scratch, err);
+		rc = sl__axis_widened_model_name(&name, model->name, 1,
+						 &scratch, err);
 		sl__arena_release(&scratch);
 		return rc;
 	}

@@ -16,7 +16,8 @@ enum sl_status sl__axis_check(enum sl_axis axis,
 
 /* The name of a built-in model with layers of that width, from 'arena'. */
 enum sl_status sl__axis_widened_model_name(const char **out, const char *name,
-				int64_t width, struct sl__arena *arena,
-				struct sl_error *err) SL_CHECKED;
+					   int64_t width,
+					   struct sl__arena *arena,
+					   struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -52,7 +52,8 @@ sl_zoo_count(struct sl_zoo_list **out, struct sl_error *err)
 		rows[i].name = all[i].name;
 		rows[i].example = all[i].example;
 		rows[i].about = all[i].about;
-		rc = sl__error_prefix(err, count(&rows[i], err), all[i].example);
+		rc = sl__error_prefix(err, count(&rows[i], err),
+				      all[i].example);
 	}
 	*out = sl__arena_object_free_on_error(list, rc);
 	return rc;

@@ -192,7 +192,7 @@ add_shared(const struct sl__attend *a, int64_t key, float *s, int64_t query)
 	const unsigned char *seen = a->mask;
 	int64_t at = a->mask_at[0] + key * a->mask_key;
 	float x = a->mask_kind == SL__MASK_ADDITIVE ? added[at]
-						 : hide(0, seen[at]);
+						    : hide(0, seen[at]);
 
 	for (int l = 0; l < a->n; l++)
 		s[l * query] += x;

@@ -154,7 +154,8 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 	    const struct sl_plan_options *options, const struct sl_sizes *sizes,
 	    struct sl_error *err)
 {
-	struct sl__program *p = sl__allocator_alloc(options->allocator, sizeof(*p));
+	struct sl__program *p =
+		sl__allocator_alloc(options->allocator, sizeof(*p));
 	struct sl__planner pl = {.options = options};
 	int before;
 	enum sl_status rc;

@@ -55,8 +55,9 @@ begin(struct making *m, const struct sl__planner *pl, uint32_t value,
 	m->key.layout = &m->layout;
 	m->key.n_bytes = sizeof(m->layout);
 	m->key.is_same = is_same_layout;
-	m->is_shared = n_bytes >= SHARED_BYTES_LEAST &&
-		       sl__tensor_fingerprint_of(&m->key.tensor, m->tensor, model);
+	m->is_shared =
+		n_bytes >= SHARED_BYTES_LEAST &&
+		sl__tensor_fingerprint_of(&m->key.tensor, m->tensor, model);
 }
 
 /* Where it was made before; SL__NONE where it was not. */
@@ -68,7 +69,8 @@ find_made(const struct making *m, struct sl__planner *pl)
 			? sl__weight_cache_find(pl->program->weights, &m->key)
 			: NULL;
 
-	return data ? sl__plan_wrap_constant_data(pl, m->n_bytes, data, 0) : SL__NONE;
+	return data ? sl__plan_wrap_constant_data(pl, m->n_bytes, data, 0)
+		    : SL__NONE;
 }
 
 static void
@@ -95,7 +97,8 @@ make_copy(const struct making *m, struct sl__planner *pl)
 
 	if (pl->rc || !t->n_bytes)
 		return buffer;
-	from = is_dry(pl) ? to : sl__tensor_byte_range(t, 0, (size_t)t->n_bytes, to);
+	from = is_dry(pl) ? to
+			  : sl__tensor_byte_range(t, 0, (size_t)t->n_bytes, to);
 	if (from != to)
 		memcpy(to, from, (size_t)t->n_bytes);
 	sl__tensor_release_pages(t, 0, t->n_bytes);
@@ -109,9 +112,10 @@ check_numbers(struct sl__planner *pl, uint32_t value)
 {
 	const struct sl__runtime_value *content;
 
-	return !pl->rc && sl__planner_keep_status(pl, sl__evaluator_value(
-						     pl->program->evaluator,
-						     value, &content, pl->err));
+	return !pl->rc &&
+	       sl__planner_keep_status(
+		       pl, sl__evaluator_value(pl->program->evaluator, value,
+					       &content, pl->err));
 }
 
 /* A copy in the program's own pages; what is made when read is made there,
@@ -150,7 +154,8 @@ sl__plan_unpacked_constant(struct sl__planner *pl, uint32_t value)
 	if (!lies_ready(t))
 		buffer = copy_constant(pl, value);
 	else if (check_numbers(pl, value))
-		buffer = sl__plan_wrap_constant_data(pl, t->n_bytes, t->bytes, 1);
+		buffer = sl__plan_wrap_constant_data(pl, t->n_bytes, t->bytes,
+						     1);
 	sl__plan_alias(pl, value, NULL, buffer);
 	return buffer;
 }
@@ -194,8 +199,8 @@ load(const struct making *m, struct sl__planner *pl,
 
 	if (!is_dry(pl) || !t->generator)
 		return sl__runtime_value_load(loaded, t, allocator, pl->err);
-	return sl__runtime_value_alloc_tensor(loaded, t->dtype, t->rank, t->dims,
-					allocator, pl->err);
+	return sl__runtime_value_alloc_tensor(loaded, t->dtype, t->rank,
+					      t->dims, allocator, pl->err);
 }
 
 /* The tensor's own bytes: held, made before, or made for this and let go
@@ -259,7 +264,8 @@ pack(struct sl__planner *pl, uint32_t value, const struct sl__layout *as,
 
 uint32_t
 sl__plan_packed_constant(struct sl__planner *pl, uint32_t value,
-	      const struct sl__layout *as, const struct sl__layout *layout)
+			 const struct sl__layout *as,
+			 const struct sl__layout *layout)
 {
 	struct sl__planned_value *held = &pl->held[value];
 	struct sl__packed *p;

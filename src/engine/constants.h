@@ -8,7 +8,7 @@
 /* A buffer for a constant that lies there already, and stays as it is.
  * 'is_stored': where the model has it. */
 uint32_t sl__plan_wrap_constant_data(struct sl__planner *pl, uint64_t n_bytes,
-		      const unsigned char *data, int is_stored);
+				     const unsigned char *data, int is_stored);
 
 /* A constant in its own layout: where the model has it, or made. */
 uint32_t sl__plan_unpacked_constant(struct sl__planner *pl, uint32_t value);

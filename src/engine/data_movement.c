@@ -270,7 +270,7 @@ move_part(int rank, int n_ranks, void *ctx)
 		return;
 	}
 	sl__parallel_range(sl__space_n_positions(l, l->rank - 1), rank, n_ranks,
-			  &first, &end);
+			   &first, &end);
 	if (is_plane(l))
 		move_planes(m, first, end);
 	else
@@ -286,14 +286,16 @@ run(struct sl__step *step, struct sl_error *err)
 	(void)err;
 	for (uint32_t i = 0; i < m->movement.n; i++) {
 		const struct sl__copy_region *region = &m->movement.regions[i];
-		int64_t n = sl__space_n_positions(&region->space, region->space.rank);
+		int64_t n = sl__space_n_positions(&region->space,
+						  region->space.rank);
 
 		m->region = region;
 		m->to = step->at[region->to] + region->to_offset * size;
 		m->from = step->at[region->from] + region->from_offset * size;
-		sl__parallel_run(sl__threads_for_bytes(step->n_threads,
-					     2 * (uint64_t)(n * size)),
-			     move_part, m);
+		sl__parallel_run(
+			sl__threads_for_bytes(step->n_threads,
+					      2 * (uint64_t)(n * size)),
+			move_part, m);
 	}
 	return SL_OK;
 }

@@ -50,11 +50,13 @@ add_step(struct sl__planner *pl, const struct norm *n, dnnl_primitive_desc_t pd)
 		arg->arg = n->vector_args[i];
 		if (!sl__layout_md(pl, n->node->inputs[1 + i], NULL, &arg->md))
 			sl__planner_fail_internal(pl, "not a vector");
-		arg->buffer = sl__plan_input_buffer(pl, n->node->inputs[1 + i], NULL);
+		arg->buffer =
+			sl__plan_input_buffer(pl, n->node->inputs[1 + i], NULL);
 	}
-	args[1].buffer = n->n_vectors ? sl__plan_output_in_place(pl, n->y, layout,
+	args[1].buffer = n->n_vectors
+				 ? sl__plan_output_in_place(pl, n->y, layout,
 							    args[0].buffer)
-				      : sl__plan_output_buffer(pl, n->y, layout);
+				 : sl__plan_output_buffer(pl, n->y, layout);
 	sl__plan_dnnl_primitive(pl, pd, args, 2 + n->n_vectors);
 	return 1;
 }
@@ -87,8 +89,8 @@ is_inference(const struct sl__planner *pl, const struct norm *n)
 int
 sl__make_channel_norm(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct norm n = {node, sl__plan_node_input(node, 0), sl__plan_node_output(node, 0), 4,
-			 batch_args};
+	struct norm n = {node, sl__plan_node_input(node, 0),
+			 sl__plan_node_output(node, 0), 4, batch_args};
 	float epsilon = (float)sl__attribute_float(node, "epsilon", 1e-5);
 	dnnl_memory_desc_t md;
 
@@ -100,8 +102,8 @@ sl__make_channel_norm(struct sl__planner *pl, const struct sl__node *node)
 int
 sl__make_lrn(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct norm n = {node, sl__plan_node_input(node, 0), sl__plan_node_output(node, 0), 0,
-			 NULL};
+	struct norm n = {node, sl__plan_node_input(node, 0),
+			 sl__plan_node_output(node, 0), 0, NULL};
 	struct sl__dnnl_lrn lrn = {
 		.size = sl__attribute_int(node, "size", 1),
 		.alpha = (float)sl__attribute_float(node, "alpha", 1e-4),
@@ -110,6 +112,7 @@ sl__make_lrn(struct sl__planner *pl, const struct sl__node *node)
 
 	/* Windows of an even size are not in the middle; oneDNN's are. */
 	return is_type_fit(pl, &n) && lrn.size >= 1 && lrn.size % 2 &&
-	       sl__layout_md(pl, n.x, sl__plan_value_layout(pl, n.x), &lrn.data) &&
+	       sl__layout_md(pl, n.x, sl__plan_value_layout(pl, n.x),
+			     &lrn.data) &&
 	       add_step(pl, &n, sl__dnnl_lrn_pd(pl, &lrn));
 }

@@ -45,8 +45,10 @@ grow(struct sl__choices *c, struct sl_error *err)
 
 	if (c->n < c->cap)
 		return SL_OK;
-	rows = sl__arena_realloc_array(&c->arena, c->rows, c->n, cap, sizeof(*rows));
-	keys = sl__arena_realloc_array(&c->arena, c->keys, c->n, cap, sizeof(*keys));
+	rows = sl__arena_realloc_array(&c->arena, c->rows, c->n, cap,
+				       sizeof(*rows));
+	keys = sl__arena_realloc_array(&c->arena, c->keys, c->n, cap,
+				       sizeof(*keys));
 	if (!rows || !keys)
 		return sl__fail_nomem(err);
 	c->rows = rows;
@@ -261,7 +263,8 @@ enum sl_status
 sl__choices_new(struct sl__choices **out, const struct sl_plan_options *options,
 		struct sl_error *err)
 {
-	struct sl__choices *c = sl__allocator_alloc(options->allocator, sizeof(*c));
+	struct sl__choices *c =
+		sl__allocator_alloc(options->allocator, sizeof(*c));
 	enum sl_status rc;
 
 	*out = NULL;

@@ -36,8 +36,8 @@ struct sl__choices {
 	size_t n, cap;
 	const struct sl_log *log;
 	int is_changed;
-	int order;                    /* enum sl__image_layout; ANY: not decided yet */
-	struct sl__dnnl_timer *timer; /* of those who measure; or NULL */
+	int order; /* enum sl__image_layout; ANY: not decided yet */
+	struct sl__dnnl_timer *timer;   /* of those who measure; or NULL */
 	uint64_t budget_ns, elapsed_ns; /* for measuring; spent on it */
 	struct sl_error no_path;
 	char path[SL__CACHE_PATH];

@@ -62,7 +62,8 @@ is_last_use(const struct sl__planner *pl, const struct sl__conv *c,
 		uint32_t buffer = held->versions[v].buffer;
 		const struct sl__buffer *b = &pl->program->buffers[buffer];
 
-		if (b->base != buffer || b->category != SL__CATEGORY_ACTIVATION ||
+		if (b->base != buffer ||
+		    b->category != SL__CATEGORY_ACTIVATION ||
 		    pl->buffer_uses[buffer] != 1 ||
 		    count_reads(pl, c->node, value, buffer) != 1)
 			return 0;
@@ -76,8 +77,9 @@ find_sum(const struct sl__planner *pl, struct sl__conv *c)
 	for (int i = 0; i < c->n_post_ops && c->sum < 0; i++) {
 		if (c->post_ops[i].kind == SL__POST_OP_ADD &&
 		    sl__conv_operand_is_same_size(pl, c, i) &&
-		    is_last_use(pl, c,
-				sl__plan_node_input(c->node, c->post_ops[i].input)))
+		    is_last_use(
+			    pl, c,
+			    sl__plan_node_input(c->node, c->post_ops[i].input)))
 			c->sum = i;
 	}
 }
@@ -117,9 +119,10 @@ read_weights(struct making *m)
 		add_arg(m, DNNL_ARG_WEIGHTS,
 			dnnl_memory_desc_equal(&own, md)
 				? sl__plan_input_buffer(m->pl, m->conv.w, NULL)
-				: sl__plan_packed_constant(m->pl, m->conv.w,
-						sl__layout_new(m->pl, &own),
-						sl__layout_new(m->pl, md)),
+				: sl__plan_packed_constant(
+					  m->pl, m->conv.w,
+					  sl__layout_new(m->pl, &own),
+					  sl__layout_new(m->pl, md)),
 			md);
 }
 
@@ -127,7 +130,8 @@ read_weights(struct making *m)
 static void
 read_operand(struct making *m, int i, int arg)
 {
-	uint32_t value = sl__plan_node_input(m->conv.node, m->conv.post_ops[i].input);
+	uint32_t value =
+		sl__plan_node_input(m->conv.node, m->conv.post_ops[i].input);
 	dnnl_memory_desc_t md;
 
 	if (!sl__conv_operand_md(&md, m->pl, &m->conv, i,
@@ -167,10 +171,11 @@ write_result(struct making *m)
 	const dnnl_memory_desc_t *md = md_of(m, dnnl_query_dst_md, 0);
 	const struct sl__layout *layout =
 		sl__layout_for_output(m->pl, m->conv.y, md);
-	uint32_t buffer = m->choice.sum < 0
-				  ? sl__plan_output_buffer(m->pl, m->conv.y, layout)
-				  : sl__plan_output_in_place(m->pl, m->conv.y,
-							layout, m->over);
+	uint32_t buffer =
+		m->choice.sum < 0
+			? sl__plan_output_buffer(m->pl, m->conv.y, layout)
+			: sl__plan_output_in_place(m->pl, m->conv.y, layout,
+						   m->over);
 
 	if (m->choice.sum >= 0 && buffer != m->over)
 		sl__planner_fail_internal(m->pl, "an operand is needed later");
@@ -256,8 +261,9 @@ add_change(struct making *m, const struct sl__dnnl_arg *result,
 	struct sl__dnnl_arg args[2] = {*result, *result};
 
 	args[0].arg = DNNL_ARG_SRC;
-	sl__plan_dnnl_primitive(m->pl, sl__dnnl_eltwise_pd(m->pl, &result->md, change),
-		      args, 2);
+	sl__plan_dnnl_primitive(m->pl,
+				sl__dnnl_eltwise_pd(m->pl, &result->md, change),
+				args, 2);
 }
 
 /* Its operand is the last argument. */
@@ -267,10 +273,11 @@ add_join(struct making *m, const struct sl__dnnl_arg *result, int i)
 	struct sl__dnnl_arg args[3] = {*result, m->args[--m->n_args], *result};
 
 	args[0].arg = DNNL_ARG_SRC_0;
-	sl__plan_dnnl_primitive(m->pl,
-		      sl__dnnl_binary_pd(m->pl, &result->md, &args[1].md,
-				       sl__dnnl_binary_kind(&m->conv.post_ops[i])),
-		      args, 3);
+	sl__plan_dnnl_primitive(
+		m->pl,
+		sl__dnnl_binary_pd(m->pl, &result->md, &args[1].md,
+				   sl__dnnl_binary_kind(&m->conv.post_ops[i])),
+		args, 3);
 }
 
 /* Operands must have been read before the result is written. */
@@ -309,11 +316,13 @@ sl__make_conv(struct sl__planner *pl, const struct sl__node *node)
 	read_as(&m, DNNL_ARG_SRC, m.conv.x, md_of(&m, dnnl_query_src_md, 0));
 	read_weights(&m);
 	if (m.conv.b != SL__NONE)
-		add_arg(&m, DNNL_ARG_BIAS, sl__plan_input_buffer(pl, m.conv.b, NULL),
+		add_arg(&m, DNNL_ARG_BIAS,
+			sl__plan_input_buffer(pl, m.conv.b, NULL),
 			md_of(&m, dnnl_query_weights_md, 1));
 	read_operands(&m);
 	write_result(&m);
-	sl__plan_dnnl_primitive(pl, m.choice.pd, m.args, m.n_args)->executed_flops = work;
+	sl__plan_dnnl_primitive(pl, m.choice.pd, m.args, m.n_args)
+		->executed_flops = work;
 	add_ending(&m);
 	return 1;
 }

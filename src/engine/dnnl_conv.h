@@ -37,10 +37,12 @@ int sl__conv_read(struct sl__conv *out, struct sl__planner *pl,
 
 /* Weights as oneDNN counts their dimensions: in any order, and as the model
  * has them. */
-int sl__conv_weights_any_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
-			 const struct sl__conv *conv, enum sl_dtype dtype);
-int sl__conv_weights_model_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
-			 const struct sl__conv *conv);
+int sl__conv_weights_any_md(dnnl_memory_desc_t *out,
+			    const struct sl__planner *pl,
+			    const struct sl__conv *conv, enum sl_dtype dtype);
+int sl__conv_weights_model_md(dnnl_memory_desc_t *out,
+			      const struct sl__planner *pl,
+			      const struct sl__conv *conv);
 
 /* A second operand as a destination of that description meets it: in its
  * layout where both have the same sizes, else row-major. */
@@ -48,7 +50,7 @@ int sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 			const struct sl__conv *conv, int post_op,
 			const dnnl_memory_desc_t *dst);
 int sl__conv_operand_is_same_size(const struct sl__planner *pl,
-			  const struct sl__conv *conv, int post_op);
+				  const struct sl__conv *conv, int post_op);
 
 /* The attribute of the convolution with its first post-operations; NULL where
  * oneDNN does not take them. */
@@ -66,15 +68,16 @@ int sl__conv_read_window(struct sl__conv *conv, const struct sl__planner *pl);
 
 /* Writes 'value' as md says: row-major where the bytes lie so anyway. */
 const struct sl__layout *sl__layout_for_output(struct sl__planner *pl,
-					    uint32_t value,
-					    const dnnl_memory_desc_t *md);
+					       uint32_t value,
+					       const dnnl_memory_desc_t *md);
 
 /* A value as an argument that md describes; and as the result of a primitive,
  * in a new buffer. */
 struct sl__dnnl_arg sl__dnnl_input_arg(struct sl__planner *pl, int arg,
-				  uint32_t value, const dnnl_memory_desc_t *md);
+				       uint32_t value,
+				       const dnnl_memory_desc_t *md);
 struct sl__dnnl_arg sl__dnnl_output_arg(struct sl__planner *pl,
-				     const_dnnl_primitive_desc_t pd,
-				     uint32_t value);
+					const_dnnl_primitive_desc_t pd,
+					uint32_t value);
 
 #endif

@@ -50,8 +50,8 @@ image_md(dnnl_memory_desc_t *out, const struct question *q, uint32_t value,
 {
 	const struct sl__type *type = sl__plan_value_type(q->pl, value);
 
-	return sl__image_layout_md(out, order, sl__dnnl_data_type(q->dtype), type->rank,
-			    type->dims);
+	return sl__image_layout_md(out, order, sl__dnnl_data_type(q->dtype),
+				   type->rank, type->dims);
 }
 
 /* Fills desc but for the source. */
@@ -67,7 +67,8 @@ describe(struct question *q)
 	if (c->b != SL__NONE) {
 		const struct sl__type *b = sl__plan_value_type(q->pl, c->b);
 
-		if (!sl__dnnl_row_major_md(&d->bias, b->dtype, b->rank, b->dims))
+		if (!sl__dnnl_row_major_md(&d->bias, b->dtype, b->rank,
+					   b->dims))
 			return 0;
 	}
 	return image_md(&d->dst, q, c->y, q->order) &&
@@ -83,12 +84,14 @@ forget(struct question *q)
 
 /* The current implementation, the caller's; NULL: out of memory. */
 static dnnl_primitive_desc_t
-take_current(const struct question *q, const struct sl__dnnl_conv_iterator *each)
+take_current(const struct question *q,
+	     const struct sl__dnnl_conv_iterator *each)
 {
 	dnnl_primitive_desc_t pd = sl__dnnl_conv_iterator_pd(each);
 
 	if (!pd)
-		sl__planner_keep_dnnl_status(q->pl, dnnl_out_of_memory, "a descriptor");
+		sl__planner_keep_dnnl_status(q->pl, dnnl_out_of_memory,
+					     "a descriptor");
 	return pd;
 }
 
@@ -102,10 +105,12 @@ find(const struct question *q, const char *name)
 		&each, &q->desc, q->attr, q->pl->program->dnnl->engine);
 	dnnl_primitive_desc_t pd = NULL;
 
-	for (; !q->pl->rc && !status; status = sl__dnnl_conv_iterator_next(&each)) {
+	for (; !q->pl->rc && !status;
+	     status = sl__dnnl_conv_iterator_next(&each)) {
 		pd = take_current(q, &each);
-		if (pd && (name ? !strcmp(sl__dnnl_implementation_name(pd), name)
-				: !sl__dnnl_is_plain_loop(pd)))
+		if (pd &&
+		    (name ? !strcmp(sl__dnnl_implementation_name(pd), name)
+			  : !sl__dnnl_is_plain_loop(pd)))
 			break;
 		dnnl_primitive_desc_destroy(pd);
 		pd = NULL;
@@ -199,10 +204,11 @@ time_source(const struct question *q)
 		return 0;
 	pd = sl__dnnl_reorder_pd(q->pl, &plain, &q->desc.src);
 	if (pd)
-		sl__planner_keep_status(q->pl,
-			       sl__dnnl_time_primitive(&ns, q->pl->choices->timer,
-					     &(struct sl__dnnl_trial){.pd = pd},
-					     UINT64_MAX, q->pl->err));
+		sl__planner_keep_status(
+			q->pl, sl__dnnl_time_primitive(
+				       &ns, q->pl->choices->timer,
+				       &(struct sl__dnnl_trial){.pd = pd},
+				       UINT64_MAX, q->pl->err));
 	dnnl_primitive_desc_destroy(pd);
 	return ns;
 }
@@ -266,10 +272,10 @@ try_one(struct question *q, const struct sl__dnnl_trial *trial,
 	const char *name = sl__dnnl_implementation_name(trial->pd);
 	uint64_t ns;
 
-	if (!sl__planner_keep_status(q->pl,
-			    sl__dnnl_time_primitive(&ns, q->pl->choices->timer, trial,
-					  best[0].choice.elapsed_ns,
-					  q->pl->err)))
+	if (!sl__planner_keep_status(
+		    q->pl, sl__dnnl_time_primitive(
+				   &ns, q->pl->choices->timer, trial,
+				   best[0].choice.elapsed_ns, q->pl->err)))
 		return;
 	one->choice.elapsed_ns = ns + one->source_ns;
 	memcpy(one->choice.kernel, name, strlen(name) + 1);
@@ -290,7 +296,8 @@ try_all(struct question *q, struct tried_one best[2], int is_plain)
 	dnnl_status_t status = sl__dnnl_conv_iterator_begin(
 		&each, &q->desc, q->attr, q->pl->program->dnnl->engine);
 
-	for (; !q->pl->rc && !status; status = sl__dnnl_conv_iterator_next(&each)) {
+	for (; !q->pl->rc && !status;
+	     status = sl__dnnl_conv_iterator_next(&each)) {
 		dnnl_primitive_desc_t pd = take_current(q, &each);
 
 		trial.pd = pd;
@@ -319,8 +326,9 @@ try_again(struct question *q, struct tried_one best[2])
 		ns[k] = best[k].choice.elapsed_ns - best[k].source_ns;
 	}
 	if (!q->pl->rc && pds[0] && pds[1])
-		sl__planner_keep_status(q->pl,
-			       sl__dnnl_time_interleaved(ns, q->pl->choices->timer,
+		sl__planner_keep_status(
+			q->pl,
+			sl__dnnl_time_interleaved(ns, q->pl->choices->timer,
 						  trials, q->pl->err));
 	for (int k = 0; k < 2; k++) {
 		best[k].choice.elapsed_ns = ns[k] + best[k].source_ns;
@@ -358,7 +366,8 @@ measure(struct question *q)
 	if (!q->pl->rc && q->from_plain && q->order != SL__IMAGE_LAYOUT_ANY) {
 		dnnl_memory_desc_t src = q->desc.src;
 
-		if (image_md(&q->desc.src, q, q->conv.x, SL__IMAGE_LAYOUT_ROW_MAJOR))
+		if (image_md(&q->desc.src, q, q->conv.x,
+			     SL__IMAGE_LAYOUT_ROW_MAJOR))
 			try_all(q, best, 1);
 		q->desc.src = src;
 	}
@@ -393,8 +402,8 @@ add_image(struct sl_buf *key, const char *name, const struct question *q,
 
 	for (int i = 0; i < type->rank; i++)
 		dims[i] = type->dims[i];
-	if ((q->pl->options->flags & SL__PLAN_HALF_BATCH_CHOICES) && type->rank > 0 &&
-	    dims[0] % 2 == 0)
+	if ((q->pl->options->flags & SL__PLAN_HALF_BATCH_CHOICES) &&
+	    type->rank > 0 && dims[0] % 2 == 0)
 		dims[0] /= 2;
 	add_list(key, name, dims, type->rank);
 }
@@ -457,12 +466,13 @@ learn(struct question *q, const char *key)
 	struct sl__choices *choices = q->pl->choices;
 	struct sl__choice best = {.elapsed_ns = UINT64_MAX};
 
-	if (sl__planner_keep_status(q->pl, sl__check_interrupt(q->pl->options->interrupt,
-						      q->pl->err)))
+	if (sl__planner_keep_status(
+		    q->pl,
+		    sl__check_interrupt(q->pl->options->interrupt, q->pl->err)))
 		best = measure(q);
 	if (!q->pl->rc &&
-	    sl__planner_keep_status(q->pl,
-			   sl__choices_put(choices, key, &best, q->pl->err)))
+	    sl__planner_keep_status(
+		    q->pl, sl__choices_put(choices, key, &best, q->pl->err)))
 		sl__log(choices->log, "%s: %s", key, best.kernel);
 	return best;
 }
@@ -513,7 +523,8 @@ take_best(dnnl_primitive_desc_t *pd, struct question *q)
 
 	if (!q->pl->rc && ask(q)) {
 		make_key(&key, q);
-		if (sl__planner_keep_status(q->pl, sl__buf_status(&key, q->pl->err)))
+		if (sl__planner_keep_status(q->pl,
+					    sl__buf_status(&key, q->pl->err)))
 			take_known(pd, q, key.data, &ns);
 	}
 	forget(q);
@@ -527,8 +538,8 @@ time_node(struct question *q)
 {
 	uint64_t ns;
 
-	q->n_within =
-		sl__dnnl_post_ops_n_fusable(q->conv.post_ops, q->conv.n_post_ops);
+	q->n_within = sl__dnnl_post_ops_n_fusable(q->conv.post_ops,
+						  q->conv.n_post_ops);
 	ns = take_best(NULL, q);
 	if (ns != UINT64_MAX || !q->n_within)
 		return ns;
@@ -568,8 +579,9 @@ assume(struct question *q, size_t at)
 	for (int i = 0; i < c->n_post_ops && c->sum < 0; i++) {
 		if (c->post_ops[i].kind == SL__POST_OP_ADD &&
 		    sl__conv_operand_is_same_size(q->pl, c, i) &&
-		    is_read_last(q->pl, at,
-				 sl__plan_node_input(c->node, c->post_ops[i].input)))
+		    is_read_last(
+			    q->pl, at,
+			    sl__plan_node_input(c->node, c->post_ops[i].input)))
 			c->sum = i;
 	}
 }
@@ -592,7 +604,8 @@ read_node(struct question *q, struct sl__planner *pl, size_t at)
 /* Stops early where the sum is beyond 'most_ns'; UINT64_MAX where the budget
  * does not last. */
 static uint64_t
-time_program(struct sl__planner *pl, enum sl__image_layout order, uint64_t most_ns)
+time_program(struct sl__planner *pl, enum sl__image_layout order,
+	     uint64_t most_ns)
 {
 	uint64_t sum_ns = 0;
 
@@ -654,8 +667,9 @@ start_timer(struct sl__planner *pl)
 static void
 decide_order(struct sl__planner *pl)
 {
-	static const enum sl__image_layout all[] = {SL__IMAGE_LAYOUT_BLOCK_16, SL__IMAGE_LAYOUT_CHANNELS_LAST,
-					     SL__IMAGE_LAYOUT_BLOCK_8};
+	static const enum sl__image_layout all[] = {
+		SL__IMAGE_LAYOUT_BLOCK_16, SL__IMAGE_LAYOUT_CHANNELS_LAST,
+		SL__IMAGE_LAYOUT_BLOCK_8};
 	uint64_t best_ns = UINT64_MAX;
 
 	if (pl->choices->order != SL__IMAGE_LAYOUT_ANY)
@@ -675,7 +689,8 @@ decide_order(struct sl__planner *pl)
 		return;
 	pl->program->is_unfinished = is_spent(pl);
 	sl__log(pl->choices->log, "images lie as %s; %.1f s measured%s",
-		sl__image_layout_text((enum sl__image_layout)pl->choices->order),
+		sl__image_layout_text(
+			(enum sl__image_layout)pl->choices->order),
 		(double)pl->choices->elapsed_ns * 1e-9,
 		is_spent(pl) ? ", not all there is" : "");
 }

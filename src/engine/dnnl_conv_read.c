@@ -45,10 +45,10 @@ read_fused_end(struct sl__conv *c)
 		if (strcmp(word, rows[i].name))
 			continue;
 		post_op->kind = rows[i].kind;
-		post_op->alpha = (float)sl__attribute_float(node, "activation_alpha",
-						  rows[i].alpha);
-		post_op->beta =
-			(float)sl__attribute_float(node, "activation_beta", rows[i].beta);
+		post_op->alpha = (float)sl__attribute_float(
+			node, "activation_alpha", rows[i].alpha);
+		post_op->beta = (float)sl__attribute_float(
+			node, "activation_beta", rows[i].beta);
 		if (list && list->kind == SL__ATTRIBUTE_FLOATS && list->n > 0)
 			post_op->alpha = list->floats[0];
 		if (list && list->kind == SL__ATTRIBUTE_FLOATS && list->n > 1)
@@ -76,13 +76,14 @@ are_operands_fit(const struct sl__conv *c, const struct sl__planner *pl)
 	dnnl_memory_desc_t y, md;
 
 	if (!sl__dnnl_row_major_md(&y, c->dtype, c->rank,
-			    sl__plan_value_type(pl, c->y)->dims))
+				   sl__plan_value_type(pl, c->y)->dims))
 		return 0;
 	for (int i = 0; i < c->n_post_ops; i++) {
 		if (c->post_ops[i].kind != SL__POST_OP_ADD &&
 		    c->post_ops[i].kind != SL__POST_OP_MUL)
 			continue;
-		if (sl__plan_node_input(c->node, c->post_ops[i].input) == SL__NONE ||
+		if (sl__plan_node_input(c->node, c->post_ops[i].input) ==
+			    SL__NONE ||
 		    !sl__conv_operand_md(&md, pl, c, i, &y))
 			return 0;
 	}
@@ -101,7 +102,8 @@ read_types(struct sl__conv *c, const struct sl__planner *pl)
 	return (x->dtype == SL_DTYPE_F32 || x->dtype == SL_DTYPE_BF16) &&
 	       w->dtype == x->dtype && x->rank == w->rank && x->rank >= 3 &&
 	       x->rank <= 5 && sl__plan_value_n_elements(pl, c->y) &&
-	       sl__plan_value_n_elements(pl, c->x) && sl__plan_value_n_elements(pl, c->w);
+	       sl__plan_value_n_elements(pl, c->x) &&
+	       sl__plan_value_n_elements(pl, c->w);
 }
 
 /*
@@ -137,7 +139,8 @@ sl__conv_read_window(struct sl__conv *c, const struct sl__planner *pl)
 	struct sl__window w;
 
 	if (sl__window_read_from_node(&w, c->node, c->rank - 2,
-			  sl__plan_value_type(pl, c->w)->dims + 2, NULL))
+				      sl__plan_value_type(pl, c->w)->dims + 2,
+				      NULL))
 		return 0;
 	if (!c->is_transposed)
 		sl__window_fill_same_pads(&w, in, out);
@@ -214,7 +217,7 @@ weight_dims(const struct sl__planner *pl, const struct sl__conv *c,
 
 int
 sl__conv_weights_any_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
-		     const struct sl__conv *conv, enum sl_dtype dtype)
+			const struct sl__conv *conv, enum sl_dtype dtype)
 {
 	dnnl_dims_t dims = {0}, strides = {0};
 	int n = weight_dims(pl, conv, dims, strides);
@@ -224,24 +227,26 @@ sl__conv_weights_any_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 
 int
 sl__conv_weights_model_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
-		     const struct sl__conv *conv)
+			  const struct sl__conv *conv)
 {
 	dnnl_dims_t dims = {0}, strides = {0};
 	int n = weight_dims(pl, conv, dims, strides);
 
 	return dnnl_memory_desc_init_by_strides(
 		       out, n, dims,
-		       sl__dnnl_data_type(sl__plan_value_type(pl, conv->w)->dtype),
+		       sl__dnnl_data_type(
+			       sl__plan_value_type(pl, conv->w)->dtype),
 		       strides) == dnnl_success;
 }
 
 int
-sl__conv_operand_is_same_size(const struct sl__planner *pl, const struct sl__conv *conv,
-		      int post_op)
+sl__conv_operand_is_same_size(const struct sl__planner *pl,
+			      const struct sl__conv *conv, int post_op)
 {
 	const struct sl__type *y = sl__plan_value_type(pl, conv->y);
 	const struct sl__type *z = sl__plan_value_type(
-		pl, sl__plan_node_input(conv->node, conv->post_ops[post_op].input));
+		pl,
+		sl__plan_node_input(conv->node, conv->post_ops[post_op].input));
 
 	return z->dtype == y->dtype && z->rank == y->rank &&
 	       !memcmp(z->dims, y->dims, (size_t)y->rank * sizeof(*y->dims));
@@ -253,7 +258,8 @@ sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 		    const dnnl_memory_desc_t *dst)
 {
 	const struct sl__type *z = sl__plan_value_type(
-		pl, sl__plan_node_input(conv->node, conv->post_ops[post_op].input));
+		pl,
+		sl__plan_node_input(conv->node, conv->post_ops[post_op].input));
 	int64_t dims[SL__WINDOW_MOST + 2];
 
 	if (sl__conv_operand_is_same_size(pl, conv, post_op)) {
@@ -340,7 +346,7 @@ is_row_major(const dnnl_memory_desc_t *md)
 
 const struct sl__layout *
 sl__layout_for_output(struct sl__planner *pl, uint32_t value,
-		   const dnnl_memory_desc_t *md)
+		      const dnnl_memory_desc_t *md)
 {
 	const struct sl__type *type = sl__plan_value_type(pl, value);
 	dnnl_memory_desc_t plain;
@@ -350,29 +356,30 @@ sl__layout_for_output(struct sl__planner *pl, uint32_t value,
 	if (md->data_type == sl__dnnl_data_type(type->dtype))
 		return NULL;
 	if (md->data_type != dnnl_bf16 ||
-	    !sl__dnnl_row_major_md(&plain, SL_DTYPE_BF16, type->rank, type->dims))
+	    !sl__dnnl_row_major_md(&plain, SL_DTYPE_BF16, type->rank,
+				   type->dims))
 		plain = *md;
 	return sl__layout_from_md(pl, value, &plain);
 }
 
 struct sl__dnnl_arg
 sl__dnnl_input_arg(struct sl__planner *pl, int arg, uint32_t value,
-	      const dnnl_memory_desc_t *md)
+		   const dnnl_memory_desc_t *md)
 {
 	const struct sl__layout *layout = sl__layout_for_output(pl, value, md);
 
-	return (struct sl__dnnl_arg){arg, sl__plan_input_buffer(pl, value, layout),
-				     *md};
+	return (struct sl__dnnl_arg){
+		arg, sl__plan_input_buffer(pl, value, layout), *md};
 }
 
 struct sl__dnnl_arg
 sl__dnnl_output_arg(struct sl__planner *pl, const_dnnl_primitive_desc_t pd,
-		 uint32_t value)
+		    uint32_t value)
 {
 	const dnnl_memory_desc_t *md =
 		dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
 	const struct sl__layout *layout = sl__layout_for_output(pl, value, md);
 
-	return (struct sl__dnnl_arg){DNNL_ARG_DST,
-				     sl__plan_output_buffer(pl, value, layout), *md};
+	return (struct sl__dnnl_arg){
+		DNNL_ARG_DST, sl__plan_output_buffer(pl, value, layout), *md};
 }

@@ -18,7 +18,7 @@ enum sl_status sl__dnnl_cap_isa(struct sl_error *err) SL_CHECKED;
 
 /* The same as if the tiles of this CPU were hidden, or not; for tests. */
 enum sl_status sl__dnnl_cap_isa_if(int hides_tiles,
-			       struct sl_error *err) SL_CHECKED;
+				   struct sl_error *err) SL_CHECKED;
 
 /* Whether oneDNN uses all of 'isa', once it is capped. */
 int sl__dnnl_uses_isa(dnnl_cpu_isa_t isa);

@@ -30,15 +30,16 @@ sl__dnnl_status(dnnl_status_t status, const char *what, struct sl_error *err)
 }
 
 int
-sl__planner_keep_dnnl_status(struct sl__planner *pl, dnnl_status_t status, const char *what)
+sl__planner_keep_dnnl_status(struct sl__planner *pl, dnnl_status_t status,
+			     const char *what)
 {
-	return !pl->rc &&
-	       sl__planner_keep_status(pl, sl__dnnl_status(status, what, pl->err));
+	return !pl->rc && sl__planner_keep_status(
+				  pl, sl__dnnl_status(status, what, pl->err));
 }
 
 enum sl_status
 sl__dnnl_context_new(struct sl__dnnl_context **out, struct sl__arena *arena,
-	     struct sl_error *err)
+		     struct sl_error *err)
 {
 	struct sl__dnnl_context *dnnl = sl__arena_alloc(arena, sizeof(*dnnl));
 	dnnl_status_t status;
@@ -112,7 +113,7 @@ is_describable(enum sl_dtype dtype, int rank)
 
 int
 sl__dnnl_row_major_md(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
-	       const int64_t *dims)
+		      const int64_t *dims)
 {
 	dnnl_dims_t sizes = {1}, strides = {1};
 	int n = rank ? rank : 1;
@@ -131,7 +132,7 @@ sl__dnnl_row_major_md(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 
 int
 sl__dnnl_any_layout_md(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
-	     const int64_t *dims)
+		       const int64_t *dims)
 {
 	dnnl_dims_t sizes = {1};
 
@@ -156,7 +157,7 @@ sl__layout_new(struct sl__planner *pl, const dnnl_memory_desc_t *md)
 
 const struct sl__layout *
 sl__layout_from_md(struct sl__planner *pl, uint32_t value,
-	      const dnnl_memory_desc_t *md)
+		   const dnnl_memory_desc_t *md)
 {
 	dnnl_memory_desc_t own;
 
@@ -173,7 +174,8 @@ sl__layout_md(const struct sl__planner *pl, uint32_t value,
 	const struct sl__type *type = sl__plan_value_type(pl, value);
 
 	if (!layout)
-		return sl__dnnl_row_major_md(out, type->dtype, type->rank, type->dims);
+		return sl__dnnl_row_major_md(out, type->dtype, type->rank,
+					     type->dims);
 	*out = layout->md;
 	return 1;
 }
@@ -195,7 +197,8 @@ sl__layout_is_dense(const struct sl__layout *layout)
 {
 	dnnl_memory_desc_t plain;
 
-	return !layout || (sl__dnnl_row_major_md(&plain, sl__layout_dtype(layout),
-					  layout->md.ndims, layout->md.dims) &&
-			   dnnl_memory_desc_equal(&plain, &layout->md));
+	return !layout ||
+	       (sl__dnnl_row_major_md(&plain, sl__layout_dtype(layout),
+				      layout->md.ndims, layout->md.dims) &&
+		dnnl_memory_desc_equal(&plain, &layout->md));
 }

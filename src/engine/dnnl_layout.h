@@ -19,32 +19,35 @@ struct sl__dnnl_context {
 	dnnl_primitive_attr_t attr;
 };
 
-enum sl_status sl__dnnl_context_new(struct sl__dnnl_context **out, struct sl__arena *arena,
-			    struct sl_error *err) SL_CHECKED;
+enum sl_status sl__dnnl_context_new(struct sl__dnnl_context **out,
+				    struct sl__arena *arena,
+				    struct sl_error *err) SL_CHECKED;
 void sl__dnnl_context_free(struct sl__dnnl_context *dnnl); /* NULL is fine */
 
 /* oneDNN's status as ours; 'what' says what was tried. */
 enum sl_status sl__dnnl_status(dnnl_status_t status, const char *what,
-			      struct sl_error *err);
+			       struct sl_error *err);
 
 /* Likewise noted by the planner; whether all is well. */
-int sl__planner_keep_dnnl_status(struct sl__planner *pl, dnnl_status_t status, const char *what);
+int sl__planner_keep_dnnl_status(struct sl__planner *pl, dnnl_status_t status,
+				 const char *what);
 
 /* dnnl_data_type_undef for types that it does not compute with. */
 dnnl_data_type_t sl__dnnl_data_type(enum sl_dtype dtype);
 
 /* Row-major elements; 0 for types and sizes that oneDNN does not take
  * (none, or more than 12 dimensions).  A scalar has one dimension. */
-int sl__dnnl_row_major_md(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
-		   const int64_t *dims);
+int sl__dnnl_row_major_md(dnnl_memory_desc_t *out, enum sl_dtype dtype,
+			  int rank, const int64_t *dims);
 
 /* Any order, for the primitive to choose. */
-int sl__dnnl_any_layout_md(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
-		 const int64_t *dims);
+int sl__dnnl_any_layout_md(dnnl_memory_desc_t *out, enum sl_dtype dtype,
+			   int rank, const int64_t *dims);
 
 /* The layout that md describes of a value: NULL where it is the value's own. */
-const struct sl__layout *sl__layout_from_md(struct sl__planner *pl, uint32_t value,
-				       const dnnl_memory_desc_t *md);
+const struct sl__layout *sl__layout_from_md(struct sl__planner *pl,
+					    uint32_t value,
+					    const dnnl_memory_desc_t *md);
 
 /* A layout as it stands, NULL after a failure only. */
 const struct sl__layout *sl__layout_new(struct sl__planner *pl,
@@ -68,8 +71,10 @@ struct sl__dnnl_arg {
  * hands, is a workspace; the kernel is named as oneDNN names the
  * implementation.
  */
-struct sl__step *sl__plan_dnnl_primitive(struct sl__planner *pl, dnnl_primitive_desc_t pd,
-			       const struct sl__dnnl_arg *args, uint32_t n);
+struct sl__step *sl__plan_dnnl_primitive(struct sl__planner *pl,
+					 dnnl_primitive_desc_t pd,
+					 const struct sl__dnnl_arg *args,
+					 uint32_t n);
 
 /* Executes a reorder at once; 0: a failure.  That of a dry plan is made and not
  * executed. */

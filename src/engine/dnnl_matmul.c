@@ -110,11 +110,11 @@ describe_end(struct matmul *m, const struct sl__planner *pl, int i)
 	if (end->value == SL__NONE)
 		return 1;
 	m->layouts[i] = sl__plan_bf16_layout(pl, end->value);
-	return describe_operand(&m->epilogue[i],
-				m->layouts[i]
-					? SL_DTYPE_BF16
-					: sl__plan_value_type(pl, end->value)->dtype,
-				p, end->strides, last);
+	return describe_operand(
+		&m->epilogue[i],
+		m->layouts[i] ? SL_DTYPE_BF16
+			      : sl__plan_value_type(pl, end->value)->dtype,
+		p, end->strides, last);
 }
 
 /* The epilogue as post-operations; number 'sum' adds what dst held before. */
@@ -219,7 +219,8 @@ do_ends_fit(const struct sl__gemm *p)
 
 	for (int i = 0; i < p->n_epilogue; i++)
 		post_ops[i] = p->epilogue[i].post_op;
-	return sl__dnnl_post_ops_n_fusable(post_ops, p->n_epilogue) == p->n_epilogue;
+	return sl__dnnl_post_ops_n_fusable(post_ops, p->n_epilogue) ==
+	       p->n_epilogue;
 }
 
 /* pd is NULL where the node is not for oneDNN. */
@@ -227,8 +228,8 @@ static void
 choose(struct sl__planner *pl, struct matmul *m)
 {
 	enum sl_dtype own = sl__plan_value_type(pl, m->p.y)->dtype;
-	enum sl_dtype dst_dtype = sl__plan_is_model_output(pl, m->p.y) ? own
-								 : m->p.dtype;
+	enum sl_dtype dst_dtype =
+		sl__plan_is_model_output(pl, m->p.y) ? own : m->p.dtype;
 
 	if (!describe_matmul(m, pl, dst_dtype) ||
 	    (m->is_packed && !leave_open(m)))
@@ -250,7 +251,8 @@ choose(struct sl__planner *pl, struct matmul *m)
 }
 
 const struct sl__layout *
-sl__gemm_row_major_layout(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
+sl__gemm_row_major_layout(struct sl__planner *pl, uint32_t value,
+			  enum sl_dtype dtype)
 {
 	const struct sl__type *type = sl__plan_value_type(pl, value);
 	dnnl_memory_desc_t md;
@@ -265,7 +267,8 @@ sl__gemm_row_major_layout(struct sl__planner *pl, uint32_t value, enum sl_dtype 
 static uint32_t
 read_as(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
 {
-	return sl__plan_input_buffer(pl, value, sl__gemm_row_major_layout(pl, value, dtype));
+	return sl__plan_input_buffer(
+		pl, value, sl__gemm_row_major_layout(pl, value, dtype));
 }
 
 static void
@@ -286,9 +289,9 @@ read_matrices(struct sl__planner *pl, struct matmul *m,
 		args[1].buffer = read_as(pl, p->b, p->dtype);
 	else if (describe_operand(&md, sl__plan_value_type(pl, p->b)->dtype, p,
 				  p->b_strides, last))
-		args[1].buffer = sl__plan_packed_constant(pl, p->b,
-					       sl__layout_new(pl, &md),
-					       sl__layout_new(pl, &args[1].md));
+		args[1].buffer = sl__plan_packed_constant(
+			pl, p->b, sl__layout_new(pl, &md),
+			sl__layout_new(pl, &args[1].md));
 	else
 		sl__planner_fail_internal(pl, "a matrix has no description");
 }
@@ -357,9 +360,10 @@ write_result(struct sl__planner *pl, struct matmul *m,
 		m->dst.data_type == dnnl_bf16 ? SL_DTYPE_BF16 : SL_DTYPE_F32);
 	dnnl_primitive_desc_t spare = m->sum_pd;
 
-	dst.buffer = over == SL__NONE ? sl__plan_output_buffer(pl, m->p.y, layout)
-				      : sl__plan_output_in_place(pl, m->p.y, layout,
-							    args[over].buffer);
+	dst.buffer = over == SL__NONE
+			     ? sl__plan_output_buffer(pl, m->p.y, layout)
+			     : sl__plan_output_in_place(pl, m->p.y, layout,
+							args[over].buffer);
 	if (over != SL__NONE && dst.buffer == args[over].buffer) {
 		spare = m->pd;
 		m->pd = m->sum_pd;
@@ -402,10 +406,12 @@ sl__gemm_pack_weights(struct sl__planner *pl, const struct sl__gemm *p)
 	dnnl_memory_desc_t as, md;
 	int64_t dims[2] = {p->n, p->k}, strides[2] = {p->b_n, p->b_k};
 
-	if (describe(&as, sl__plan_value_type(pl, p->b)->dtype, 2, dims, strides) &&
+	if (describe(&as, sl__plan_value_type(pl, p->b)->dtype, 2, dims,
+		     strides) &&
 	    sl__dnnl_row_major_md(&md, p->dtype, 2, dims))
-		return sl__plan_packed_constant(pl, p->b, sl__layout_new(pl, &as),
-				     sl__layout_new(pl, &md));
+		return sl__plan_packed_constant(pl, p->b,
+						sl__layout_new(pl, &as),
+						sl__layout_new(pl, &md));
 	sl__planner_fail_internal(pl, "a matrix has no description");
 	return SL__NONE;
 }

@@ -111,10 +111,11 @@ make_pd(struct sl__planner *pl, const struct pool *p)
 	desc.kind = p->is_max        ? dnnl_pooling_max
 		    : p->counts_pads ? dnnl_pooling_avg_include_padding
 				     : dnnl_pooling_avg_exclude_padding;
-	return sl__layout_md(pl, p->x, sl__plan_value_layout(pl, p->x), &desc.src) &&
-			       sl__image_layout_md(&desc.dst, SL__IMAGE_LAYOUT_ANY,
-					    desc.src.data_type, y->rank,
-					    y->dims)
+	return sl__layout_md(pl, p->x, sl__plan_value_layout(pl, p->x),
+			     &desc.src) &&
+			       sl__image_layout_md(
+				       &desc.dst, SL__IMAGE_LAYOUT_ANY,
+				       desc.src.data_type, y->rank, y->dims)
 		       ? sl__dnnl_pool_pd(pl, &desc)
 		       : NULL;
 }
@@ -132,7 +133,8 @@ sl__make_pool(struct sl__planner *pl, const struct sl__node *node)
 	if (!pd)
 		return 0;
 	args[0].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
-	args[0].buffer = sl__plan_input_buffer(pl, p.x, sl__plan_value_layout(pl, p.x));
+	args[0].buffer =
+		sl__plan_input_buffer(pl, p.x, sl__plan_value_layout(pl, p.x));
 	args[1] = sl__dnnl_output_arg(pl, pd, p.y);
 	sl__plan_dnnl_primitive(pl, pd, args, 2);
 	return 1;

@@ -27,7 +27,7 @@ static const struct {
 
 int
 sl__dnnl_eltwise_chain(struct sl__dnnl_eltwise out[SL__ELTWISE_CHAIN_MAX],
-		 const struct sl__post_op *post_op)
+		       const struct sl__post_op *post_op)
 {
 	unsigned takes = functions[post_op->kind].takes;
 
@@ -64,8 +64,10 @@ sl__dnnl_post_op_n_dnnl_ops(const struct sl__post_op *post_op)
 static int
 do_agree(const struct sl__post_op *p, const struct sl__post_op *q)
 {
-	struct sl__dnnl_eltwise a[SL__ELTWISE_CHAIN_MAX], b[SL__ELTWISE_CHAIN_MAX];
-	int n_a = sl__dnnl_eltwise_chain(a, p), n_b = sl__dnnl_eltwise_chain(b, q);
+	struct sl__dnnl_eltwise a[SL__ELTWISE_CHAIN_MAX],
+		b[SL__ELTWISE_CHAIN_MAX];
+	int n_a = sl__dnnl_eltwise_chain(a, p),
+	    n_b = sl__dnnl_eltwise_chain(b, q);
 
 	for (int i = 0; i < n_a; i++) {
 		for (int k = 0; k < n_b; k++) {
@@ -99,8 +101,8 @@ sl__dnnl_post_op_append(dnnl_post_ops_t ops, const struct sl__post_op *post_op,
 	dnnl_status_t status = dnnl_success;
 
 	if (!n && operand)
-		return dnnl_post_ops_append_binary(ops, sl__dnnl_binary_kind(post_op),
-						   operand);
+		return dnnl_post_ops_append_binary(
+			ops, sl__dnnl_binary_kind(post_op), operand);
 	if (!n && post_op->kind == SL__POST_OP_ADD)
 		return dnnl_post_ops_append_sum(ops, 1);
 	if (!n)

@@ -18,7 +18,7 @@ enum { SL__ELTWISE_CHAIN_MAX = 2 };
 /* oneDNN's functions for an operation, one after the other, and how many they
  * are: 0 for ADD and MUL, which have operands instead. */
 int sl__dnnl_eltwise_chain(struct sl__dnnl_eltwise out[SL__ELTWISE_CHAIN_MAX],
-		     const struct sl__post_op *post_op);
+			   const struct sl__post_op *post_op);
 
 /* dnnl_binary_add or dnnl_binary_mul. */
 dnnl_alg_kind_t sl__dnnl_binary_kind(const struct sl__post_op *post_op);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dnnl_primitive_desc.c - primitive descriptors from sizes, as oneDNN 2 has them. */
+/* dnnl_primitive_desc.c - primitive descriptors from sizes, as oneDNN 2 has
+ * them. */
 #include "engine/dnnl_primitive_desc.h"
 
 #include <string.h>
@@ -25,13 +26,17 @@ tag_of(enum sl__image_layout order, int rank)
 {
 	/* By order, for images of one to three dimensions. */
 	static const dnnl_format_tag_t tags[SL__N_IMAGE_LAYOUTS][3] = {
-		[SL__IMAGE_LAYOUT_ANY] = {dnnl_format_tag_any, dnnl_format_tag_any,
-				   dnnl_format_tag_any},
-		[SL__IMAGE_LAYOUT_ROW_MAJOR] = {dnnl_abc, dnnl_abcd, dnnl_abcde},
-		[SL__IMAGE_LAYOUT_CHANNELS_LAST] = {dnnl_acb, dnnl_acdb, dnnl_acdeb},
-		[SL__IMAGE_LAYOUT_BLOCK_8] = {dnnl_aBc8b, dnnl_aBcd8b, dnnl_aBcde8b},
+		[SL__IMAGE_LAYOUT_ANY] = {dnnl_format_tag_any,
+					  dnnl_format_tag_any,
+					  dnnl_format_tag_any},
+		[SL__IMAGE_LAYOUT_ROW_MAJOR] = {dnnl_abc, dnnl_abcd,
+						dnnl_abcde},
+		[SL__IMAGE_LAYOUT_CHANNELS_LAST] = {dnnl_acb, dnnl_acdb,
+						    dnnl_acdeb},
+		[SL__IMAGE_LAYOUT_BLOCK_8] = {dnnl_aBc8b, dnnl_aBcd8b,
+					      dnnl_aBcde8b},
 		[SL__IMAGE_LAYOUT_BLOCK_16] = {dnnl_aBc16b, dnnl_aBcd16b,
-					dnnl_aBcde16b},
+					       dnnl_aBcde16b},
 	};
 
 	return rank < 3 || rank > 5 || order >= SL__N_IMAGE_LAYOUTS
@@ -41,7 +46,7 @@ tag_of(enum sl__image_layout order, int rank)
 
 int
 sl__image_layout_md(dnnl_memory_desc_t *out, enum sl__image_layout order,
-	     dnnl_data_type_t type, int rank, const int64_t *dims)
+		    dnnl_data_type_t type, int rank, const int64_t *dims)
 {
 	dnnl_format_tag_t tag = tag_of(order, rank);
 	dnnl_dims_t sizes = {0};
@@ -56,8 +61,9 @@ sl__image_layout_md(dnnl_memory_desc_t *out, enum sl__image_layout order,
 
 dnnl_status_t
 sl__dnnl_conv_iterator_begin(struct sl__dnnl_conv_iterator *each,
-		    const struct sl__dnnl_conv *conv,
-		    const_dnnl_primitive_attr_t attr, dnnl_engine_t engine)
+			     const struct sl__dnnl_conv *conv,
+			     const_dnnl_primitive_attr_t attr,
+			     dnnl_engine_t engine)
 {
 	const struct sl__dnnl_window *w = &conv->window;
 	const dnnl_memory_desc_t *bias = conv->bias.ndims ? &conv->bias : NULL;
@@ -116,7 +122,7 @@ made(struct sl__planner *pl, dnnl_status_t status, dnnl_primitive_desc_t pd)
 
 dnnl_primitive_desc_t
 sl__dnnl_pd_new(struct sl__planner *pl, dnnl_status_t status,
-	    const_dnnl_op_desc_t desc, const_dnnl_primitive_attr_t attr)
+		const_dnnl_op_desc_t desc, const_dnnl_primitive_attr_t attr)
 {
 	const struct sl__dnnl_context *dnnl = pl->program->dnnl;
 	dnnl_primitive_desc_t pd = NULL;
@@ -166,7 +172,7 @@ sl__dnnl_lrn_pd(struct sl__planner *pl, const struct sl__dnnl_lrn *lrn)
 
 dnnl_primitive_desc_t
 sl__dnnl_eltwise_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
-		   const struct sl__dnnl_eltwise *change)
+		    const struct sl__dnnl_eltwise *change)
 {
 	dnnl_eltwise_desc_t desc;
 	dnnl_status_t status = dnnl_eltwise_forward_desc_init(
@@ -178,7 +184,7 @@ sl__dnnl_eltwise_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
 
 dnnl_primitive_desc_t
 sl__dnnl_binary_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
-		 const dnnl_memory_desc_t *operand, dnnl_alg_kind_t kind)
+		   const dnnl_memory_desc_t *operand, dnnl_alg_kind_t kind)
 {
 	dnnl_binary_desc_t desc;
 	dnnl_status_t status =

@@ -14,10 +14,10 @@
 
 /* Orders in which the images of a program may lie. */
 enum sl__image_layout {
-	SL__IMAGE_LAYOUT_ANY = 0, /* as oneDNN likes */
-	SL__IMAGE_LAYOUT_ROW_MAJOR,   /* row-major */
-	SL__IMAGE_LAYOUT_CHANNELS_LAST,    /* channels run fastest */
-	SL__IMAGE_LAYOUT_BLOCK_8, /* channels in blocks of 8, or of 16 */
+	SL__IMAGE_LAYOUT_ANY = 0,       /* as oneDNN likes */
+	SL__IMAGE_LAYOUT_ROW_MAJOR,     /* row-major */
+	SL__IMAGE_LAYOUT_CHANNELS_LAST, /* channels run fastest */
+	SL__IMAGE_LAYOUT_BLOCK_8,       /* channels in blocks of 8, or of 16 */
 	SL__IMAGE_LAYOUT_BLOCK_16,
 	SL__N_IMAGE_LAYOUTS
 };
@@ -25,7 +25,7 @@ const char *sl__image_layout_text(enum sl__image_layout order);
 
 /* Images [batch][channels][...] in that order; 0 where they cannot be. */
 int sl__image_layout_md(dnnl_memory_desc_t *out, enum sl__image_layout order,
-		 dnnl_data_type_t type, int rank, const int64_t *dims);
+			dnnl_data_type_t type, int rank, const int64_t *dims);
 
 /* A window that slides: dilates count from 0, 'after' may be negative. */
 struct sl__dnnl_window {
@@ -48,20 +48,22 @@ struct sl__dnnl_conv_iterator {
 	dnnl_primitive_desc_iterator_t at;
 };
 dnnl_status_t sl__dnnl_conv_iterator_begin(struct sl__dnnl_conv_iterator *each,
-				  const struct sl__dnnl_conv *conv,
-				  const_dnnl_primitive_attr_t attr,
-				  dnnl_engine_t engine);
+					   const struct sl__dnnl_conv *conv,
+					   const_dnnl_primitive_attr_t attr,
+					   dnnl_engine_t engine);
 dnnl_status_t sl__dnnl_conv_iterator_next(struct sl__dnnl_conv_iterator *each);
 void sl__dnnl_conv_iterator_end(struct sl__dnnl_conv_iterator *each);
 
 /* A descriptor of the current one, the caller's; NULL: out of memory. */
-dnnl_primitive_desc_t sl__dnnl_conv_iterator_pd(const struct sl__dnnl_conv_iterator *each);
+dnnl_primitive_desc_t
+sl__dnnl_conv_iterator_pd(const struct sl__dnnl_conv_iterator *each);
 
 /* Of the operation that was described, unless that gave a status; the attribute
  * may be NULL. */
-dnnl_primitive_desc_t sl__dnnl_pd_new(struct sl__planner *pl, dnnl_status_t status,
-				  const_dnnl_op_desc_t desc,
-				  const_dnnl_primitive_attr_t attr);
+dnnl_primitive_desc_t sl__dnnl_pd_new(struct sl__planner *pl,
+				      dnnl_status_t status,
+				      const_dnnl_op_desc_t desc,
+				      const_dnnl_primitive_attr_t attr);
 
 struct sl__dnnl_pool {
 	dnnl_alg_kind_t kind; /* dnnl_pooling_... */
@@ -88,13 +90,13 @@ dnnl_primitive_desc_t sl__dnnl_lrn_pd(struct sl__planner *pl,
 				      const struct sl__dnnl_lrn *lrn);
 
 /* One element-wise operation, or one on two operands, in place. */
-dnnl_primitive_desc_t sl__dnnl_eltwise_pd(struct sl__planner *pl,
-					 const dnnl_memory_desc_t *data,
-					 const struct sl__dnnl_eltwise *change);
+dnnl_primitive_desc_t
+sl__dnnl_eltwise_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
+		    const struct sl__dnnl_eltwise *change);
 dnnl_primitive_desc_t sl__dnnl_binary_pd(struct sl__planner *pl,
-				       const dnnl_memory_desc_t *data,
-				       const dnnl_memory_desc_t *operand,
-				       dnnl_alg_kind_t kind);
+					 const dnnl_memory_desc_t *data,
+					 const dnnl_memory_desc_t *operand,
+					 dnnl_alg_kind_t kind);
 
 dnnl_primitive_desc_t sl__dnnl_reorder_pd(struct sl__planner *pl,
 					  const dnnl_memory_desc_t *from,

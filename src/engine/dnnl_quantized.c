@@ -128,7 +128,8 @@ read_values(struct making *m, const struct sl__node *node)
 static int
 add_lists(struct making *m)
 {
-	m->factors = sl__plan_alloc_state(m->pl, m->n_out * sizeof(*m->factors));
+	m->factors =
+		sl__plan_alloc_state(m->pl, m->n_out * sizeof(*m->factors));
 	m->bias = sl__plan_alloc_state(m->pl, m->n_out * sizeof(*m->bias));
 	m->sums = sl__plan_alloc_state(m->pl, m->n_out * sizeof(*m->sums));
 	return !m->pl->rc;
@@ -141,11 +142,14 @@ read_factors(struct making *m)
 	const struct sl__node *node = m->conv.node;
 	struct sl__quantization_params x, y;
 
-	if (!sl__quantization_params_read(&x, m->pl, sl__plan_node_input(node, 1),
-			    sl__plan_node_input(node, 2)) ||
-	    !sl__quantization_params_read(&y, m->pl, sl__plan_node_input(node, 6),
-			    sl__plan_node_input(node, 7)) ||
-	    !sl__channel_scales_read(m->factors, m->pl, sl__plan_node_input(node, 4), m->n_out))
+	if (!sl__quantization_params_read(&x, m->pl,
+					  sl__plan_node_input(node, 1),
+					  sl__plan_node_input(node, 2)) ||
+	    !sl__quantization_params_read(&y, m->pl,
+					  sl__plan_node_input(node, 6),
+					  sl__plan_node_input(node, 7)) ||
+	    !sl__channel_scales_read(m->factors, m->pl,
+				     sl__plan_node_input(node, 4), m->n_out))
 		return 0;
 	for (size_t i = 0; i < m->n_out; i++)
 		m->factors[i] = x.by * m->factors[i] / y.by;
@@ -172,7 +176,8 @@ read_x_zero(struct making *m)
 static int
 is_centred(struct making *m)
 {
-	uint32_t zero = sl__plan_node_input(m->conv.node, m->is_integer ? 3 : 5);
+	uint32_t zero =
+		sl__plan_node_input(m->conv.node, m->is_integer ? 3 : 5);
 	enum sl_dtype dtype = sl__plan_value_type(m->pl, m->conv.w)->dtype;
 
 	if (zero == SL__NONE)
@@ -342,9 +347,10 @@ is_better(const_dnnl_primitive_desc_t pd, const_dnnl_primitive_desc_t best)
 
 	if (!sl__dnnl_multiplies_exactly(pd))
 		return 0;
-	return !best || (!strncmp(name, "jit_int8", 8) &&
-			 !strncmp(sl__dnnl_implementation_name(best), "br", 2) &&
-			 !strstr(sl__dnnl_implementation_name(best), "amx"));
+	return !best ||
+	       (!strncmp(name, "jit_int8", 8) &&
+		!strncmp(sl__dnnl_implementation_name(best), "br", 2) &&
+		!strstr(sl__dnnl_implementation_name(best), "amx"));
 }
 
 static dnnl_status_t
@@ -380,7 +386,8 @@ find_primitive(struct making *m)
 		status = describe(m, &conv) ? set_attr(m, attr)
 					    : dnnl_unimplemented;
 	if (!status)
-		status = sl__dnnl_conv_iterator_begin(&each, &conv, attr, dnnl->engine);
+		status = sl__dnnl_conv_iterator_begin(&each, &conv, attr,
+						      dnnl->engine);
 	if (!status) {
 		status = choose(m, &each);
 		sl__dnnl_conv_iterator_end(&each);
@@ -392,8 +399,8 @@ find_primitive(struct making *m)
 
 struct sl__dnnl_arg
 sl__dnnl_int8_weights(struct sl__planner *pl, uint32_t value,
-		       const dnnl_memory_desc_t *own,
-		       const_dnnl_primitive_desc_t pd)
+		      const dnnl_memory_desc_t *own,
+		      const_dnnl_primitive_desc_t pd)
 {
 	const struct sl__tensor *t = sl__plan_constant_tensor(pl, value);
 	struct sl__dnnl_arg arg = {
@@ -403,7 +410,8 @@ sl__dnnl_int8_weights(struct sl__planner *pl, uint32_t value,
 	int8_t *copy;
 	void *to;
 
-	arg.buffer = sl__plan_persistent_buffer(pl, dnnl_memory_desc_get_size(&arg.md), &to);
+	arg.buffer = sl__plan_persistent_buffer(
+		pl, dnnl_memory_desc_get_size(&arg.md), &to);
 	w = sl__int8_weights(pl, value, &copy);
 	sl__dnnl_reorder_now(pl, own, w, &arg.md, to);
 	sl__allocator_free(&pl->program->arena.allocator, copy);
@@ -433,7 +441,8 @@ sl__make_quantized_conv(struct sl__planner *pl, const struct sl__node *node)
 	struct sl__dnnl_arg args[4];
 	dnnl_memory_desc_t own;
 
-	if (!sl__dnnl_int8_is_exact() || !read_values(&m, node) || !read_node(&m))
+	if (!sl__dnnl_int8_is_exact() || !read_values(&m, node) ||
+	    !read_node(&m))
 		return 0;
 	find_primitive(&m);
 	if (!m.pd)
@@ -448,7 +457,8 @@ sl__make_quantized_conv(struct sl__planner *pl, const struct sl__node *node)
 	args[2] = sl__dnnl_output_arg(pl, m.pd, m.conv.y);
 	if (m.has_bias)
 		args[3] = keep_bias(&m);
-	sl__plan_dnnl_primitive(pl, m.pd, args, m.has_bias ? 4 : 3)->executed_flops =
+	sl__plan_dnnl_primitive(pl, m.pd, args, m.has_bias ? 4 : 3)
+		->executed_flops =
 		2 * m.length * sl__plan_value_n_elements(pl, m.conv.y);
 	return 1;
 }

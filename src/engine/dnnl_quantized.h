@@ -14,8 +14,8 @@ int sl__dnnl_multiplies_exactly(const_dnnl_primitive_desc_t pd);
 /* A constant of uint8 or int8 as int8, which 'own' describes, packed as the
  * primitive wants its weights. */
 struct sl__dnnl_arg sl__dnnl_int8_weights(struct sl__planner *pl,
-					   uint32_t value,
-					   const dnnl_memory_desc_t *own,
-					   const_dnnl_primitive_desc_t pd);
+					  uint32_t value,
+					  const dnnl_memory_desc_t *own,
+					  const_dnnl_primitive_desc_t pd);
 
 #endif

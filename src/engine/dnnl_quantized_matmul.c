@@ -121,7 +121,8 @@ has_dtype(const struct matmul *p, size_t i, enum sl_dtype dtype)
 {
 	uint32_t value = value_of(p, i);
 
-	return value == SL__NONE || sl__plan_value_type(p->pl, value)->dtype == dtype;
+	return value == SL__NONE ||
+	       sl__plan_value_type(p->pl, value)->dtype == dtype;
 }
 
 static int
@@ -140,7 +141,8 @@ read_lists(const struct matmul *p)
 	       has_dtype(p, in->b_scale, SL_DTYPE_F32) &&
 	       has_dtype(p, in->y_scale, SL_DTYPE_F32) &&
 	       has_dtype(p, in->a_zero, a) &&
-	       has_dtype(p, in->b_zero, sl__plan_value_type(p->pl, p->b)->dtype);
+	       has_dtype(p, in->b_zero,
+			 sl__plan_value_type(p->pl, p->b)->dtype);
 }
 
 static int
@@ -218,8 +220,8 @@ find_primitive(struct matmul *p)
 
 /* What the last step reads or writes there. */
 static void
-place(struct matmul *p, enum sl__quantized_operand_id at, uint32_t buffer, int64_t n,
-      enum sl_dtype dtype)
+place(struct matmul *p, enum sl__quantized_operand_id at, uint32_t buffer,
+      int64_t n, enum sl_dtype dtype)
 {
 	p->epilogue->parts[at].at = (int)p->n_operands;
 	p->epilogue->parts[at].n = n;
@@ -241,7 +243,8 @@ place_input(struct matmul *p, enum sl__quantized_operand_id at, size_t i)
 static void
 spread_left(struct matmul *p)
 {
-	struct sl__dynamic_quantize *s = sl__plan_alloc_state(p->pl, sizeof(*s));
+	struct sl__dynamic_quantize *s =
+		sl__plan_alloc_state(p->pl, sizeof(*s));
 	int64_t n = (int64_t)sl__plan_value_n_elements(p->pl, p->a);
 	uint32_t at[4];
 
@@ -253,7 +256,7 @@ spread_left(struct matmul *p)
 	at[2] = sl__plan_workspace(p->pl, sizeof(float));
 	at[3] = sl__plan_workspace(p->pl, sizeof(float));
 	sl__plan_add_setup_step(p->pl, at, 4, "quantize to what it spans",
-			   sl__run_dynamic_quantize, s);
+				sl__run_dynamic_quantize, s);
 	place(p, SL__QUANTIZED_OPERAND_A, at[1], n, SL_DTYPE_U8);
 	place(p, SL__QUANTIZED_OPERAND_A_SCALE, at[2], 1, SL_DTYPE_F32);
 	place(p, SL__QUANTIZED_OPERAND_A_ZERO, at[3], 1, SL_DTYPE_U8);
@@ -308,7 +311,8 @@ run_shift(struct sl__step *step, struct sl_error *err)
 static uint32_t
 shift_right(struct matmul *p, uint32_t from)
 {
-	struct sl__dynamic_quantize *s = sl__plan_alloc_state(p->pl, sizeof(*s));
+	struct sl__dynamic_quantize *s =
+		sl__plan_alloc_state(p->pl, sizeof(*s));
 	uint64_t n = sl__plan_value_n_elements(p->pl, p->b);
 	uint32_t at[2] = {from, sl__plan_workspace(p->pl, n)};
 
@@ -357,11 +361,13 @@ add_steps(struct matmul *p)
 	place_input(p, SL__QUANTIZED_OPERAND_Y_ZERO, p->in->y_zero);
 	place_input(p, SL__QUANTIZED_OPERAND_BIAS, p->in->bias);
 	place(p, SL__QUANTIZED_OPERAND_SUMS, args[2].buffer, n, SL_DTYPE_I32);
-	place(p, SL__QUANTIZED_OPERAND_Y, sl__plan_output_buffer(p->pl, p->y, NULL), n,
+	place(p, SL__QUANTIZED_OPERAND_Y,
+	      sl__plan_output_buffer(p->pl, p->y, NULL), n,
 	      sl__plan_value_type(p->pl, p->y)->dtype);
 	step = sl__plan_add_step(p->pl, p->operands, p->n_operands, "scales",
-			     sl__quantized_epilogue_run, e);
-	step->n_threads = sl__threads_for_bytes(step->n_threads, 8 * (uint64_t)n);
+				 sl__quantized_epilogue_run, e);
+	step->n_threads =
+		sl__threads_for_bytes(step->n_threads, 8 * (uint64_t)n);
 	step->executed_flops = 2 * (uint64_t)n;
 }
 

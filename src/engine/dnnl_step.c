@@ -48,8 +48,8 @@ run(struct sl__step *step, struct sl_error *err)
 	const struct primitive *p = step->state;
 
 	return sl__dnnl_status(dnnl_primitive_execute(p->primitive, p->stream,
-						     (int)p->n, p->args),
-			      "running a primitive", err);
+						      (int)p->n, p->args),
+			       "running a primitive", err);
 }
 
 static void
@@ -82,14 +82,15 @@ enum { ARGS_MOST = 40 }; /* with post-ops: no primitive here has more */
 
 struct sl__step *
 sl__plan_dnnl_primitive(struct sl__planner *pl, dnnl_primitive_desc_t pd,
-	      const struct sl__dnnl_arg *args, uint32_t n)
+			const struct sl__dnnl_arg *args, uint32_t n)
 {
 	struct primitive *p = sl__plan_alloc_state(pl, sizeof(*p));
 	uint32_t operands[ARGS_MOST];
 	struct sl__step *step;
 
 	if (!pd)
-		sl__planner_keep_dnnl_status(pl, dnnl_unimplemented, "primitive");
+		sl__planner_keep_dnnl_status(pl, dnnl_unimplemented,
+					     "primitive");
 	if (n >= ARGS_MOST)
 		sl__planner_fail_internal(pl, "too many operands");
 	if (!pl->rc) {
@@ -102,15 +103,17 @@ sl__plan_dnnl_primitive(struct sl__planner *pl, dnnl_primitive_desc_t pd,
 		dnnl_primitive_desc_destroy(pd);
 		return &pl->spare;
 	}
-	step = sl__plan_add_step(pl, operands, p->n, sl__dnnl_implementation_name(pd), run, p);
+	step = sl__plan_add_step(pl, operands, p->n,
+				 sl__dnnl_implementation_name(pd), run, p);
 	step->path = SL_PATH_DNNL;
 	step->bind = bind;
 	step->release = release;
 	if (pl->rc)
 		dnnl_primitive_desc_destroy(pd);
 	else
-		sl__planner_keep_dnnl_status(pl, dnnl_primitive_create(&p->primitive, pd),
-			    "a primitive");
+		sl__planner_keep_dnnl_status(
+			pl, dnnl_primitive_create(&p->primitive, pd),
+			"a primitive");
 	return step;
 }
 
@@ -126,7 +129,8 @@ sl__plan_dnnl_reorder(struct sl__planner *pl, uint32_t value,
 
 	if (!sl__layout_md(pl, value, from->layout, &args[0].md) ||
 	    !sl__layout_md(pl, value, to->layout, &args[1].md)) {
-		sl__planner_fail_internal(pl, "a value cannot change its layout");
+		sl__planner_fail_internal(pl,
+					  "a value cannot change its layout");
 		return;
 	}
 	step = sl__plan_dnnl_primitive(

@@ -58,8 +58,8 @@ add_arg(struct trial *t, int arg, const dnnl_memory_desc_t *md,
 	memset(data, 0x3c, n_bytes);
 	t->args[t->n].arg = arg;
 	return sl__dnnl_status(dnnl_memory_create(&t->args[t->n++].memory, md,
-						 t->timer->dnnl->engine, data),
-			      "a memory object", err);
+						  t->timer->dnnl->engine, data),
+			       "a memory object", err);
 }
 
 static enum sl_status
@@ -251,8 +251,8 @@ run_trials(uint64_t *elapsed_ns, struct sl__phase phase,
 
 enum sl_status
 sl__dnnl_time_primitive(uint64_t *elapsed_ns, struct sl__dnnl_timer *timer,
-	      const struct sl__dnnl_trial *trial, uint64_t best_ns,
-	      struct sl_error *err)
+			const struct sl__dnnl_trial *trial, uint64_t best_ns,
+			struct sl_error *err)
 {
 	struct trial t = {.timer = timer, .best_ns = best_ns};
 	const struct sl__phase trying = {
@@ -264,7 +264,8 @@ sl__dnnl_time_primitive(uint64_t *elapsed_ns, struct sl__dnnl_timer *timer,
 
 enum sl_status
 sl__dnnl_time_interleaved(uint64_t elapsed_ns[2], struct sl__dnnl_timer *timer,
-		   const struct sl__dnnl_trial trials[2], struct sl_error *err)
+			  const struct sl__dnnl_trial trials[2],
+			  struct sl_error *err)
 {
 	struct trial t[2] = {{.timer = timer}, {.timer = timer}};
 	const struct sl__phase trying = {

@@ -37,15 +37,17 @@ struct sl__dnnl_trial {
  * with what it has, where that is far more than 'best_ns', which it cannot
  * beat then.
  */
-enum sl_status sl__dnnl_time_primitive(uint64_t *elapsed_ns, struct sl__dnnl_timer *timer,
-			     const struct sl__dnnl_trial *trial,
-			     uint64_t best_ns, struct sl_error *err) SL_CHECKED;
+enum sl_status sl__dnnl_time_primitive(uint64_t *elapsed_ns,
+				       struct sl__dnnl_timer *timer,
+				       const struct sl__dnnl_trial *trial,
+				       uint64_t best_ns,
+				       struct sl_error *err) SL_CHECKED;
 
 /* Runs two of them by turns: what disturbs one disturbs the other.  Each time
  * becomes the least of what it was and of these runs. */
 enum sl_status sl__dnnl_time_interleaved(uint64_t elapsed_ns[2],
-				  struct sl__dnnl_timer *timer,
-				  const struct sl__dnnl_trial trials[2],
-				  struct sl_error *err) SL_CHECKED;
+					 struct sl__dnnl_timer *timer,
+					 const struct sl__dnnl_trial trials[2],
+					 struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* element_conversion.c - elements of short types as those that are computed with. */
+/* element_conversion.c - elements of short types as those that are computed
+ * with. */
 #include "engine/element_conversion.h"
 #include "engine/vector.h"
 
@@ -246,8 +247,8 @@ sl__numbers_from_i64(enum sl_dtype dtype, const int64_t *from, int64_t n,
 }
 
 void
-sl__conversion_block_load(union sl__conversion_block *piece, int is_real, enum sl_dtype dtype,
-	       const void *from, int64_t n)
+sl__conversion_block_load(union sl__conversion_block *piece, int is_real,
+			  enum sl_dtype dtype, const void *from, int64_t n)
 {
 	if (is_real)
 		sl__numbers_to_f32(dtype, from, n, piece->reals);
@@ -256,8 +257,8 @@ sl__conversion_block_load(union sl__conversion_block *piece, int is_real, enum s
 }
 
 void
-sl__conversion_block_store(const union sl__conversion_block *piece, int is_real, enum sl_dtype dtype,
-		void *to, int64_t n)
+sl__conversion_block_store(const union sl__conversion_block *piece, int is_real,
+			   enum sl_dtype dtype, void *to, int64_t n)
 {
 	if (is_real)
 		sl__numbers_from_f32(dtype, piece->reals, n, to);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* element_conversion.h - elements of short types as those that are computed with. */
+/* element_conversion.h - elements of short types as those that are computed
+ * with. */
 #ifndef SL_ELEMENT_CONVERSION_H
 #define SL_ELEMENT_CONVERSION_H
 
@@ -12,7 +13,7 @@
 enum sl__number_class {
 	SL__NUMBER_CLASS_NONE = 0, /* not computed with here */
 	SL__NUMBER_CLASS_REAL,     /* f32, bf16, f16 */
-	SL__NUMBER_CLASS_WHOLE     /* bool and integers of up to 64 bits, but for
+	SL__NUMBER_CLASS_WHOLE /* bool and integers of up to 64 bits, but for
 				 uint64 */
 };
 enum sl__number_class sl__number_class_of(enum sl_dtype dtype);
@@ -39,9 +40,11 @@ union sl__conversion_block {
 	float reals[SL__CONVERSION_BLOCK];
 	int64_t wholes[SL__CONVERSION_BLOCK];
 };
-void sl__conversion_block_load(union sl__conversion_block *piece, int is_real, enum sl_dtype dtype,
-		    const void *from, int64_t n);
-void sl__conversion_block_store(const union sl__conversion_block *piece, int is_real,
-		     enum sl_dtype dtype, void *to, int64_t n);
+void sl__conversion_block_load(union sl__conversion_block *piece, int is_real,
+			       enum sl_dtype dtype, const void *from,
+			       int64_t n);
+void sl__conversion_block_store(const union sl__conversion_block *piece,
+				int is_real, enum sl_dtype dtype, void *to,
+				int64_t n);
 
 #endif

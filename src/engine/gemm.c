@@ -256,10 +256,12 @@ add_activation(struct sl__gemm *p, const struct sl__node *node)
 		if (strcmp(word, known[i].word))
 			continue;
 		add_end(p, known[i].kind,
-			sl__attribute_float(node, "activation_alpha", known[i].alpha),
+			sl__attribute_float(node, "activation_alpha",
+					    known[i].alpha),
 			SL__NONE);
-		p->epilogue[p->n_epilogue - 1].post_op.beta = (float)sl__attribute_float(
-			node, "activation_beta", known[i].beta);
+		p->epilogue[p->n_epilogue - 1].post_op.beta =
+			(float)sl__attribute_float(node, "activation_beta",
+						   known[i].beta);
 		return !sl__attribute_find(node, "activation_params");
 	}
 	return 0;
@@ -273,8 +275,9 @@ add_chain(struct sl__gemm *p, const struct sl__node *node)
 
 	for (int i = 0; i < n; i++) {
 		add_end(p, post_ops[i].kind, 0,
-			post_ops[i].input ? sl__plan_node_input(node, post_ops[i].input)
-					  : SL__NONE);
+			post_ops[i].input
+				? sl__plan_node_input(node, post_ops[i].input)
+				: SL__NONE);
 		p->epilogue[p->n_epilogue - 1].post_op = post_ops[i];
 		if (post_ops[i].input &&
 		    p->epilogue[p->n_epilogue - 1].value == SL__NONE)
@@ -303,7 +306,8 @@ has_types(struct sl__gemm *p, const struct sl__planner *pl)
 		return 0;
 	for (int i = 0; i < p->n_epilogue; i++) {
 		if (p->epilogue[i].value != SL__NONE &&
-		    sl__plan_value_type(pl, p->epilogue[i].value)->dtype != dtype)
+		    sl__plan_value_type(pl, p->epilogue[i].value)->dtype !=
+			    dtype)
 			return 0;
 	}
 	p->dtype = dtype == SL_DTYPE_BF16 ? dtype : pl->dtype;

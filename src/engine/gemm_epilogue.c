@@ -64,7 +64,8 @@ SL__VECTOR_TARGETS(change, change_body,
 
 uint32_t
 sl__epilogue_add_operands(struct sl__epilogue *out, struct sl__planner *pl,
-		  const struct sl__gemm *p, uint32_t *operands, uint32_t n)
+			  const struct sl__gemm *p, uint32_t *operands,
+			  uint32_t n)
 {
 	out->p = p;
 	out->change = change_for();
@@ -75,8 +76,9 @@ sl__epilogue_add_operands(struct sl__epilogue *out, struct sl__planner *pl,
 		if (value == SL__NONE)
 			continue;
 		layout = sl__plan_bf16_layout(pl, value);
-		out->is_bf16[i] = layout || sl__plan_value_type(pl, value)->dtype ==
-						    SL_DTYPE_BF16;
+		out->is_bf16[i] = layout ||
+				  sl__plan_value_type(pl, value)->dtype ==
+					  SL_DTYPE_BF16;
 		out->at[i] = n;
 		operands[n++] = sl__plan_input_buffer(pl, value, layout);
 	}
@@ -185,9 +187,10 @@ sl__plan_gemm_epilogue(struct sl__planner *pl, const struct sl__gemm *p,
 	if (!e)
 		return;
 	n = sl__epilogue_add_operands(&e->epilogue, pl, p, operands, 1);
-	step = sl__plan_add_parallel_step(pl, operands, n, "loops", run_part, e);
-	step->n_threads =
-		sl__threads_at_most(pl->program->n_threads,
-				 sl__gemm_rows(p) * p->n / ELEMENTS_PER_THREAD);
+	step = sl__plan_add_parallel_step(pl, operands, n, "loops", run_part,
+					  e);
+	step->n_threads = sl__threads_at_most(pl->program->n_threads,
+					      sl__gemm_rows(p) * p->n /
+						      ELEMENTS_PER_THREAD);
 	e->at = step->at;
 }

@@ -20,9 +20,10 @@ struct sl__epilogue {
  * room for SL__EPILOGUE_MAX more; returns how many it holds then.  'p' lives as
  * long as the program.
  */
-uint32_t sl__epilogue_add_operands(struct sl__epilogue *out, struct sl__planner *pl,
-			   const struct sl__gemm *p, uint32_t *operands,
-			   uint32_t n);
+uint32_t sl__epilogue_add_operands(struct sl__epilogue *out,
+				   struct sl__planner *pl,
+				   const struct sl__gemm *p, uint32_t *operands,
+				   uint32_t n);
 
 /* Changes elements first .. first + n - 1 of a row of the result, rows of all
  * stacks counted through, which are in x.  'at' are the step's addresses. */

@@ -24,8 +24,9 @@ sl__space_block_axis(struct sl__iteration_space *l, int axis, int64_t block)
 }
 
 int
-sl__space_add_operand(struct sl__iteration_space *l, const struct sl__attention_operand *operand,
-	      int cut, int64_t block)
+sl__space_add_operand(struct sl__iteration_space *l,
+		      const struct sl__attention_operand *operand, int cut,
+		      int64_t block)
 {
 	const struct sl__strided_layout *strided = operand->strided;
 	int64_t *strides = l->strides[l->n];

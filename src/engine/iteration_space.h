@@ -23,13 +23,14 @@ struct sl__iteration_space {
 
 /* Loops over 'dims' with no operand yet. */
 void sl__space_init(struct sl__iteration_space *space, int rank,
-		     const int64_t *dims);
+		    const int64_t *dims);
 
 /*
  * Cuts dimension 'axis' into blocks: it becomes a loop over blocks, and the
  * last loop goes through one.  Before operands are added.
  */
-void sl__space_block_axis(struct sl__iteration_space *space, int axis, int64_t block);
+void sl__space_block_axis(struct sl__iteration_space *space, int axis,
+			  int64_t block);
 
 /*
  * Another operand: a tensor of 'dims' that lies as 'strided' says and is
@@ -43,7 +44,8 @@ struct sl__attention_operand {
 	const struct sl__strided_layout *strided;
 };
 int sl__space_add_operand(struct sl__iteration_space *space,
-		  const struct sl__attention_operand *operand, int cut, int64_t block);
+			  const struct sl__attention_operand *operand, int cut,
+			  int64_t block);
 
 /* Orders loops by the result's strides, the least innermost, and joins those
  * that are one loop for every operand.  At least one loop is left. */

@@ -120,7 +120,8 @@ consume(struct sl__planner *pl, const struct sl__node *node)
 }
 
 int
-sl__plan_node_is_static(const struct sl__planner *pl, const struct sl__node *node)
+sl__plan_node_is_static(const struct sl__planner *pl,
+			const struct sl__node *node)
 {
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		if (node->inputs[i] != SL__NONE &&
@@ -183,9 +184,9 @@ sl__lower_block(struct sl__planner *pl, uint32_t block)
 	const struct sl__block *b = &pl->graph->blocks[block];
 
 	for (size_t i = 0; !pl->rc && i < b->n_nodes; i++) {
-		if (sl__planner_keep_status(pl,
-				   sl__check_interrupt(pl->options->interrupt,
-						       pl->err)))
+		if (sl__planner_keep_status(
+			    pl, sl__check_interrupt(pl->options->interrupt,
+						    pl->err)))
 			make_node(pl, b->nodes[i]);
 	}
 }

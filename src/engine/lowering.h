@@ -8,7 +8,7 @@
 /* Whether all that a node takes and gives is known beforehand, so that steps
  * for it can be planned; control nodes are another matter (lower.c). */
 int sl__plan_node_is_static(const struct sl__planner *pl,
-		      const struct sl__node *node);
+			    const struct sl__node *node);
 
 /* A copy of so many bytes, or no step where there are none (step_copy.c). */
 void sl__plan_copy(struct sl__planner *pl, uint32_t from, uint32_t to,
@@ -24,7 +24,7 @@ void sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id);
 /* If as jumps around its branches (step_branch.c): whether a node can be
  * planned so, and the steps. */
 int sl__plan_can_branch(const struct sl__planner *pl,
-		       const struct sl__node *node);
+			const struct sl__node *node);
 void sl__plan_branch(struct sl__planner *pl, const struct sl__node *node);
 
 /* The nodes of a block, in order. */

@@ -285,7 +285,7 @@ run_part(int rank, int n, void *ctx)
 
 	divide_scratch(&t, rank);
 	sl__parallel_range(a->batch * a->kv_heads * a->n_blocks, rank, n, &i,
-			  &end);
+			   &end);
 	for (; i < end; i++) {
 		int64_t block = i % a->n_blocks, head = i / a->n_blocks;
 
@@ -329,14 +329,17 @@ read_sizes(struct attention *a, const struct sl__planner *pl,
 	int rank = sl__plan_value_type(pl, q)->rank, is_flat = rank == 3;
 	int row = is_flat ? 1 : 2;
 
-	if ((rank != 3 && rank != 4) || sl__plan_value_type(pl, k)->rank != rank ||
+	if ((rank != 3 && rank != 4) ||
+	    sl__plan_value_type(pl, k)->rank != rank ||
 	    sl__plan_value_type(pl, v)->rank != rank || !is_single(pl, q) ||
 	    !is_single(pl, k) || !is_single(pl, v))
 		return 0;
 	a->batch = dim(pl, q, 0);
-	a->heads = is_flat ? sl__attribute_int(node, "q_num_heads", 0) : dim(pl, q, 1);
-	a->kv_heads = is_flat ? sl__attribute_int(node, "kv_num_heads", a->heads)
-			      : dim(pl, k, 1);
+	a->heads = is_flat ? sl__attribute_int(node, "q_num_heads", 0)
+			   : dim(pl, q, 1);
+	a->kv_heads =
+		is_flat ? sl__attribute_int(node, "kv_num_heads", a->heads)
+			: dim(pl, k, 1);
 	if (a->heads < 1 || a->kv_heads < 1 || a->heads % a->kv_heads)
 		return 0;
 	a->queries = dim(pl, q, row);
@@ -361,7 +364,8 @@ fits_past(const struct attention *a, const struct sl__planner *pl,
 {
 	if (value == SL__NONE)
 		return a->past == 0;
-	return is_single(pl, value) && sl__plan_value_type(pl, value)->rank == 4 &&
+	return is_single(pl, value) &&
+	       sl__plan_value_type(pl, value)->rank == 4 &&
 	       dim(pl, value, 0) == a->batch &&
 	       dim(pl, value, 1) == a->kv_heads &&
 	       dim(pl, value, 2) == a->past && dim(pl, value, 3) == width;
@@ -407,7 +411,8 @@ read_node(struct attention *a, const struct sl__planner *pl,
 
 	if (!read_sizes(a, pl, node) ||
 	    !fits_past(a, pl, sl__plan_node_input(node, PAST_KEY), a->width) ||
-	    !fits_past(a, pl, sl__plan_node_input(node, PAST_VALUE), a->value_width) ||
+	    !fits_past(a, pl, sl__plan_node_input(node, PAST_VALUE),
+		       a->value_width) ||
 	    !read_mask(a, pl, sl__plan_node_input(node, MASK)) ||
 	    sl__plan_node_output(node, 3) != SL__NONE)
 		return 0;
@@ -415,7 +420,8 @@ read_node(struct attention *a, const struct sl__planner *pl,
 	    (sl__plan_value_type(pl, lengths)->dtype != SL_DTYPE_I64 ||
 	     sl__plan_value_n_elements(pl, lengths) != (uint64_t)a->batch))
 		return 0;
-	a->scale = (float)sl__attribute_float(node, "scale", 1 / sqrt((double)a->width));
+	a->scale = (float)sl__attribute_float(node, "scale",
+					      1 / sqrt((double)a->width));
 	a->softcap = (float)sl__attribute_float(node, "softcap", 0);
 	a->is_causal = sl__attribute_int(node, "is_causal", 0) != 0;
 	return sl__attribute_int(node, "left_window_size", -1) < 0 &&
@@ -484,7 +490,8 @@ write_outputs(struct attention *a, struct sl__planner *pl,
 		a->is_bf16[Y] |= k == 0 && pl->dtype == SL_DTYPE_BF16 &&
 				 !sl__plan_is_model_output(pl, value);
 		if (k == 0 && a->is_bf16[Y])
-			layout = sl__gemm_row_major_layout(pl, value, SL_DTYPE_BF16);
+			layout = sl__gemm_row_major_layout(pl, value,
+							   SL_DTYPE_BF16);
 		a->at[Y + k] = (int)n;
 		operands[n++] = sl__plan_output_buffer(pl, value, layout);
 	}
@@ -520,14 +527,15 @@ sl__make_attention(struct sl__planner *pl, const struct sl__node *node)
 		(int)((rows + SL__ATTEND_QUERIES - 1) / SL__ATTEND_QUERIES);
 	flops = count_flops(a, sl__plan_node_input(node, LENGTHS) != SL__NONE);
 	n_threads = sl__threads_at_most(pl->program->n_threads,
-				     (int64_t)(flops / FLOPS_PER_THREAD));
+					(int64_t)(flops / FLOPS_PER_THREAD));
 	n = read_inputs(a, pl, node, operands);
 	n = write_outputs(a, pl, node, operands, n);
 	a->at[SCRATCH] = (int)n;
 	a->scratch_bytes = scratch_bytes(a);
 	operands[n++] = sl__plan_workspace(
 		pl, (uint64_t)(n_threads * a->scratch_bytes));
-	step = sl__plan_add_parallel_step(pl, operands, n, "attention", run_part, a);
+	step = sl__plan_add_parallel_step(pl, operands, n, "attention",
+					  run_part, a);
 	step->n_threads = n_threads;
 	step->executed_flops = flops;
 	a->addresses = step->at;

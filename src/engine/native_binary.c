@@ -273,7 +273,8 @@ function_of(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct function f = functions[node->op - sl__ops];
 
-	if (sl__is_op(node, SL__OP_ONNX_Mod) && sl__attribute_int(node, "fmod", 0)) {
+	if (sl__is_op(node, SL__OP_ONNX_Mod) &&
+	    sl__attribute_int(node, "fmod", 0)) {
 		f.real = real_fmod_for;
 		f.whole = whole_fmod_for;
 	}
@@ -318,19 +319,23 @@ run_converted(const struct binary *b, const struct rows *r)
 	piece.b = &pieces[2];
 	piece.y = &pieces[0];
 	for (int64_t i = 0; i < r->n; i += SL__CONVERSION_BLOCK) {
-		piece.n = r->n - i < SL__CONVERSION_BLOCK ? r->n - i : SL__CONVERSION_BLOCK;
+		piece.n = r->n - i < SL__CONVERSION_BLOCK
+				  ? r->n - i
+				  : SL__CONVERSION_BLOCK;
 		sl__conversion_block_load(&pieces[1], b->is_real, types[1],
-			       (const unsigned char *)r->a +
-				       (size_t)(i * r->a_step) * sizes[1],
-			       r->a_step ? piece.n : 1);
+					  (const unsigned char *)r->a +
+						  (size_t)(i * r->a_step) *
+							  sizes[1],
+					  r->a_step ? piece.n : 1);
 		sl__conversion_block_load(&pieces[2], b->is_real, types[2],
-			       (const unsigned char *)r->b +
-				       (size_t)(i * r->b_step) * sizes[2],
-			       r->b_step ? piece.n : 1);
+					  (const unsigned char *)r->b +
+						  (size_t)(i * r->b_step) *
+							  sizes[2],
+					  r->b_step ? piece.n : 1);
 		b->pass->f(&piece);
-		sl__conversion_block_store(&pieces[0], b->is_real, types[0],
-				(unsigned char *)r->y + (size_t)i * sizes[0],
-				piece.n);
+		sl__conversion_block_store(
+			&pieces[0], b->is_real, types[0],
+			(unsigned char *)r->y + (size_t)i * sizes[0], piece.n);
 	}
 }
 
@@ -390,8 +395,8 @@ run_part(int rank, int n_ranks, void *ctx)
 
 	r.a_step = l->strides[1][last] != 0;
 	r.b_step = l->strides[2][last] != 0;
-	sl__parallel_range(last ? sl__space_n_positions(l, last) : l->dims[0], rank,
-			  n_ranks, &first, &end);
+	sl__parallel_range(last ? sl__space_n_positions(l, last) : l->dims[0],
+			   rank, n_ranks, &first, &end);
 	if (first == end)
 		return;
 	sl__space_seek(l, last ? last : 1, first, &p);
@@ -447,7 +452,8 @@ struct plan {
 static int
 is_whole_size(const struct plan *p, uint32_t i)
 {
-	const struct sl__type *type = sl__plan_value_type(p->pl, p->node->inputs[i]);
+	const struct sl__type *type =
+		sl__plan_value_type(p->pl, p->node->inputs[i]);
 
 	if (type->rank != p->out->rank)
 		return 0;
@@ -479,7 +485,8 @@ static int
 is_plain_in_blocks(const struct plan *p, uint32_t i,
 		   const struct sl__strided_layout *strided)
 {
-	const struct sl__type *type = sl__plan_value_type(p->pl, p->node->inputs[i]);
+	const struct sl__type *type =
+		sl__plan_value_type(p->pl, p->node->inputs[i]);
 
 	if (strided->axis != 1 || strided->is_padded)
 		return 0;
@@ -586,9 +593,11 @@ first_dim(const struct plan *p, const struct sl__type *type)
 static int
 add_input(const struct plan *p, uint32_t i, struct sl__iteration_space *l)
 {
-	const struct sl__type *type = sl__plan_value_type(p->pl, p->node->inputs[i]);
+	const struct sl__type *type =
+		sl__plan_value_type(p->pl, p->node->inputs[i]);
 	struct sl__attention_operand operand = {first_dim(p, type), type->rank,
-				      type->dims, &p->strided_layouts[i]};
+						type->dims,
+						&p->strided_layouts[i]};
 
 	if (type->rank > p->out->rank || operand.first < 0)
 		return 0;
@@ -597,16 +606,18 @@ add_input(const struct plan *p, uint32_t i, struct sl__iteration_space *l)
 		    type->dims[d] != p->out->dims[operand.first + d])
 			return 0;
 	}
-	return sl__space_add_operand(l, &operand, p->strided.axis, p->strided.block);
+	return sl__space_add_operand(l, &operand, p->strided.axis,
+				     p->strided.block);
 }
 
 static void
 add_result(const struct plan *p, struct sl__iteration_space *l)
 {
 	struct sl__attention_operand operand = {0, p->out->rank, p->out->dims,
-				      &p->strided};
+						&p->strided};
 
-	(void)sl__space_add_operand(l, &operand, p->strided.axis, p->strided.block);
+	(void)sl__space_add_operand(l, &operand, p->strided.axis,
+				    p->strided.block);
 }
 
 /* All padded alike: the loop goes over everything that is stored. */
@@ -717,23 +728,24 @@ open_plan(struct plan *p, const struct function *f, struct binary *b)
 			return 0;
 	}
 	p->out = sl__plan_value_type(p->pl, p->node->outputs[0]);
-	numbers =
-		sl__number_class_of(sl__plan_value_type(p->pl, p->node->inputs[0])->dtype);
+	numbers = sl__number_class_of(
+		sl__plan_value_type(p->pl, p->node->inputs[0])->dtype);
 	/* Sums of short reals are rounded once, which passes do not. */
 	if (p->n > 2 && p->out->dtype != SL_DTYPE_F32 &&
 	    numbers == SL__NUMBER_CLASS_REAL)
 		return 0;
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (sl__number_class_of(
-			    sl__plan_value_type(p->pl, p->node->inputs[i])->dtype) !=
-		    numbers)
+			    sl__plan_value_type(p->pl, p->node->inputs[i])
+				    ->dtype) != numbers)
 			return 0;
 	}
 	b->is_real = numbers == SL__NUMBER_CLASS_REAL;
 	b->n_passes = p->n > 1 ? p->n - 1 : 1;
 	return sl__plan_value_n_elements(p->pl, p->node->outputs[0]) &&
 	       (b->is_real ? f->real != NULL
-			   : numbers == SL__NUMBER_CLASS_WHOLE && f->whole != NULL);
+			   : numbers == SL__NUMBER_CLASS_WHOLE &&
+				     f->whole != NULL);
 }
 
 /* An input that the result may be written over: of all its elements, in its
@@ -766,16 +778,18 @@ add_step(struct plan *p, struct binary *b, const struct function *f)
 	struct sl__step *step;
 
 	for (uint32_t i = 0; i < p->n; i++)
-		at[i] = sl__plan_input_buffer(p->pl, p->node->inputs[i], p->layouts[i]);
+		at[i] = sl__plan_input_buffer(p->pl, p->node->inputs[i],
+					      p->layouts[i]);
 	over = p->pl->rc ? SL__NONE : find_over(p, at);
-	at[p->n] =
-		over == SL__NONE
-			? sl__plan_output_buffer(p->pl, p->node->outputs[0], p->layout)
-			: sl__plan_output_in_place(p->pl, p->node->outputs[0],
-					      p->layout, over);
+	at[p->n] = over == SL__NONE
+			   ? sl__plan_output_buffer(p->pl, p->node->outputs[0],
+						    p->layout)
+			   : sl__plan_output_in_place(p->pl,
+						      p->node->outputs[0],
+						      p->layout, over);
 	step = sl__plan_add_step(p->pl, at, p->n + 1, f->kernel, run, b);
-	step->n_threads = sl__threads_for_bytes(step->n_threads,
-					  step->n_bytes * (uint64_t)f->cost);
+	step->n_threads = sl__threads_for_bytes(
+		step->n_threads, step->n_bytes * (uint64_t)f->cost);
 	b->at = step->at;
 }
 

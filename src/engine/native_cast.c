@@ -63,7 +63,8 @@ sl__make_cast(struct sl__planner *pl, const struct sl__node *node)
 	c->from = sl__plan_node_input_type(pl, node, 0)->dtype;
 	c->to = sl__plan_node_output_type(pl, node, 0)->dtype;
 	c->n = (int64_t)sl__plan_value_n_elements(pl, node->inputs[0]);
-	if (!c->n || !sl__number_class_of(c->from) || !sl__number_class_of(c->to))
+	if (!c->n || !sl__number_class_of(c->from) ||
+	    !sl__number_class_of(c->to))
 		return 0;
 	at[0] = sl__plan_input_buffer(pl, node->inputs[0], NULL);
 	if (c->from == c->to) {

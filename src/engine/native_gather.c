@@ -107,7 +107,8 @@ read_data(const struct sl__planner *pl, const struct sl__node *node,
 {
 	const struct sl__type *data = sl__plan_node_input_type(pl, node, 0);
 	const struct sl__type *indices = sl__plan_node_input_type(pl, node, 1);
-	int axis = sl__axis_normalize(sl__attribute_int(node, "axis", 0), data->rank);
+	int axis = sl__axis_normalize(sl__attribute_int(node, "axis", 0),
+				      data->rank);
 
 	if (axis < 0 || data->rank >= SL__SPACE_RANK_MAX ||
 	    !sl__dtype_is_movable(data->dtype) ||
@@ -117,7 +118,8 @@ read_data(const struct sl__planner *pl, const struct sl__node *node,
 		return 0;
 	g->axis = axis;
 	g->is_short = indices->dtype == SL_DTYPE_I32;
-	g->n = (int64_t)sl__plan_value_n_elements(pl, sl__plan_node_input(node, 1));
+	g->n = (int64_t)sl__plan_value_n_elements(pl,
+						  sl__plan_node_input(node, 1));
 	g->n_bytes = sl_dtype_bits(data->dtype) / 8;
 	g->outer = sl__sizes_product(data, 0, axis);
 	g->inner = sl__sizes_product(data, axis + 1, data->rank);
@@ -139,7 +141,8 @@ add_step(struct sl__planner *pl, const struct sl__node *node, struct gather *g,
 	step->n_bytes = 2 * sl__plan_value_bytes(pl, node->outputs[0]) +
 			sl__plan_value_bytes(pl, node->inputs[1]);
 	step->part = part;
-	step->n_threads = sl__threads_for_bytes(step->n_threads, (uint64_t)moved);
+	step->n_threads =
+		sl__threads_for_bytes(step->n_threads, (uint64_t)moved);
 	g->at = step->at;
 }
 
@@ -270,7 +273,8 @@ read_trilu(struct sl__planner *pl, const struct sl__node *node, struct trilu *t)
 	t->is_upper = sl__attribute_int(node, "upper", 1) != 0;
 	t->rows = type->dims[type->rank - 2];
 	t->columns = type->dims[type->rank - 1];
-	t->n_rows = (int64_t)sl__plan_value_n_elements(pl, sl__plan_node_input(node, 0)) /
+	t->n_rows = (int64_t)sl__plan_value_n_elements(
+			    pl, sl__plan_node_input(node, 0)) /
 		    t->columns;
 	t->n_bytes = sl_dtype_bits(type->dtype) / 8;
 	/* Beyond the matrix all diagonals are alike. */
@@ -290,6 +294,7 @@ sl__make_trilu(struct sl__planner *pl, const struct sl__node *node)
 	if (!t || !read_trilu(pl, node, t))
 		return 0;
 	sl__plan_node_operands(pl, node, 1, at);
-	t->at = sl__plan_add_parallel_step(pl, at, 2, "trilu", trilu_part, t)->at;
+	t->at = sl__plan_add_parallel_step(pl, at, 2, "trilu", trilu_part, t)
+			->at;
 	return 1;
 }

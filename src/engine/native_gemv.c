@@ -400,8 +400,8 @@ sl__make_gemv(struct sl__planner *pl, const struct sl__node *node)
 	operands[AT_B] = read_weights(pl, g);
 	n = sl__epilogue_add_operands(&g->epilogue, pl, &g->p, operands, n);
 	operands[AT_Y] = sl__plan_output_buffer(pl, g->p.y, NULL);
-	step = sl__plan_add_step(pl, operands, n, g->dots ? "gemv:avx512" : "gemv",
-			     run, g);
+	step = sl__plan_add_step(pl, operands, n,
+				 g->dots ? "gemv:avx512" : "gemv", run, g);
 	step->n_threads = sl__threads_at_most(
 		step->n_threads,
 		g->p.n * g->p.k * (g->is_bf16 ? 2 : 4) / BYTES_PER_THREAD);

@@ -142,7 +142,8 @@ choose_order(struct move *m)
 static int
 concat(struct move *m)
 {
-	int axis = sl__axis_normalize(sl__attribute_int(m->node, "axis", 1), out_type(m, 0)->rank);
+	int axis = sl__axis_normalize(sl__attribute_int(m->node, "axis", 1),
+				      out_type(m, 0)->rank);
 	int64_t at = 0;
 
 	m->n_inputs = m->node->n_inputs;
@@ -163,7 +164,8 @@ static int
 split(struct move *m)
 {
 	const struct sl__type *in = in_type(m, 0);
-	int axis = sl__axis_normalize(sl__attribute_int(m->node, "axis", 0), in->rank);
+	int axis = sl__axis_normalize(sl__attribute_int(m->node, "axis", 0),
+				      in->rank);
 	int64_t at = 0;
 
 	for (uint32_t k = 0; k < m->node->n_outputs; k++) {
@@ -204,16 +206,22 @@ slice(struct move *m)
 	unsigned seen = 0; /* one bit each axis */
 	struct sl__copy_region *region;
 
-	if (!sl__plan_node_integer_list(m->pl, m->node, 1, "starts", &starts, &n) ||
-	    !sl__plan_node_integer_list(m->pl, m->node, 3, "axes", &axes, &n_axes) ||
-	    !sl__plan_node_integer_list(m->pl, m->node, 4, "steps", &by, &n_by) ||
+	if (!sl__plan_node_integer_list(m->pl, m->node, 1, "starts", &starts,
+					&n) ||
+	    !sl__plan_node_integer_list(m->pl, m->node, 3, "axes", &axes,
+					&n_axes) ||
+	    !sl__plan_node_integer_list(m->pl, m->node, 4, "steps", &by,
+					&n_by) ||
 	    !take_order(m, NULL) || (axes && n_axes != n) || (by && n_by != n))
 		return 0;
 	region = new_region(m, 0, 0, out->rank, out->dims);
-	sl__row_major_strides(region->space.strides[0], (size_t)out->rank, out->dims);
-	sl__row_major_strides(region->space.strides[1], (size_t)in->rank, in->dims);
+	sl__row_major_strides(region->space.strides[0], (size_t)out->rank,
+			      out->dims);
+	sl__row_major_strides(region->space.strides[1], (size_t)in->rank,
+			      in->dims);
 	for (size_t i = 0; i < n; i++) {
-		int d = sl__axis_normalize(axes ? axes[i] : (int64_t)i, in->rank);
+		int d = sl__axis_normalize(axes ? axes[i] : (int64_t)i,
+					   in->rank);
 		int64_t step = by ? by[i] : 1;
 		int64_t *stride = d < 0 ? NULL : &region->space.strides[1][d];
 
@@ -331,7 +339,8 @@ expand(struct move *m)
 	if (first < 0 || !take_order(m, NULL))
 		return 0;
 	region = new_region(m, 0, 0, out->rank, out->dims);
-	sl__row_major_strides(region->space.strides[0], (size_t)out->rank, out->dims);
+	sl__row_major_strides(region->space.strides[0], (size_t)out->rank,
+			      out->dims);
 	sl__row_major_strides(strides, (size_t)in->rank, in->dims);
 	for (int d = 0; d < in->rank; d++) {
 		if (in->dims[d] != 1 && in->dims[d] != out->dims[first + d])
@@ -383,8 +392,9 @@ depth(struct move *m, int is_to_space)
 	const struct sl__type *in = in_type(m, 0), *out = out_type(m, 0);
 	const struct sl__type *deep = is_to_space ? in : out;
 	int64_t block = sl__attribute_int(m->node, "blocksize", 0);
-	int is_crd = is_to_space &&
-		     !strcmp(sl__attribute_string(m->node, "mode", "DCR"), "CRD");
+	int is_crd =
+		is_to_space &&
+		!strcmp(sl__attribute_string(m->node, "mode", "DCR"), "CRD");
 	int64_t height, width, channels;
 	struct sl__copy_region *region;
 
@@ -452,8 +462,8 @@ open_move(struct move *m)
 	m->layouts = sl__plan_alloc_state(m->pl, n * sizeof(*m->layouts));
 	m->strided_layouts =
 		sl__plan_alloc_state(m->pl, n * sizeof(*m->strided_layouts));
-	m->regions =
-		sl__plan_alloc_state(m->pl, m->cap_regions * sizeof(*m->regions));
+	m->regions = sl__plan_alloc_state(m->pl,
+					  m->cap_regions * sizeof(*m->regions));
 	return !m->pl->rc && rank < SL__SPACE_RANK_MAX &&
 	       sl__plan_value_type(m->pl, node->outputs[0])->rank <
 		       SL__SPACE_RANK_MAX &&
@@ -486,7 +496,8 @@ place_all(struct move *m, uint32_t *at)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n_inputs; i++)
-		at[i] = sl__plan_input_buffer(m->pl, node->inputs[i], m->layouts[i]);
+		at[i] = sl__plan_input_buffer(m->pl, node->inputs[i],
+					      m->layouts[i]);
 	for (uint32_t b = 0; b < m->n_regions; b++) {
 		const struct sl__copy_region *region = &m->regions[b];
 
@@ -512,7 +523,7 @@ write_outputs(struct move *m, uint32_t *at)
 		if (m->pl->held[node->outputs[k]].n_versions)
 			continue;
 		at[n] = sl__plan_output_buffer(m->pl, node->outputs[k],
-				       m->layouts[node->n_inputs + k]);
+					       m->layouts[node->n_inputs + k]);
 		for (uint32_t b = 0; b < m->n_regions; b++) {
 			if (m->regions[b].to == m->n_inputs + k)
 				m->regions[b].to = n;
@@ -532,8 +543,8 @@ sl__make_move(struct sl__planner *pl, const struct sl__node *node)
 
 	if (!open_move(&m) || !mover->describe(&m))
 		return 0;
-	at = sl__plan_alloc_state(pl, ((size_t)node->n_inputs + node->n_outputs) *
-					sizeof(*at));
+	at = sl__plan_alloc_state(
+		pl, ((size_t)node->n_inputs + node->n_outputs) * sizeof(*at));
 	if (!at)
 		return 0;
 	place_all(&m, at);

@@ -207,7 +207,8 @@ static int
 fits_rows(const struct sl__planner *pl, const struct sl__node *node, int i,
 	  const struct layers *l, int64_t *n_rows)
 {
-	uint32_t value = i < 0 ? SL__NONE : sl__plan_node_input(node, (size_t)i);
+	uint32_t value = i < 0 ? SL__NONE
+			       : sl__plan_node_input(node, (size_t)i);
 	const struct sl__type *x = sl__plan_node_input_type(pl, node, 0);
 	const struct sl__type *type;
 	int64_t n = 1;
@@ -251,7 +252,8 @@ read_layers(const struct sl__planner *pl, const struct sl__node *node,
 	l->length = sl__sizes_product(x, axis, x->rank);
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (node->outputs[k] != SL__NONE &&
-		    sl__plan_value_type(pl, node->outputs[k])->dtype != SL_DTYPE_F32)
+		    sl__plan_value_type(pl, node->outputs[k])->dtype !=
+			    SL_DTYPE_F32)
 			return 0;
 	}
 	l->is_centred = s->is_centred;
@@ -276,7 +278,8 @@ struct operands {
 static int
 take_in(struct operands *o, int i, const struct sl__layout *layout)
 {
-	uint32_t value = i < 0 ? SL__NONE : sl__plan_node_input(o->node, (size_t)i);
+	uint32_t value = i < 0 ? SL__NONE
+			       : sl__plan_node_input(o->node, (size_t)i);
 
 	if (value == SL__NONE)
 		return NOWHERE;
@@ -287,7 +290,8 @@ take_in(struct operands *o, int i, const struct sl__layout *layout)
 static int
 take_out(struct operands *o, int k, const struct sl__layout *layout)
 {
-	uint32_t value = k < 0 ? SL__NONE : sl__plan_node_output(o->node, (size_t)k);
+	uint32_t value = k < 0 ? SL__NONE
+			       : sl__plan_node_output(o->node, (size_t)k);
 
 	if (value == SL__NONE)
 		return NOWHERE;
@@ -322,7 +326,9 @@ sl__make_layer_norm(struct sl__planner *pl, const struct sl__node *node)
 	o.at[o.n++] = sl__plan_workspace(
 		pl,
 		(uint64_t)(pl->program->n_threads * l->length) * sizeof(float));
-	l->at = sl__plan_add_parallel_step(pl, o.at, o.n, s->kernel, layers_part, l)->at;
+	l->at = sl__plan_add_parallel_step(pl, o.at, o.n, s->kernel,
+					   layers_part, l)
+			->at;
 	return 1;
 }
 
@@ -381,7 +387,8 @@ fits_parts(const struct sl__planner *pl, const struct sl__node *node,
 
 		if (value == SL__NONE ||
 		    sl__plan_value_type(pl, value)->dtype != SL_DTYPE_F32 ||
-		    (i && sl__plan_value_n_elements(pl, value) != (uint64_t)s->n_parts))
+		    (i && sl__plan_value_n_elements(pl, value) !=
+				  (uint64_t)s->n_parts))
 			return 0;
 	}
 	return 1;
@@ -398,9 +405,11 @@ sl__make_group_norm(struct sl__planner *pl, const struct sl__node *node)
 	uint32_t at[4];
 	int64_t groups;
 
-	if (!s || x->rank < 2 || !sl__plan_value_n_elements(pl, node->inputs[0]))
+	if (!s || x->rank < 2 ||
+	    !sl__plan_value_n_elements(pl, node->inputs[0]))
 		return 0;
-	groups = is_instance ? x->dims[1] : sl__attribute_int(node, "num_groups", 1);
+	groups = is_instance ? x->dims[1]
+			     : sl__attribute_int(node, "num_groups", 1);
 	if (groups < 1 || x->dims[1] % groups)
 		return 0;
 	s->n_parts = x->dims[1];
@@ -419,9 +428,9 @@ sl__make_group_norm(struct sl__planner *pl, const struct sl__node *node)
 	for (size_t i = 0; i < 3; i++)
 		at[i] = sl__plan_input_buffer(pl, node->inputs[i], NULL);
 	at[3] = sl__plan_output_over_first(pl, node->outputs[0], at, 3);
-	s->at = sl__plan_add_parallel_step(pl, at, 4,
-			       is_instance ? "instance_norm" : "group_norm",
-			       spans_part, s)
+	s->at = sl__plan_add_parallel_step(
+			pl, at, 4, is_instance ? "instance_norm" : "group_norm",
+			spans_part, s)
 			->at;
 	return 1;
 }

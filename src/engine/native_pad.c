@@ -201,8 +201,9 @@ read_constant(struct sl__planner *pl, const struct sl__node *node)
 		return sl__plan_input_buffer(pl, value, NULL);
 	buffer = sl__plan_persistent_buffer(pl, sizeof(double), &data);
 	if (data)
-		sl__store_doubles(data, sl__plan_node_input_type(pl, node, 0)->dtype, 0,
-				  1, &number);
+		sl__store_doubles(data,
+				  sl__plan_node_input_type(pl, node, 0)->dtype,
+				  0, 1, &number);
 	return buffer;
 }
 

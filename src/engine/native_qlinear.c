@@ -57,12 +57,14 @@ function_of(const struct sl__node *node, double x)
 {
 	if (sl__is_op(node, SL__OP_MS_QLinearSigmoid))
 		return 1 / (1 + exp(-x));
-	return x < 0 ? sl__attribute_float(node, "alpha", (double)0.01F) * x : x;
+	return x < 0 ? sl__attribute_float(node, "alpha", (double)0.01F) * x
+		     : x;
 }
 
 static void
 fill_table(struct lookup *l, const struct sl__node *node, int32_t least,
-	   const struct sl__quantization_params *from, const struct sl__quantization_params *to)
+	   const struct sl__quantization_params *from,
+	   const struct sl__quantization_params *to)
 {
 	for (int32_t i = 0; i < 256; i++) {
 		double x = (double)((float)(i + least - from->at) * from->by);
@@ -85,17 +87,20 @@ read_operands(struct sl__planner *pl, const struct sl__node *node,
  * inputs 1 and 2, 3 and 4. */
 static int
 read_unary(struct sl__planner *pl, const struct sl__node *node,
-	   struct sl__quantization_params *from, struct sl__quantization_params *to)
+	   struct sl__quantization_params *from,
+	   struct sl__quantization_params *to)
 {
 	enum sl_dtype dtype = sl__plan_node_input_type(pl, node, 0)->dtype;
 
 	return sl__is_8bit_integer(dtype) &&
 	       sl__plan_node_output_type(pl, node, 0)->dtype == dtype &&
 	       sl__plan_value_n_elements(pl, node->inputs[0]) &&
-	       sl__quantization_params_read(from, pl, sl__plan_node_input(node, 1),
-			      sl__plan_node_input(node, 2)) &&
-	       sl__quantization_params_read(to, pl, sl__plan_node_input(node, 3),
-			      sl__plan_node_input(node, 4));
+	       sl__quantization_params_read(from, pl,
+					    sl__plan_node_input(node, 1),
+					    sl__plan_node_input(node, 2)) &&
+	       sl__quantization_params_read(to, pl,
+					    sl__plan_node_input(node, 3),
+					    sl__plan_node_input(node, 4));
 }
 
 /* QLinearSigmoid, QLinearLeakyRelu. */
@@ -110,13 +115,15 @@ sl__make_quantized_unary(struct sl__planner *pl, const struct sl__node *node)
 	if (!l || !read_unary(pl, node, &from, &to))
 		return 0;
 	l->n = (int64_t)sl__plan_value_n_elements(pl, node->inputs[0]);
-	fill_table(l, node, least_of(sl__plan_node_input_type(pl, node, 0)->dtype),
+	fill_table(l, node,
+		   least_of(sl__plan_node_input_type(pl, node, 0)->dtype),
 		   &from, &to);
 	read_operands(pl, node, sl__plan_unpadded_layout(pl, node->inputs[0]),
 		      at);
-	step = sl__plan_add_parallel_step(pl, at, 2, "table of codes", run_lookup_part, l);
-	step->n_threads =
-		sl__threads_for_bytes(pl->program->n_threads, 4 * (uint64_t)l->n);
+	step = sl__plan_add_parallel_step(pl, at, 2, "table of codes",
+					  run_lookup_part, l);
+	step->n_threads = sl__threads_for_bytes(pl->program->n_threads,
+						4 * (uint64_t)l->n);
 	l->at = step->at;
 	return 1;
 }
@@ -124,9 +131,10 @@ sl__make_quantized_unary(struct sl__planner *pl, const struct sl__node *node)
 enum { PIECE = 256 };
 
 struct pair {
-	struct sl__quantization_params scales[3]; /* of both operands and the result */
-	float factors[2];           /* of a sum; of a product the first */
-	float doubt; /* nearer to half-way than this may be wrong */
+	struct sl__quantization_params
+		scales[3]; /* of both operands and the result */
+	float factors[2];  /* of a sum; of a product the first */
+	float doubt;       /* nearer to half-way than this may be wrong */
 	int32_t least;
 	int64_t n, n_right; /* elements; the right operand is repeated */
 	int is_matmul;
@@ -278,9 +286,10 @@ read_pair(struct pair *p, struct sl__planner *pl, const struct sl__node *node)
 	    y->dtype != a->dtype || !is_suffix(a, b))
 		return 0;
 	for (size_t i = 0; i < 3; i++) {
-		if (!sl__quantization_params_read(&s[i], pl,
-				    sl__plan_node_input(node, i < 2 ? 3 * i + 1 : 6),
-				    sl__plan_node_input(node, i < 2 ? 3 * i + 2 : 7)))
+		if (!sl__quantization_params_read(
+			    &s[i], pl,
+			    sl__plan_node_input(node, i < 2 ? 3 * i + 1 : 6),
+			    sl__plan_node_input(node, i < 2 ? 3 * i + 2 : 7)))
 			return 0;
 	}
 	p->least = least_of(a->dtype);
@@ -299,7 +308,8 @@ read_pair(struct pair *p, struct sl__planner *pl, const struct sl__node *node)
 	p->doubt = (float)(reach * 0x1p-21);
 	p->run = pair_for();
 	p->define = define_for();
-	return p->n && (uint64_t)p->n == sl__plan_value_n_elements(pl, node->inputs[0]);
+	return p->n &&
+	       (uint64_t)p->n == sl__plan_value_n_elements(pl, node->inputs[0]);
 }
 
 /* QLinearAdd, QLinearMul. */
@@ -314,15 +324,16 @@ sl__make_quantized_binary(struct sl__planner *pl, const struct sl__node *node)
 	if (!p || !read_pair(p, pl, node))
 		return 0;
 	/* Both in the order of the first, where nothing is repeated. */
-	if (p->n == p->n_right && sl__plan_node_input_type(pl, node, 0)->rank ==
-					  sl__plan_node_input_type(pl, node, 3)->rank)
+	if (p->n == p->n_right &&
+	    sl__plan_node_input_type(pl, node, 0)->rank ==
+		    sl__plan_node_input_type(pl, node, 3)->rank)
 		layout = sl__plan_unpadded_layout(pl, node->inputs[0]);
 	at[0] = sl__plan_input_buffer(pl, node->inputs[0], layout);
 	at[1] = sl__plan_input_buffer(pl, node->inputs[3], layout);
 	at[2] = sl__plan_output_in_place(pl, node->outputs[0], layout, at[0]);
 	step = sl__plan_add_parallel_step(pl, at, 3, "codes", run_pair_part, p);
-	step->n_threads =
-		sl__threads_for_bytes(pl->program->n_threads, 3 * (uint64_t)p->n);
+	step->n_threads = sl__threads_for_bytes(pl->program->n_threads,
+						3 * (uint64_t)p->n);
 	p->at = step->at;
 	return 1;
 }
@@ -378,7 +389,8 @@ measure_softmax(struct softmax *s, struct sl__planner *pl,
 {
 	const struct sl__type *x = sl__plan_node_input_type(pl, node, 0);
 	int is_old = sl__attribute_int(node, "opset", 13) < 13;
-	int axis = sl__axis_normalize(sl__attribute_int(node, "axis", is_old ? 1 : -1), x->rank);
+	int axis = sl__axis_normalize(
+		sl__attribute_int(node, "axis", is_old ? 1 : -1), x->rank);
 
 	if (axis < 0)
 		return 0;
@@ -389,7 +401,8 @@ measure_softmax(struct softmax *s, struct sl__planner *pl,
 		else
 			s->step *= x->dims[d];
 	}
-	s->n_lines = (int64_t)sl__plan_value_n_elements(pl, node->inputs[0]) / s->n;
+	s->n_lines =
+		(int64_t)sl__plan_value_n_elements(pl, node->inputs[0]) / s->n;
 	s->least = least_of(x->dtype);
 	return 1;
 }

@@ -186,7 +186,8 @@ read_window(struct pool *p, const struct sl__node *node)
 		}
 		return 1;
 	}
-	if (sl__window_read_from_node(&p->window, node, p->rank - 2, NULL, NULL))
+	if (sl__window_read_from_node(&p->window, node, p->rank - 2, NULL,
+				      NULL))
 		return 0;
 	sl__window_fill_same_pads(&p->window, p->in + 2, p->out + 2);
 	return 1;
@@ -199,22 +200,26 @@ read_pool(struct pool *p, struct sl__planner *pl, const struct sl__node *node)
 	const struct sl__type *y = sl__plan_node_output_type(pl, node, 0);
 
 	p->is_maximum = sl__is_op(node, SL__OP_ONNX_MaxPool);
-	p->counts_padding = sl__attribute_int(node, "count_include_pad", 0) != 0;
+	p->counts_padding = sl__attribute_int(node, "count_include_pad", 0) !=
+			    0;
 	p->rank = x->rank;
 	p->in = x->dims;
 	p->out = y->dims;
 	p->least = x->dtype == SL_DTYPE_U8 ? 0 : -128;
-	if (!sl__is_8bit_integer(x->dtype) || y->dtype != x->dtype || x->rank < 3 ||
-	    x->rank > SL__WINDOW_MOST + 2 || y->rank != x->rank ||
-	    node->n_outputs != 1 || sl__attribute_int(node, "channels_last", 0) ||
+	if (!sl__is_8bit_integer(x->dtype) || y->dtype != x->dtype ||
+	    x->rank < 3 || x->rank > SL__WINDOW_MOST + 2 ||
+	    y->rank != x->rank || node->n_outputs != 1 ||
+	    sl__attribute_int(node, "channels_last", 0) ||
 	    !sl__plan_value_n_elements(pl, node->inputs[0]) ||
 	    !sl__plan_value_n_elements(pl, node->outputs[0]))
 		return 0;
 	if (!p->is_maximum &&
-	    (!sl__quantization_params_read(&p->from, pl, sl__plan_node_input(node, 1),
-			     sl__plan_node_input(node, 2)) ||
-	     !sl__quantization_params_read(&p->to, pl, sl__plan_node_input(node, 3),
-			     sl__plan_node_input(node, 4))))
+	    (!sl__quantization_params_read(&p->from, pl,
+					   sl__plan_node_input(node, 1),
+					   sl__plan_node_input(node, 2)) ||
+	     !sl__quantization_params_read(&p->to, pl,
+					   sl__plan_node_input(node, 3),
+					   sl__plan_node_input(node, 4))))
 		return 0;
 	return read_window(p, node);
 }
@@ -250,13 +255,13 @@ sl__make_quantized_pool(struct sl__planner *pl, const struct sl__node *node)
 	find_layouts(p, pl, node, layouts);
 	at[0] = sl__plan_input_buffer(pl, node->inputs[0], layouts[0]);
 	at[1] = sl__plan_output_buffer(pl, node->outputs[0], layouts[1]);
-	step = sl__plan_add_parallel_step(pl, at, 2,
-			      p->is_maximum ? "largest code" : "mean of codes",
-			      run_part, p);
-	step->n_threads =
-		sl__threads_for_bytes(pl->program->n_threads,
-				sl__plan_value_n_elements(pl, node->outputs[0]) *
-					sl__window_taps(&p->window));
+	step = sl__plan_add_parallel_step(
+		pl, at, 2, p->is_maximum ? "largest code" : "mean of codes",
+		run_part, p);
+	step->n_threads = sl__threads_for_bytes(
+		pl->program->n_threads,
+		sl__plan_value_n_elements(pl, node->outputs[0]) *
+			sl__window_taps(&p->window));
 	p->at = step->at;
 	return 1;
 }

@@ -153,7 +153,8 @@ measure(struct change *c, const struct sl__planner *pl,
 	const struct sl__node *node)
 {
 	const struct sl__type *x = sl__plan_node_input_type(pl, node, 0);
-	uint32_t scale = sl__plan_node_input(node, 1), zero = sl__plan_node_input(node, 2);
+	uint32_t scale = sl__plan_node_input(node, 1),
+		 zero = sl__plan_node_input(node, 2);
 	int axis;
 
 	c->n_scales = (int64_t)sl__plan_value_n_elements(pl, scale);
@@ -182,8 +183,8 @@ add_step(struct sl__planner *pl, const struct sl__node *node, struct change *c)
 	uint32_t x = node->inputs[0], y = node->outputs[0], at[4];
 	const struct sl__layout *layout =
 		c->n_scales == 1 ? sl__plan_unpadded_layout(pl, x) : NULL;
-	const struct sl__layout *to =
-		sl__layout_retyped(pl, layout, sl__plan_value_type(pl, y)->dtype);
+	const struct sl__layout *to = sl__layout_retyped(
+		pl, layout, sl__plan_value_type(pl, y)->dtype);
 	struct sl__step *step;
 
 	at[0] = sl__plan_input_buffer(pl, x, layout);
@@ -191,9 +192,9 @@ add_step(struct sl__planner *pl, const struct sl__node *node, struct change *c)
 	if (c->has_zeros)
 		at[3] = sl__plan_input_buffer(pl, node->inputs[2], NULL);
 	at[1] = sl__plan_output_buffer(pl, y, to);
-	step = sl__plan_add_parallel_step(pl, at, c->has_zeros ? 4 : 3,
-			      c->quantize ? "quantize" : "dequantize", run_part,
-			      c);
+	step = sl__plan_add_parallel_step(
+		pl, at, c->has_zeros ? 4 : 3,
+		c->quantize ? "quantize" : "dequantize", run_part, c);
 	step->n_threads = sl__threads_for_bytes(
 		pl->program->n_threads, 5 * (uint64_t)(c->n_lines * c->length));
 	c->at = step->at;
@@ -264,7 +265,7 @@ sl__make_dynamic_quantize(struct sl__planner *pl, const struct sl__node *node)
 	at[0] = sl__plan_input_buffer(pl, node->inputs[0], NULL);
 	for (uint32_t k = 0; k < 3; k++)
 		at[k + 1] = sl__plan_output_buffer(pl, node->outputs[k], NULL);
-	sl__plan_add_step(pl, at, 4, "quantize to what it spans", sl__run_dynamic_quantize,
-		      s);
+	sl__plan_add_step(pl, at, 4, "quantize to what it spans",
+			  sl__run_dynamic_quantize, s);
 	return 1;
 }

@@ -370,8 +370,9 @@ run(struct sl__step *step, struct sl_error *err)
 
 	(void)err;
 	sl__parallel_run(step->n_threads, run_inputs, step);
-	sl__parallel_run(step->n_threads < shares ? step->n_threads : (int)shares,
-		     run_steps, step);
+	sl__parallel_run(step->n_threads < shares ? step->n_threads
+						  : (int)shares,
+			 run_steps, step);
 	return SL_OK;
 }
 
@@ -446,7 +447,8 @@ has_size(const struct sl__planner *pl, const struct sl__node *node, size_t i,
 {
 	uint32_t value = sl__plan_node_input(node, i);
 
-	return value == SL__NONE || sl__plan_value_n_elements(pl, value) == (uint64_t)n;
+	return value == SL__NONE ||
+	       sl__plan_value_n_elements(pl, value) == (uint64_t)n;
 }
 
 static int
@@ -475,7 +477,8 @@ read_layer(struct recurrent *l, const struct sl__planner *pl,
 		  : sl__is_op(node, SL__OP_ONNX_GRU) ? GRU
 						     : RNN;
 	if (!read_direction(l, node) || !has_usual_functions(l, node) ||
-	    sl__attribute_find(node, "clip") || sl__attribute_int(node, "input_forget", 0) ||
+	    sl__attribute_find(node, "clip") ||
+	    sl__attribute_int(node, "input_forget", 0) ||
 	    sl__plan_node_input(node, LENGTHS) != SL__NONE ||
 	    sl__plan_node_input(node, PEEPHOLES) != SL__NONE ||
 	    !is_constant(pl, node->inputs[W]) ||
@@ -484,11 +487,13 @@ read_layer(struct recurrent *l, const struct sl__planner *pl,
 	     !is_constant(pl, sl__plan_node_input(node, BIAS))))
 		return 0;
 	for (size_t i = X; i <= FIRST_C; i++) {
-		if (!is_f32(pl, sl__plan_node_input(node, i), i == BIAS ? 2 : 3))
+		if (!is_f32(pl, sl__plan_node_input(node, i),
+			    i == BIAS ? 2 : 3))
 			return 0;
 	}
 	l->is_batch_first = sl__attribute_int(node, "layout", 0) != 0;
-	l->is_reset_late = sl__attribute_int(node, "linear_before_reset", 0) != 0;
+	l->is_reset_late = sl__attribute_int(node, "linear_before_reset", 0) !=
+			   0;
 	l->seq = x->dims[l->is_batch_first];
 	l->batch = x->dims[!l->is_batch_first];
 	l->input = x->dims[2];
@@ -565,11 +570,11 @@ read_weights(struct recurrent *l, struct sl__planner *pl,
 			continue;
 		from = sl__plan_input_buffer(pl, node->inputs[i], NULL);
 		if (!pl->rc)
-			all[i - W] = (const float *)(const void *)sl__plan_buffer_data(
-				pl, from);
+			all[i - W] = (const float *)(const void *)
+				sl__plan_buffer_data(pl, from);
 	}
-	kept = sl__plan_persistent_buffer(pl, (uint64_t)(l->directions * floats_of(l)) * 4,
-			     &to);
+	kept = sl__plan_persistent_buffer(
+		pl, (uint64_t)(l->directions * floats_of(l)) * 4, &to);
 	for (int64_t d = 0; !pl->rc && d < l->directions; d++) {
 		place_weights(l, d, (float *)to + d * floats_of(l));
 		pack_weights(l, d, all[0], all[1], all[2]);
@@ -583,7 +588,8 @@ read_values(struct recurrent *l, struct sl__planner *pl,
 	    const struct sl__node *node, uint32_t *operands, uint32_t n)
 {
 	for (int i = 0; i < 2; i++) {
-		uint32_t value = sl__plan_node_input(node, (size_t)(FIRST_H + i));
+		uint32_t value =
+			sl__plan_node_input(node, (size_t)(FIRST_H + i));
 
 		if (value == SL__NONE || (i == 1 && l->kind != LSTM))
 			continue;
@@ -622,7 +628,7 @@ sl__make_recurrent(struct sl__planner *pl, const struct sl__node *node)
 	l->reset = reset_for();
 	step = sl__plan_add_step(pl, operands, n, "recurrent", run, l);
 	step->n_threads = sl__threads_at_most(step->n_threads,
-					   gates * (l->input + l->hidden) /
-						   PRODUCTS_PER_THREAD);
+					      gates * (l->input + l->hidden) /
+						      PRODUCTS_PER_THREAD);
 	return 1;
 }

@@ -189,8 +189,8 @@ run_part(int rank, int n_ranks, void *ctx)
 	int64_t bands = r->inner ? (r->inner + BAND - 1) / BAND : 1;
 	int64_t first, end;
 
-	sl__parallel_range(sl__space_n_positions(l, l->rank) * bands, rank, n_ranks,
-			  &first, &end);
+	sl__parallel_range(sl__space_n_positions(l, l->rank) * bands, rank,
+			   n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i++) {
 		int64_t column = i % bands * BAND, width = r->inner - column;
 		struct sl__space_position p;
@@ -214,7 +214,8 @@ mark_axes(struct sl__planner *pl, const struct sl__node *node, int rank,
 
 	if (!sl__plan_node_integer_list(pl, node, 1, "axes", &axes, &n))
 		return 0;
-	memset(marks, n == 0 && !sl__attribute_int(node, "noop_with_empty_axes", 0),
+	memset(marks,
+	       n == 0 && !sl__attribute_int(node, "noop_with_empty_axes", 0),
 	       (size_t)rank);
 	for (size_t i = 0; i < n; i++) {
 		int axis = sl__axis_normalize(axes[i], rank);
@@ -292,8 +293,9 @@ sl__make_reduce(struct sl__planner *pl, const struct sl__node *node)
 	if (!r || !read_reduce(pl, node, r))
 		return 0;
 	sl__plan_node_operands(pl, node, 1, at);
-	r->at = sl__plan_add_parallel_step(pl, at, 2, reductions[node->op - sl__ops].kernel,
-			       run_part, r)
+	r->at = sl__plan_add_parallel_step(
+			pl, at, 2, reductions[node->op - sl__ops].kernel,
+			run_part, r)
 			->at;
 	return 1;
 }
@@ -370,7 +372,8 @@ read_places(struct sl__planner *pl, const struct sl__node *node,
 	    struct places *p)
 {
 	const struct sl__type *type = sl__plan_node_input_type(pl, node, 0);
-	int axis = sl__axis_normalize(sl__attribute_int(node, "axis", 0), type->rank);
+	int axis = sl__axis_normalize(sl__attribute_int(node, "axis", 0),
+				      type->rank);
 
 	if (type->dtype != SL_DTYPE_F32 || axis < 0 ||
 	    !sl__plan_value_n_elements(pl, node->inputs[0]))
@@ -394,10 +397,10 @@ sl__make_arg_reduce(struct sl__planner *pl, const struct sl__node *node)
 	if (!p || !read_places(pl, node, p))
 		return 0;
 	sl__plan_node_operands(pl, node, 1, at);
-	step = sl__plan_add_parallel_step(pl, at, 2, p->is_least ? "arg_min" : "arg_max",
-			      places_part, p);
-	step->n_threads =
-		sl__threads_for_bytes(pl->program->n_threads, 4 * step->n_bytes);
+	step = sl__plan_add_parallel_step(
+		pl, at, 2, p->is_least ? "arg_min" : "arg_max", places_part, p);
+	step->n_threads = sl__threads_for_bytes(pl->program->n_threads,
+						4 * step->n_bytes);
 	p->at = step->at;
 	return 1;
 }

@@ -106,8 +106,8 @@ run_part(int rank, int n_ranks, void *ctx)
 static double
 source_of(const struct sl__node *node, const struct table *t, int64_t i)
 {
-	const char *word =
-		sl__attribute_string(node, "coordinate_transformation_mode", "half_pixel");
+	const char *word = sl__attribute_string(
+		node, "coordinate_transformation_mode", "half_pixel");
 	double x = (double)i, half = (x + 0.5) * t->den / t->num;
 	double width = (double)t->in * t->num / t->den;
 
@@ -128,7 +128,8 @@ source_of(const struct sl__node *node, const struct table *t, int64_t i)
 static double
 rounded(const struct sl__node *node, const struct table *t, double x)
 {
-	const char *word = sl__attribute_string(node, "nearest_mode", "round_prefer_floor");
+	const char *word = sl__attribute_string(node, "nearest_mode",
+						"round_prefer_floor");
 
 	x = (double)(float)x;
 	if (sl__is_op(node, SL__OP_ONNX_Upsample))
@@ -155,7 +156,8 @@ fill_table(struct sl__planner *pl, const struct sl__node *node, struct table *t,
 	   int is_linear)
 {
 	t->first = sl__plan_alloc_state(pl, (size_t)t->out * sizeof(*t->first));
-	t->second = sl__plan_alloc_state(pl, (size_t)t->out * sizeof(*t->second));
+	t->second =
+		sl__plan_alloc_state(pl, (size_t)t->out * sizeof(*t->second));
 	t->share = sl__plan_alloc_state(pl, (size_t)t->out * sizeof(*t->share));
 	if (!t->first || !t->second || !t->share || t->in > INT32_MAX)
 		return 0;
@@ -211,9 +213,11 @@ read_mode(const struct sl__node *node, struct resize *r)
 
 	r->is_linear = !strcmp(mode, "linear") || !strcmp(mode, "bilinear");
 	return (r->is_linear || !strcmp(mode, "nearest")) &&
-	       !sl__attribute_find(node, "axes") && !sl__attribute_int(node, "antialias", 0) &&
+	       !sl__attribute_find(node, "axes") &&
+	       !sl__attribute_int(node, "antialias", 0) &&
 	       !sl__attribute_int(node, "exclude_outside", 0) &&
-	       !strcmp(sl__attribute_string(node, "keep_aspect_ratio_policy", "stretch"),
+	       !strcmp(sl__attribute_string(node, "keep_aspect_ratio_policy",
+					    "stretch"),
 		       "stretch");
 }
 
@@ -301,9 +305,9 @@ sl__make_resize(struct sl__planner *pl, const struct sl__node *node)
 						  r->columns.in * r->inner) *
 					       sizeof(float));
 	r->at = sl__plan_add_parallel_step(pl, at, 3,
-			       r->is_linear ? "resize_linear"
-					    : "resize_nearest",
-			       run_part, r)
+					   r->is_linear ? "resize_linear"
+							: "resize_nearest",
+					   run_part, r)
 			->at;
 	return 1;
 }

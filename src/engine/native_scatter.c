@@ -67,15 +67,19 @@ read_scatter(const struct sl__planner *pl, const struct sl__node *node,
 	const struct sl__type *indices = sl__plan_node_input_type(pl, node, 1);
 	int64_t n;
 
-	if (data->rank >= SL__SPACE_RANK_MAX || !sl__dtype_is_movable(data->dtype) ||
+	if (data->rank >= SL__SPACE_RANK_MAX ||
+	    !sl__dtype_is_movable(data->dtype) ||
 	    indices->dtype != SL_DTYPE_I64 || indices->rank < 1 ||
 	    indices->dims[indices->rank - 1] > data->rank ||
 	    indices->dims[indices->rank - 1] < 1 ||
-	    strcmp(sl__attribute_string(node, "reduction", "none"), "none") != 0 ||
+	    strcmp(sl__attribute_string(node, "reduction", "none"), "none") !=
+		    0 ||
 	    !sl__plan_value_n_elements(pl, sl__plan_node_input(node, 0)))
 		return 0;
 	s->depth = indices->dims[indices->rank - 1];
-	s->n = (int64_t)sl__plan_value_n_elements(pl, sl__plan_node_input(node, 1)) / s->depth;
+	s->n = (int64_t)sl__plan_value_n_elements(
+		       pl, sl__plan_node_input(node, 1)) /
+	       s->depth;
 	s->run = (int64_t)(sl_dtype_bits(data->dtype) / 8) *
 		 sl__sizes_product(data, (int)s->depth, data->rank);
 	memcpy(s->dims, data->dims, (size_t)s->depth * sizeof(*s->dims));

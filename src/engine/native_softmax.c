@@ -123,8 +123,9 @@ read_lines(const struct sl__planner *pl, const struct sl__node *node,
 	const struct sl__type *type = sl__plan_node_input_type(pl, node, 0);
 	int is_old = node->version < 13;
 	int64_t given = sl__attribute_int(node, "axis", is_old ? 1 : -1);
-	int axis = is_old && given == type->rank ? type->rank
-						 : sl__axis_normalize(given, type->rank);
+	int axis = is_old && given == type->rank
+			   ? type->rank
+			   : sl__axis_normalize(given, type->rank);
 	int end = is_old || axis == type->rank ? type->rank : axis + 1;
 
 	if (type->dtype != SL_DTYPE_F32 || axis < 0 ||
@@ -150,11 +151,11 @@ sl__make_softmax(struct sl__planner *pl, const struct sl__node *node)
 		return 0;
 	at[0] = sl__plan_input_buffer(pl, node->inputs[0], NULL);
 	at[1] = sl__plan_output_in_place(pl, node->outputs[0], NULL, at[0]);
-	step = sl__plan_add_parallel_step(pl, at, 2, s->is_log ? "log_softmax" : "softmax",
-			      run_part, s);
+	step = sl__plan_add_parallel_step(
+		pl, at, 2, s->is_log ? "log_softmax" : "softmax", run_part, s);
 	/* An exponential takes some twice as long as its element's way. */
-	step->n_threads =
-		sl__threads_for_bytes(pl->program->n_threads, 2 * step->n_bytes);
+	step->n_threads = sl__threads_for_bytes(pl->program->n_threads,
+						2 * step->n_bytes);
 	s->at = step->at;
 	return 1;
 }

@@ -314,15 +314,16 @@ run_part(int rank, int n_ranks, void *ctx)
 		return;
 	}
 	for (int64_t i = first; i < end; i += SL__CONVERSION_BLOCK) {
-		n = end - i < SL__CONVERSION_BLOCK ? end - i : SL__CONVERSION_BLOCK;
+		n = end - i < SL__CONVERSION_BLOCK ? end - i
+						   : SL__CONVERSION_BLOCK;
 		sl__conversion_block_load(&piece, u->real != NULL, u->from,
-			       u->at[0] + (size_t)i * from, n);
+					  u->at[0] + (size_t)i * from, n);
 		if (u->real)
 			u->real(piece.reals, n, &u->knobs, piece.reals);
 		else
 			u->whole(piece.wholes, n, &u->knobs, piece.wholes);
 		sl__conversion_block_store(&piece, u->real != NULL, u->to,
-				u->at[1] + (size_t)i * to, n);
+					   u->at[1] + (size_t)i * to, n);
 	}
 }
 
@@ -396,8 +397,8 @@ sl__make_unary(struct sl__planner *pl, const struct sl__node *node)
 	at[0] = sl__plan_input_buffer(pl, node->inputs[0], layout);
 	at[1] = sl__plan_output_in_place(pl, node->outputs[0], layout, at[0]);
 	step = sl__plan_add_parallel_step(pl, at, 2, f.kernel, run_part, u);
-	step->n_threads = sl__threads_for_bytes(pl->program->n_threads,
-					  step->n_bytes * (uint64_t)f.cost);
+	step->n_threads = sl__threads_for_bytes(
+		pl->program->n_threads, step->n_bytes * (uint64_t)f.cost);
 	u->at = step->at;
 	return 1;
 }

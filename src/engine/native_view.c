@@ -28,8 +28,10 @@ sl__make_view(struct sl__planner *pl, const struct sl__node *node)
 	    sl__plan_value_bytes(pl, from) != sl__plan_value_bytes(pl, to))
 		return 0;
 	if (is_narrow(pl, from, to)) {
-		buffer = sl__plan_input_buffer(pl, from, sl__plan_value_layout(pl, from));
-		sl__plan_alias(pl, to, sl__gemm_row_major_layout(pl, to, SL_DTYPE_BF16),
+		buffer = sl__plan_input_buffer(pl, from,
+					       sl__plan_value_layout(pl, from));
+		sl__plan_alias(pl, to,
+			       sl__gemm_row_major_layout(pl, to, SL_DTYPE_BF16),
 			       buffer);
 		return 1;
 	}

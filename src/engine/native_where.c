@@ -80,8 +80,8 @@ run_part(int rank, int n_ranks, void *ctx)
 	struct sl__space_position p;
 	int64_t first, end;
 
-	sl__parallel_range(last ? sl__space_n_positions(l, last) : l->dims[0], rank,
-			  n_ranks, &first, &end);
+	sl__parallel_range(last ? sl__space_n_positions(l, last) : l->dims[0],
+			   rank, n_ranks, &first, &end);
 	if (first == end)
 		return;
 	sl__space_seek(l, last ? last : 1, first, &p);
@@ -101,8 +101,8 @@ add_operand(const struct sl__planner *pl, uint32_t value,
 {
 	const struct sl__type *type = sl__plan_value_type(pl, value);
 	struct sl__strided_layout layout;
-	struct sl__attention_operand operand = {out->rank - type->rank, type->rank,
-				      type->dims, &layout};
+	struct sl__attention_operand operand = {
+		out->rank - type->rank, type->rank, type->dims, &layout};
 
 	if (operand.first < 0 ||
 	    !sl__strided_layout_of(pl, value, NULL, &layout))
@@ -122,7 +122,8 @@ read_where(const struct sl__planner *pl, const struct sl__node *node,
 	const struct sl__type *out = sl__plan_node_output_type(pl, node, 0);
 
 	if (!sl__plan_value_n_elements(pl, sl__plan_node_output(node, 0)) ||
-	    out->rank >= SL__SPACE_RANK_MAX || !sl__dtype_is_movable(out->dtype) ||
+	    out->rank >= SL__SPACE_RANK_MAX ||
+	    !sl__dtype_is_movable(out->dtype) ||
 	    sl__plan_node_input_type(pl, node, 0)->dtype != SL_DTYPE_BOOL ||
 	    sl__plan_node_input_type(pl, node, 1)->dtype != out->dtype ||
 	    sl__plan_node_input_type(pl, node, 2)->dtype != out->dtype)
@@ -132,7 +133,8 @@ read_where(const struct sl__planner *pl, const struct sl__node *node,
 	if (!add_operand(pl, sl__plan_node_output(node, 0), out, &w->space))
 		return 0;
 	for (size_t i = 0; i < 3; i++) {
-		if (!add_operand(pl, sl__plan_node_input(node, i), out, &w->space))
+		if (!add_operand(pl, sl__plan_node_input(node, i), out,
+				 &w->space))
 			return 0;
 	}
 	sl__space_merge_loops(&w->space);

@@ -5,15 +5,15 @@
 #include "base/banned.h"
 
 const struct sl__type *
-sl__plan_node_input_type(const struct sl__planner *pl, const struct sl__node *node,
-		 size_t i)
+sl__plan_node_input_type(const struct sl__planner *pl,
+			 const struct sl__node *node, size_t i)
 {
 	return sl__plan_value_type(pl, node->inputs[i]);
 }
 
 const struct sl__type *
-sl__plan_node_output_type(const struct sl__planner *pl, const struct sl__node *node,
-		  size_t k)
+sl__plan_node_output_type(const struct sl__planner *pl,
+			  const struct sl__node *node, size_t k)
 {
 	return sl__plan_value_type(pl, node->outputs[k]);
 }
@@ -31,9 +31,10 @@ sl__plan_is_model_output(const struct sl__planner *pl, uint32_t value)
 }
 
 int
-sl__plan_node_integer_list(const struct sl__planner *pl, const struct sl__node *node,
-		  size_t i, const char *attribute, const int64_t **values,
-		  size_t *n)
+sl__plan_node_integer_list(const struct sl__planner *pl,
+			   const struct sl__node *node, size_t i,
+			   const char *attribute, const int64_t **values,
+			   size_t *n)
 {
 	struct sl__rule_context call = {.shapes = pl->shapes, .node = node};
 
@@ -70,7 +71,7 @@ sl__plan_bf16_layout(const struct sl__planner *pl, uint32_t value)
 
 void
 sl__plan_node_operands(struct sl__planner *pl, const struct sl__node *node,
-		  uint32_t n, uint32_t *operands)
+		       uint32_t n, uint32_t *operands)
 {
 	for (uint32_t i = 0; i < n; i++)
 		operands[i] = sl__plan_input_buffer(pl, node->inputs[i], NULL);
@@ -79,7 +80,7 @@ sl__plan_node_operands(struct sl__planner *pl, const struct sl__node *node,
 
 uint32_t
 sl__plan_output_over_first(struct sl__planner *pl, uint32_t value,
-		     const uint32_t *operands, uint32_t n)
+			   const uint32_t *operands, uint32_t n)
 {
 	const struct sl__buffer *b = pl->program->buffers;
 
@@ -99,8 +100,9 @@ run_parts(struct sl__step *step, struct sl_error *err)
 }
 
 struct sl__step *
-sl__plan_add_parallel_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
-	       const char *kernel, sl__parallel_function *part, void *state)
+sl__plan_add_parallel_step(struct sl__planner *pl, const uint32_t *operands,
+			   uint32_t n, const char *kernel,
+			   sl__parallel_function *part, void *state)
 {
 	struct sl__step *step =
 		sl__plan_add_step(pl, operands, n, kernel, run_parts, state);
@@ -111,8 +113,9 @@ sl__plan_add_parallel_step(struct sl__planner *pl, const uint32_t *operands, uin
 }
 
 struct sl__step *
-sl__plan_add_setup_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
-		   const char *kernel, sl__run_function *run, void *state)
+sl__plan_add_setup_step(struct sl__planner *pl, const uint32_t *operands,
+			uint32_t n, const char *kernel, sl__run_function *run,
+			void *state)
 {
 	int is_counted = pl->is_counted;
 	struct sl__step *step =

@@ -15,7 +15,7 @@ void sl__parallel_run(int n, sl__parallel_function *fn, void *ctx);
 /* The part of 0 .. total - 1 that is one thread's: first .. end - 1.  Parts
  * differ by one at most. */
 void sl__parallel_range(int64_t total, int rank, int n, int64_t *first,
-		       int64_t *end);
+			int64_t *end);
 
 /* How many of n threads are worth it for work that takes one of them as long
  * as reading or writing n_bytes from memory; and no more than 'most', but

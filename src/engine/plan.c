@@ -35,7 +35,7 @@ shapes_of_folder(const struct sl_plan *plan, struct sl__arena *arena,
 	size_t n = sizes->n_shapes;
 
 	rc = sl__input_files_open(&inputs, plan->graph, sizes->inputs_folder,
-			     plan->options.allocator, err);
+				  plan->options.allocator, err);
 	if (rc)
 		return rc;
 	shapes = sl__arena_array(arena, n + inputs->n, sizeof(*shapes));
@@ -255,9 +255,9 @@ rescue_inputs(struct sl_plan *plan, struct sl_error *err)
 		if (!g->is_set || g->content.kind != SL__TYPE_UNKNOWN ||
 		    p->inputs[i] == SL__NONE)
 			continue;
-		rc = sl__runtime_value_alloc_tensor(&g->content, t->dtype,
-					      (size_t)t->rank, t->dims,
-					      plan->options.allocator, err);
+		rc = sl__runtime_value_alloc_tensor(
+			&g->content, t->dtype, (size_t)t->rank, t->dims,
+			plan->options.allocator, err);
 		if (!rc && g->content.tensor.n_bytes)
 			memcpy(g->content.bytes, p->buffers[p->inputs[i]].data,
 			       (size_t)g->content.tensor.n_bytes);

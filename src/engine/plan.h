@@ -25,7 +25,7 @@ struct sl_plan {
 	struct sl__arena arena;
 	const struct sl_graph *graph;
 	struct sl_plan_options options; /* defaults filled in */
-	struct sl__plan_input *given;        /* by input of the model */
+	struct sl__plan_input *given;   /* by input of the model */
 	struct sl__program *programs[SL__PROGRAMS_MOST];
 	size_t n_programs;
 	struct sl__program *current;
@@ -47,19 +47,20 @@ int sl__type_has_sizes(const struct sl__type *type, size_t rank,
 
 /* The input holds a copy of the value; any kind. */
 enum sl_status sl__plan_set_input(struct sl_plan *plan, size_t input,
-			     const struct sl__runtime_value *value,
-			     struct sl_error *err) SL_CHECKED;
+				  const struct sl__runtime_value *value,
+				  struct sl_error *err) SL_CHECKED;
 
 /* Reads the tensor of a .npy or .pb file; its numbers lie in the mapping,
  * which the caller closes in any case, or in the arena. */
 enum sl_status sl__plan_read_tensor_file(struct sl__tensor *out,
-				  struct sl__file_mapping *file,
-				  struct sl__arena *arena, const char *path,
-				  struct sl_error *err) SL_CHECKED;
+					 struct sl__file_mapping *file,
+					 struct sl__arena *arena,
+					 const char *path,
+					 struct sl_error *err) SL_CHECKED;
 
 /* Finds or makes a program for the sizes that inputs have been given. */
 enum sl_status sl__plan_select_program(struct sl_plan *plan,
-			       struct sl_error *err) SL_CHECKED;
+				       struct sl_error *err) SL_CHECKED;
 
 /* How many rows the smallest table has that the value chooses from; 0: none
  * was found. */
@@ -68,7 +69,7 @@ int64_t sl__gather_table_rows(const struct sl_graph *graph, uint32_t value);
 /* What output k holds after a run; its storage is the plan's.  SL_E_USAGE
  * where there was none. */
 enum sl_status sl__plan_output_value(struct sl_plan *plan, size_t k,
-			       struct sl__runtime_value *out,
-			       struct sl_error *err) SL_CHECKED;
+				     struct sl__runtime_value *out,
+				     struct sl_error *err) SL_CHECKED;
 
 #endif

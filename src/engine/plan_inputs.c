@@ -28,8 +28,8 @@ ends_in(const char *text, const char *ending)
 
 enum sl_status
 sl__plan_read_tensor_file(struct sl__tensor *out, struct sl__file_mapping *file,
-		   struct sl__arena *arena, const char *path,
-		   struct sl_error *err)
+			  struct sl__arena *arena, const char *path,
+			  struct sl_error *err)
 {
 	enum sl_status rc = sl__file_mapping_open(file, path, err);
 
@@ -63,8 +63,9 @@ sl_plan_load_input(struct sl_plan *plan, const char *name, const char *path,
 	rc = sl__plan_read_tensor_file(&tensor, &file, &arena, path, err);
 	if (!rc) {
 		sl__runtime_value_borrow(&content, &tensor);
-		rc = sl__error_prefix(err, sl__plan_set_input(plan, input, &content, err),
-				path);
+		rc = sl__error_prefix(
+			err, sl__plan_set_input(plan, input, &content, err),
+			path);
 	}
 	sl__file_mapping_close(&file);
 	sl__arena_release(&arena);
@@ -80,7 +81,7 @@ sl_plan_load_inputs(struct sl_plan *plan, const char *folder,
 	enum sl_status rc;
 
 	rc = sl__input_files_open(&inputs, plan->graph, folder,
-			     plan->options.allocator, err);
+				  plan->options.allocator, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; !rc && i < inputs->n; i++) {

@@ -126,7 +126,7 @@ check_numbers(const struct sl_plan *plan, uint32_t value,
 
 enum sl_status
 sl__plan_set_input(struct sl_plan *plan, size_t input,
-	      const struct sl__runtime_value *value, struct sl_error *err)
+		   const struct sl__runtime_value *value, struct sl_error *err)
 {
 	uint32_t id = plan->graph->blocks[0].inputs[input];
 	struct sl__program *p = plan->current;
@@ -178,7 +178,8 @@ sl_plan_set_input(struct sl_plan *plan, const char *name,
 	content.tensor.dims = value->dims;
 	content.tensor.bytes = value->data;
 	content.tensor.strings = value->strings;
-	if (value->rank > SL__RANK_MOST || !sl__tensor_compute_size(&content.tensor))
+	if (value->rank > SL__RANK_MOST ||
+	    !sl__tensor_compute_size(&content.tensor))
 		return sl__fail(err, SL_E_DATA,
 				"input '%.200s': impossible sizes", name);
 	if (content.tensor.n_elements &&
@@ -202,8 +203,8 @@ describe(struct sl__runtime_value *out, const struct sl__type *type,
 }
 
 enum sl_status
-sl__plan_output_value(struct sl_plan *plan, size_t k, struct sl__runtime_value *out,
-		struct sl_error *err)
+sl__plan_output_value(struct sl_plan *plan, size_t k,
+		      struct sl__runtime_value *out, struct sl_error *err)
 {
 	const struct sl__program *p = plan->current;
 	uint32_t id = plan->graph->blocks[0].outputs[k];

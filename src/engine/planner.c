@@ -28,8 +28,8 @@ int
 sl__planner_fail_internal(struct sl__planner *pl, const char *text)
 {
 	return pl->rc ? 0
-		      : sl__planner_keep_status(pl,
-				       sl__fail(pl->err, SL_E_BUG, "%s", text));
+		      : sl__planner_keep_status(
+				pl, sl__fail(pl->err, SL_E_BUG, "%s", text));
 }
 
 const struct sl__type *
@@ -69,7 +69,7 @@ sl__plan_value_bytes(const struct sl__planner *pl, uint32_t value)
 
 void
 sl__plan_describe_value(const struct sl__planner *pl, uint32_t value,
-		  struct sl__runtime_value *out)
+			struct sl__runtime_value *out)
 {
 	const struct sl__type *type = sl__plan_value_type(pl, value);
 
@@ -153,7 +153,7 @@ sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes)
 
 uint32_t
 sl__plan_wrap_constant_data(struct sl__planner *pl, uint64_t n_bytes,
-	     const unsigned char *data, int is_stored)
+			    const unsigned char *data, int is_stored)
 {
 	uint32_t id = add_buffer(pl, SL__CATEGORY_CONSTANT, n_bytes);
 
@@ -166,7 +166,8 @@ sl__plan_wrap_constant_data(struct sl__planner *pl, uint64_t n_bytes,
 }
 
 uint32_t
-sl__plan_persistent_buffer(struct sl__planner *pl, uint64_t n_bytes, void **data)
+sl__plan_persistent_buffer(struct sl__planner *pl, uint64_t n_bytes,
+			   void **data)
 {
 	*data = pl->rc ? NULL
 		       : sl__pages_alloc(pl->program->weights->pages, n_bytes);
@@ -180,12 +181,13 @@ static void
 add_label(struct sl__planner *pl, uint32_t value, uint32_t base)
 {
 	struct sl__program *p = pl->program;
-	struct sl__buffer_label *label = sl__arena_alloc(&p->arena, sizeof(*label));
+	struct sl__buffer_label *label =
+		sl__arena_alloc(&p->arena, sizeof(*label));
 
 	if (!label)
 		return;
 	*label = (struct sl__buffer_label){base, value, (uint32_t)p->n_steps,
-				    p->labels};
+					   p->labels};
 	p->labels = label;
 }
 
@@ -215,12 +217,13 @@ static uint64_t
 bytes_in(const struct sl__planner *pl, uint32_t value,
 	 const struct sl__layout *layout)
 {
-	return layout ? sl__layout_bytes(layout) : sl__plan_value_bytes(pl, value);
+	return layout ? sl__layout_bytes(layout)
+		      : sl__plan_value_bytes(pl, value);
 }
 
 uint32_t
 sl__plan_output_buffer(struct sl__planner *pl, uint32_t value,
-	       const struct sl__layout *layout)
+		       const struct sl__layout *layout)
 {
 	uint32_t id = add_buffer(pl, SL__CATEGORY_ACTIVATION,
 				 bytes_in(pl, value, layout));
@@ -265,7 +268,7 @@ is_last_reader(const struct sl__planner *pl, uint32_t over)
 
 uint32_t
 sl__plan_output_in_place(struct sl__planner *pl, uint32_t value,
-		    const struct sl__layout *layout, uint32_t over)
+			 const struct sl__layout *layout, uint32_t over)
 {
 	const struct sl__buffer *b = pl->rc ? NULL
 					    : &pl->program->buffers[over];
@@ -329,7 +332,8 @@ static uint32_t
 reorder(struct sl__planner *pl, uint32_t value, const struct sl__layout *layout)
 {
 	struct sl__value_version from = pl->held[value].versions[0];
-	struct sl__value_version to = {layout, sl__plan_output_buffer(pl, value, layout)};
+	struct sl__value_version to = {
+		layout, sl__plan_output_buffer(pl, value, layout)};
 
 	sl__plan_dnnl_reorder(pl, value, &from, &to);
 	return to.buffer;
@@ -337,7 +341,7 @@ reorder(struct sl__planner *pl, uint32_t value, const struct sl__layout *layout)
 
 uint32_t
 sl__plan_input_buffer(struct sl__planner *pl, uint32_t value,
-	      const struct sl__layout *layout)
+		      const struct sl__layout *layout)
 {
 	const struct sl__planned_value *held = &pl->held[value];
 	uint32_t id;
@@ -389,7 +393,7 @@ count_work(const struct sl__planner *pl, uint32_t node, struct sl__step *step)
 
 struct sl__step *
 sl__plan_add_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
-	      const char *kernel, sl__run_function *run, void *state)
+		  const char *kernel, sl__run_function *run, void *state)
 {
 	struct sl__program *p = pl->program;
 	struct sl__step *step;

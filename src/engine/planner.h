@@ -17,17 +17,18 @@ enum { SL__VERSIONS_MOST = 4 };
 /* Where a value is while the program is made. */
 struct sl__planned_value {
 	struct sl__value_version versions[SL__VERSIONS_MOST];
-	uint32_t n_versions;       /* the first is how it was made */
-	uint32_t uses_left;        /* by nodes that are still to come */
-	int is_dynamic;            /* the evaluator holds it */
-	struct sl__packed *packed; /* a constant, for sl__plan_packed_constant() */
+	uint32_t n_versions; /* the first is how it was made */
+	uint32_t uses_left;  /* by nodes that are still to come */
+	int is_dynamic;      /* the evaluator holds it */
+	struct sl__packed
+		*packed; /* a constant, for sl__plan_packed_constant() */
 };
 
 struct sl__planner {
 	struct sl__program *program;
-	const struct sl_graph *graph; /* the program's */
-	struct sl__shapes *shapes;    /* its */
-	struct sl__planned_value *held;        /* by value */
+	const struct sl_graph *graph;   /* the program's */
+	struct sl__shapes *shapes;      /* its */
+	struct sl__planned_value *held; /* by value */
 	uint32_t *buffer_uses; /* of a base: uses left of all values in it */
 	size_t cap_buffer_uses;
 	const struct sl_plan_options *options;
@@ -62,22 +63,23 @@ int sl__planner_fail_internal(struct sl__planner *pl, const char *text);
  * kernels.def says who is asked, in which order.
  */
 typedef int sl__kernel_plan_function(struct sl__planner *pl,
-			      const struct sl__node *node);
+				     const struct sl__node *node);
 #define KERNEL(domain, type, name) sl__kernel_plan_function sl__make_##name;
 #include "engine/kernels.def"
 #undef KERNEL
 
 const struct sl__type *sl__plan_value_type(const struct sl__planner *pl,
-				     uint32_t value);
+					   uint32_t value);
 
 /* Whether a value is a tensor of known type and sizes that a buffer holds. */
 int sl__plan_is_static(const struct sl__planner *pl, uint32_t value);
-uint64_t sl__plan_value_n_elements(const struct sl__planner *pl, uint32_t value);
+uint64_t sl__plan_value_n_elements(const struct sl__planner *pl,
+				   uint32_t value);
 uint64_t sl__plan_value_bytes(const struct sl__planner *pl, uint32_t value);
 
 /* A tensor of the value's type and sizes that lies nowhere yet. */
 void sl__plan_describe_value(const struct sl__planner *pl, uint32_t value,
-		       struct sl__runtime_value *out);
+			     struct sl__runtime_value *out);
 
 /* Input i or output k of a node; SL__NONE where left out. */
 uint32_t sl__plan_node_input(const struct sl__node *node, size_t i);
@@ -85,39 +87,41 @@ uint32_t sl__plan_node_output(const struct sl__node *node, size_t k);
 
 /* The layout in which a value was made; NULL: its own, row-major. */
 const struct sl__layout *sl__plan_value_layout(const struct sl__planner *pl,
-					 uint32_t value);
+					       uint32_t value);
 
 /* The numbers of a constant (loaded where they are made when read); NULL for
  * what is none.  Valid as long as the program. */
 const struct sl__tensor *sl__plan_constant_tensor(struct sl__planner *pl,
-					   uint32_t value);
+						  uint32_t value);
 
 /*
  * A buffer with the value in that layout: the one there is, or a new one and a
  * step that reorders into it; a constant is reordered now.
  */
 uint32_t sl__plan_input_buffer(struct sl__planner *pl, uint32_t value,
-		       const struct sl__layout *layout);
+			       const struct sl__layout *layout);
 
-/* Like sl__plan_input_buffer() of a constant in its own layout, but in pages of the
- * program's own, large ones where the system grants them: for weights that
+/* Like sl__plan_input_buffer() of a constant in its own layout, but in pages of
+ * the program's own, large ones where the system grants them: for weights that
  * are read end to end in every run. */
 uint32_t sl__plan_constant_in_own_pages(struct sl__planner *pl, uint32_t value);
 
 /* A constant seen through 'as' (other sizes or strides, the same bytes), in
  * another layout: for packed weights.  Those who want the same share it. */
 uint32_t sl__plan_packed_constant(struct sl__planner *pl, uint32_t value,
-		       const struct sl__layout *as,
-		       const struct sl__layout *layout);
+				  const struct sl__layout *as,
+				  const struct sl__layout *layout);
 
 /* A new buffer that the step under way fills with the value. */
 uint32_t sl__plan_output_buffer(struct sl__planner *pl, uint32_t value,
-			const struct sl__layout *layout);
+				const struct sl__layout *layout);
 
-/* Like sl__plan_output_buffer(), but over 'buffer' where nobody needs what is there
- * after this node (it was read by this node in a layout of as many bytes). */
+/* Like sl__plan_output_buffer(), but over 'buffer' where nobody needs what is
+ * there after this node (it was read by this node in a layout of as many
+ * bytes). */
 uint32_t sl__plan_output_in_place(struct sl__planner *pl, uint32_t value,
-			     const struct sl__layout *layout, uint32_t over);
+				  const struct sl__layout *layout,
+				  uint32_t over);
 
 /* The value, in its own layout, is a stretch of a buffer: no step. */
 void sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
@@ -131,17 +135,20 @@ void sl__plan_alias(struct sl__planner *pl, uint32_t value,
 uint32_t sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes);
 
 /* Storage that the kernel fills now, at *data, and that stays. */
-uint32_t sl__plan_persistent_buffer(struct sl__planner *pl, uint64_t n_bytes, void **data);
-unsigned char *sl__plan_buffer_data(const struct sl__planner *pl, uint32_t buffer);
+uint32_t sl__plan_persistent_buffer(struct sl__planner *pl, uint64_t n_bytes,
+				    void **data);
+unsigned char *sl__plan_buffer_data(const struct sl__planner *pl,
+				    uint32_t buffer);
 
 /*
  * Adds a step of the node under way with these operands; the caller sets
  * executed_flops where they differ from the node's nominal ones.  The pointer
  * is valid until the next step is added; step->at stays.
  */
-struct sl__step *sl__plan_add_step(struct sl__planner *pl, const uint32_t *operands,
-			       uint32_t n, const char *kernel,
-			       sl__run_function *run, void *state);
+struct sl__step *sl__plan_add_step(struct sl__planner *pl,
+				   const uint32_t *operands, uint32_t n,
+				   const char *kernel, sl__run_function *run,
+				   void *state);
 
 /* Zeroed storage that lives as long as the program; NULL: a failure. */
 void *sl__plan_alloc_state(struct sl__planner *pl, size_t n_bytes);

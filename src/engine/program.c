@@ -19,7 +19,8 @@ within_step(const struct sl__program *p, const struct sl__step *step,
 		return rc;
 	if (step->node == SL__NONE)
 		return sl__error_prefix(err, rc, step->name);
-	return sl__error_prefix_node_name(err, rc, &p->graph->nodes[step->node]);
+	return sl__error_prefix_node_name(err, rc,
+					  &p->graph->nodes[step->node]);
 }
 
 /* The work of the steps before the next one to run, which a jump may leave

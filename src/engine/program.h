@@ -9,11 +9,12 @@
 #include "transform/rewrite.h"
 
 enum sl__memory_category {
-	SL__CATEGORY_ACTIVATION = 0, /* in the program's block, for some steps */
-	SL__CATEGORY_WORKSPACE,      /* likewise, of no value */
-	SL__CATEGORY_INPUT,          /* likewise, always */
-	SL__CATEGORY_OUTPUT,         /* likewise, from its step to the end */
-	SL__CATEGORY_CONSTANT        /* weights; 'data' is set from the start */
+	SL__CATEGORY_ACTIVATION =
+		0,              /* in the program's block, for some steps */
+	SL__CATEGORY_WORKSPACE, /* likewise, of no value */
+	SL__CATEGORY_INPUT,     /* likewise, always */
+	SL__CATEGORY_OUTPUT,    /* likewise, from its step to the end */
+	SL__CATEGORY_CONSTANT   /* weights; 'data' is set from the start */
 };
 
 /*
@@ -84,7 +85,7 @@ struct sl__program {
 	struct sl__shapes *shapes;        /* of 'graph'; owned */
 	struct sl__evaluator *evaluator;  /* of 'graph': constants, and steps
 					    whose sizes depend on data */
-	struct sl__dnnl_context *dnnl;            /* oneDNN's engine and stream */
+	struct sl__dnnl_context *dnnl;    /* oneDNN's engine and stream */
 	struct sl__plan_weights *weights; /* constants that were packed */
 	struct sl__buffer *buffers;
 	size_t n_buffers, cap_buffers;
@@ -110,7 +111,7 @@ struct sl__program {
 /* Gives every buffer its place in one block (memory.c): needs first and last
  * of bases; fills offset, block_bytes, bound_bytes. */
 enum sl_status sl__program_place_buffers(struct sl__program *program,
-				 struct sl_error *err) SL_CHECKED;
+					 struct sl_error *err) SL_CHECKED;
 
 /* Who watches a run, see observer.h; at most one of them, the others NULL. */
 struct sl__observer {

@@ -23,7 +23,8 @@ constant_of(struct sl__planner *pl, uint32_t value, size_t n)
 }
 
 int
-sl__channel_scales_read(float *out, struct sl__planner *pl, uint32_t value, size_t n)
+sl__channel_scales_read(float *out, struct sl__planner *pl, uint32_t value,
+			size_t n)
 {
 	const struct sl__tensor *t = constant_of(pl, value, n);
 	double x;
@@ -40,7 +41,8 @@ sl__channel_scales_read(float *out, struct sl__planner *pl, uint32_t value, size
 }
 
 int
-sl__zero_points_read(int32_t *out, struct sl__planner *pl, uint32_t value, size_t n)
+sl__zero_points_read(int32_t *out, struct sl__planner *pl, uint32_t value,
+		     size_t n)
 {
 	const struct sl__tensor *t = constant_of(pl, value, n);
 	int64_t x = 0;
@@ -57,13 +59,14 @@ sl__zero_points_read(int32_t *out, struct sl__planner *pl, uint32_t value, size_
 }
 
 int
-sl__quantization_params_read(struct sl__quantization_params *out, struct sl__planner *pl, uint32_t scale,
-	       uint32_t zero)
+sl__quantization_params_read(struct sl__quantization_params *out,
+			     struct sl__planner *pl, uint32_t scale,
+			     uint32_t zero)
 {
 	const struct sl__tensor *t = sl__plan_constant_tensor(pl, zero);
 
-	if (!sl__channel_scales_read(&out->by, pl, scale, 1) || !(out->by > 0) ||
-	    !sl__zero_points_read(&out->at, pl, zero, 1))
+	if (!sl__channel_scales_read(&out->by, pl, scale, 1) ||
+	    !(out->by > 0) || !sl__zero_points_read(&out->at, pl, zero, 1))
 		return 0;
 	if (t && t->dtype == SL_DTYPE_U8)
 		out->at += 128;

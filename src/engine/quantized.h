@@ -10,18 +10,19 @@ struct sl__quantization_params {
 	float by;
 	int32_t at;
 };
-int sl__quantization_params_read(struct sl__quantization_params *out, struct sl__planner *pl,
-		   uint32_t scale, uint32_t zero);
+int sl__quantization_params_read(struct sl__quantization_params *out,
+				 struct sl__planner *pl, uint32_t scale,
+				 uint32_t zero);
 
 /* The factors of n channels from a constant of 1 or n, and whether they
  * could be had. */
 int sl__channel_scales_read(float *out, struct sl__planner *pl, uint32_t value,
-		    size_t n);
+			    size_t n);
 
 /* Zero points likewise, 0 where left out; those of a constant of uint8 are
  * counted from 128, as its elements are once they are int8. */
 int sl__zero_points_read(int32_t *out, struct sl__planner *pl, uint32_t value,
-		   size_t n);
+			 size_t n);
 
 /* Whether a type is uint8 or int8. */
 int sl__is_8bit_integer(enum sl_dtype dtype);
@@ -32,7 +33,7 @@ int sl__is_8bit_integer(enum sl_dtype dtype);
  * program's allocator.  NULL: a failure.
  */
 const int8_t *sl__int8_weights(struct sl__planner *pl, uint32_t value,
-				int8_t **copy);
+			       int8_t **copy);
 
 /* Sums of the elements of n rows of 'length'. */
 void sl__int8_row_sums(const int8_t *w, size_t n, size_t length, int32_t *sums);
@@ -48,8 +49,8 @@ const struct sl__layout *sl__plan_unpadded_layout(const struct sl__planner *pl,
 						  uint32_t value);
 
 /*
- * A step's run function; its state is a struct sl__dynamic_quantize.  Operands: n
- * numbers; they quantized; the scale and the zero point that spread them, and
+ * A step's run function; its state is a struct sl__dynamic_quantize.  Operands:
+ * n numbers; they quantized; the scale and the zero point that spread them, and
  * 0, over uint8.
  */
 struct sl__dynamic_quantize {

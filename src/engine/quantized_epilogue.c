@@ -15,7 +15,7 @@
 
 int
 sl__quantized_alloc_columns(struct sl__quantized_epilogue *e,
-			struct sl__planner *pl)
+			    struct sl__planner *pl)
 {
 	size_t n = (size_t)e->n_columns, all = n * (size_t)e->n_b_batches;
 
@@ -47,7 +47,8 @@ sl__quantized_sum_columns(struct sl__quantized_epilogue *e, const int8_t *b)
 }
 
 static const void *
-address(const struct sl__quantized_epilogue *e, enum sl__quantized_operand_id place)
+address(const struct sl__quantized_epilogue *e,
+	enum sl__quantized_operand_id place)
 {
 	int at = e->parts[place].at;
 
@@ -56,8 +57,8 @@ address(const struct sl__quantized_epilogue *e, enum sl__quantized_operand_id pl
 
 /* Number i of a part, or the only one. */
 static float
-real_of(const struct sl__quantized_epilogue *e, enum sl__quantized_operand_id place,
-	int64_t i, float otherwise)
+real_of(const struct sl__quantized_epilogue *e,
+	enum sl__quantized_operand_id place, int64_t i, float otherwise)
 {
 	const float *x = address(e, place);
 
@@ -65,8 +66,8 @@ real_of(const struct sl__quantized_epilogue *e, enum sl__quantized_operand_id pl
 }
 
 static int32_t
-whole_of(const struct sl__quantized_epilogue *e, enum sl__quantized_operand_id place,
-	 int64_t i)
+whole_of(const struct sl__quantized_epilogue *e,
+	 enum sl__quantized_operand_id place, int64_t i)
 {
 	const void *x = address(e, place);
 
@@ -87,7 +88,8 @@ find_columns(struct sl__quantized_epilogue *e)
 	float a_scale = real_of(e, SL__QUANTIZED_OPERAND_A_SCALE, 0, 1);
 	int is_whole_bias = e->parts[SL__QUANTIZED_OPERAND_BIAS].dtype ==
 			    SL_DTYPE_I32;
-	int shift = e->parts[SL__QUANTIZED_OPERAND_B].dtype == SL_DTYPE_U8 ? 128 : 0;
+	int shift = e->parts[SL__QUANTIZED_OPERAND_B].dtype == SL_DTYPE_U8 ? 128
+									   : 0;
 
 	e->to.by = real_of(e, SL__QUANTIZED_OPERAND_Y_SCALE, 0, 1);
 	e->to.at = whole_of(e, SL__QUANTIZED_OPERAND_Y_ZERO, 0);
@@ -98,10 +100,12 @@ find_columns(struct sl__quantized_epilogue *e)
 
 		e->factors[j] =
 			(float)((double)e->alpha * both / (double)e->to.by);
-		e->zeros[j] = whole_of(e, SL__QUANTIZED_OPERAND_B_ZERO, j) - shift;
+		e->zeros[j] =
+			whole_of(e, SL__QUANTIZED_OPERAND_B_ZERO, j) - shift;
 		e->biases[j] =
-			is_whole_bias ? 0
-				      : real_of(e, SL__QUANTIZED_OPERAND_BIAS, j, 0);
+			is_whole_bias
+				? 0
+				: real_of(e, SL__QUANTIZED_OPERAND_BIAS, j, 0);
 	}
 }
 
@@ -113,7 +117,8 @@ find_offsets(struct sl__quantized_epilogue *e)
 			    SL_DTYPE_I32;
 
 	if (!e->has_b_sums && zero)
-		sl__quantized_sum_columns(e, address(e, SL__QUANTIZED_OPERAND_B));
+		sl__quantized_sum_columns(e,
+					  address(e, SL__QUANTIZED_OPERAND_B));
 	for (int64_t i = 0; i < e->n_b_batches * e->n_columns; i++) {
 		int64_t j = i % e->n_columns;
 
@@ -149,8 +154,9 @@ end_row(const struct row *r)
 {
 	const struct sl__quantized_epilogue *e = r->epilogue;
 	const float *factors = e->factors, *biases = e->biases;
-	int32_t least =
-		e->parts[SL__QUANTIZED_OPERAND_Y].dtype == SL_DTYPE_U8 ? 0 : -128;
+	int32_t least = e->parts[SL__QUANTIZED_OPERAND_Y].dtype == SL_DTYPE_U8
+				? 0
+				: -128;
 	int32_t zero = e->to.at;
 	int64_t n = e->n_columns;
 	float *reals = r->y;
@@ -212,15 +218,16 @@ static void
 run_part(int rank, int n_ranks, void *ctx)
 {
 	const struct sl__quantized_epilogue *e = ctx;
-	int64_t size =
-		(int64_t)sl_dtype_bits(e->parts[SL__QUANTIZED_OPERAND_Y].dtype) / 8;
+	int64_t size = (int64_t)sl_dtype_bits(
+			       e->parts[SL__QUANTIZED_OPERAND_Y].dtype) /
+		       8;
 	const int32_t *sums = address(e, SL__QUANTIZED_OPERAND_SUMS);
 	unsigned char *y = e->addresses[e->parts[SL__QUANTIZED_OPERAND_Y].at];
 	void (*const end)(const struct row *) = end_for();
 	int64_t first, last;
 
 	sl__parallel_range(e->n_batches * e->n_rows, rank, n_ranks, &first,
-			  &last);
+			   &last);
 	for (int64_t i = first; i < last; i++) {
 		int64_t b = e->n_b_batches == 1 ? 0 : i / e->n_rows;
 		struct row r = {.epilogue = e};

@@ -54,19 +54,20 @@ struct sl__quantized_epilogue {
 	int32_t *b_sums, *offsets; /* per column of all of b */
 	int32_t *zeros;            /* per column */
 	float *factors, *biases;   /* per column */
-	struct sl__quantization_params to;       /* the result's */
-	unsigned char *const *addresses; /* of the run under way */
+	struct sl__quantization_params to; /* the result's */
+	unsigned char *const *addresses;   /* of the run under way */
 };
 
 /* Storage for what is found per column; 0: a failure. */
 int sl__quantized_alloc_columns(struct sl__quantized_epilogue *epilogue,
-			    struct sl__planner *pl);
+				struct sl__planner *pl);
 
 /* Sums of the columns of b. */
 void sl__quantized_sum_columns(struct sl__quantized_epilogue *epilogue,
 			       const int8_t *b);
 
 /* The step's run function; its state is a struct sl__quantized_epilogue. */
-enum sl_status sl__quantized_epilogue_run(struct sl__step *step, struct sl_error *err);
+enum sl_status sl__quantized_epilogue_run(struct sl__step *step,
+					  struct sl_error *err);
 
 #endif

@@ -19,7 +19,8 @@ static int
 is_node_planned(const struct sl__planner *pl, const struct sl__node *node)
 {
 	return sl__plan_can_branch(pl, node) ||
-	       (sl__plan_node_is_static(pl, node) && node->op->ref != sl__ref_none);
+	       (sl__plan_node_is_static(pl, node) &&
+		node->op->ref != sl__ref_none);
 }
 
 static int
@@ -111,8 +112,8 @@ run_jump(struct sl__step *step, struct sl_error *err)
 static size_t
 add_jump(struct sl__planner *pl, sl__run_function *run, const uint32_t *operand)
 {
-	sl__plan_add_step(pl, operand, operand ? 1 : 0, operand ? "branch" : "jump",
-		      run, NULL);
+	sl__plan_add_step(pl, operand, operand ? 1 : 0,
+			  operand ? "branch" : "jump", run, NULL);
 	return pl->program->n_steps - 1;
 }
 
@@ -120,7 +121,8 @@ add_jump(struct sl__planner *pl, sl__run_function *run, const uint32_t *operand)
 static uint32_t *
 note_versions(struct sl__planner *pl)
 {
-	uint32_t *n = sl__plan_alloc_state(pl, pl->graph->n_values * sizeof(*n));
+	uint32_t *n =
+		sl__plan_alloc_state(pl, pl->graph->n_values * sizeof(*n));
 
 	for (size_t i = 0; n && i < pl->graph->n_values; i++)
 		n[i] = pl->held[i].n_versions;
@@ -175,7 +177,8 @@ sl__plan_branch(struct sl__planner *pl, const struct sl__node *node)
 
 	for (uint32_t k = 0; !pl->rc && k < node->n_outputs; k++) {
 		if (node->outputs[k] != SL__NONE)
-			outputs[k] = sl__plan_output_buffer(pl, node->outputs[k], NULL);
+			outputs[k] = sl__plan_output_buffer(
+				pl, node->outputs[k], NULL);
 	}
 	add_body(pl, node, "then_branch", outputs);
 	jump = add_jump(pl, run_jump, NULL);

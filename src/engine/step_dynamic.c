@@ -66,16 +66,17 @@ run(struct sl__step *step, struct sl_error *err)
 
 	for (uint32_t i = 0; i < d->n_lent; i++)
 		sl__evaluator_set_tensor(d->evaluator, d->values[i],
-				   &d->data[i].tensor);
+					 &d->data[i].tensor);
 	for (uint32_t i = d->n_lent; i < end; i++) {
 		if (!is_copied(d, i))
 			sl__evaluator_bind_storage(d->evaluator, d->values[i],
-					   &d->data[i]);
+						   &d->data[i]);
 	}
 	rc = sl__evaluate_node(d->evaluator, d->node, err);
 	for (uint32_t i = d->n_lent; !rc && i < end; i++) {
 		if (is_copied(d, i))
-			rc = sl__error_prefix_node_name(err, take(d, i, err), node);
+			rc = sl__error_prefix_node_name(err, take(d, i, err),
+							node);
 	}
 	return rc;
 }
@@ -218,8 +219,8 @@ sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id)
 	d->data = data;
 	find_operands(pl, d, operands);
 	pl->program->is_stepwise = 1;
-	step = sl__plan_add_step(pl, operands, d->n_lent + d->n_bound, "stepwise",
-			     run, d);
+	step = sl__plan_add_step(pl, operands, d->n_lent + d->n_bound,
+				 "stepwise", run, d);
 	step->path = SL_PATH_STEPWISE;
 	step->bind = bind;
 }

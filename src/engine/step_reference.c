@@ -105,9 +105,9 @@ void
 sl__plan_reference(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct reference *r = make_state(pl, node);
-	uint32_t *operands =
-		sl__plan_alloc_state(pl, ((size_t)node->n_inputs + node->n_outputs +
-				    1) * sizeof(*operands));
+	uint32_t *operands = sl__plan_alloc_state(
+		pl, ((size_t)node->n_inputs + node->n_outputs + 1) *
+			    sizeof(*operands));
 	uint32_t n = 0;
 	struct sl__step *step;
 
@@ -122,7 +122,8 @@ sl__plan_reference(struct sl__planner *pl, const struct sl__node *node)
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		if (node->inputs[i] == SL__NONE)
 			continue;
-		operands[n++] = sl__plan_input_buffer(pl, node->inputs[i], NULL);
+		operands[n++] =
+			sl__plan_input_buffer(pl, node->inputs[i], NULL);
 		sl__plan_describe_value(pl, node->inputs[i], &r->data[i]);
 		r->inputs[i] = &r->data[i];
 	}
@@ -132,7 +133,8 @@ sl__plan_reference(struct sl__planner *pl, const struct sl__node *node)
 
 		if (node->outputs[k] == SL__NONE)
 			continue;
-		operands[n++] = sl__plan_output_buffer(pl, node->outputs[k], NULL);
+		operands[n++] =
+			sl__plan_output_buffer(pl, node->outputs[k], NULL);
 		sl__plan_describe_value(pl, node->outputs[k], content);
 		r->outputs[k] = content;
 	}

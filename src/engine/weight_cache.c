@@ -91,7 +91,8 @@ static enum sl_status
 new_block(struct sl__weight_block **out, const struct sl_graph *graph,
 	  const struct sl_allocator *allocator, struct sl_error *err)
 {
-	struct sl__weight_block *block = sl__allocator_alloc(allocator, sizeof(*block));
+	struct sl__weight_block *block =
+		sl__allocator_alloc(allocator, sizeof(*block));
 	enum sl_status rc;
 
 	if (!block)
@@ -331,7 +332,8 @@ enum sl_status
 sl__weight_pin_new(struct sl__weight_pin **out, const struct sl_graph *graph,
 		   const struct sl_allocator *allocator, struct sl_error *err)
 {
-	struct sl__weight_pin *pin = sl__allocator_alloc(allocator, sizeof(*pin));
+	struct sl__weight_pin *pin =
+		sl__allocator_alloc(allocator, sizeof(*pin));
 
 	*out = pin;
 	if (!pin)

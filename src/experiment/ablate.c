@@ -105,7 +105,7 @@ list_candidates(const struct sl__program *p, size_t i,
 
 enum sl_status
 sl__stored_outputs_open(struct sl__stored_outputs *out, struct sl_plan *plan,
-		struct sl__arena *arena, struct sl_error *err)
+			struct sl__arena *arena, struct sl_error *err)
 {
 	enum sl_status rc;
 
@@ -135,8 +135,8 @@ is_new(const struct sl__program *p, size_t i, const unsigned char *at)
 }
 
 static void
-leave_written(struct sl__program *p, size_t i, struct sl__stored_step_outputs *s,
-	      const unsigned char *before)
+leave_written(struct sl__program *p, size_t i,
+	      struct sl__stored_step_outputs *s, const unsigned char *before)
 {
 	size_t n = 0;
 
@@ -163,7 +163,8 @@ clear_new(struct sl__program *p, size_t i)
 	for (uint32_t k = 0; k < step->n_operands; k++) {
 		const struct sl__buffer *base = base_of(p, step->operands[k]);
 
-		if (base->first == i && base->category != SL__CATEGORY_CONSTANT &&
+		if (base->first == i &&
+		    base->category != SL__CATEGORY_CONSTANT &&
 		    base->category != SL__CATEGORY_INPUT)
 			memset(base->data, NOTHING, (size_t)base->n_bytes);
 	}
@@ -273,7 +274,8 @@ fill_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 
 /* Images of all parts, or of none. */
 static void
-reserve_images(struct sl__stored_outputs *stored, struct sl__stored_step_outputs *s)
+reserve_images(struct sl__stored_outputs *stored,
+	       struct sl__stored_step_outputs *s)
 {
 	struct sl__arena_mark mark = sl__arena_mark(stored->arena);
 
@@ -319,9 +321,9 @@ sl__stored_outputs_restore(const struct sl__stored_outputs *stored, size_t step)
 	int n_threads = stored->plan->current->n_threads;
 
 	for (size_t k = 0; k < s->n_parts; k++)
-		sl__parallel_run(s->parts[k].n_bytes > PARALLEL_BYTES ? n_threads
-								  : 1,
-			     put_share, &s->parts[k]);
+		sl__parallel_run(
+			s->parts[k].n_bytes > PARALLEL_BYTES ? n_threads : 1,
+			put_share, &s->parts[k]);
 }
 
 enum {
@@ -502,7 +504,8 @@ check_steps(struct ablater *a, struct sl__ablation *t)
 	int has_run = 0;
 
 	for (size_t i = 0; i < t->n_steps && !t->absent; i++) {
-		const struct sl__stored_step_outputs *s = &a->stored.steps[t->steps[i]];
+		const struct sl__stored_step_outputs *s =
+			&a->stored.steps[t->steps[i]];
 
 		t->absent = s->absent;
 		has_run |= s->has_run;
@@ -620,7 +623,8 @@ reserve(struct ablater *a, struct sl__arena *arena, struct sl_error *err)
 static enum sl_status
 prepare(struct ablater *a, struct sl__arena *scratch, struct sl_error *err)
 {
-	enum sl_status rc = sl__stored_outputs_open(&a->stored, a->plan, scratch, err);
+	enum sl_status rc =
+		sl__stored_outputs_open(&a->stored, a->plan, scratch, err);
 
 	if (!rc)
 		rc = reserve(a, scratch, err);

@@ -32,9 +32,10 @@ struct sl__stored_outputs {
 };
 
 /* All storage is from 'arena'; the plan's inputs are set. */
-enum sl_status sl__stored_outputs_open(struct sl__stored_outputs *out, struct sl_plan *plan,
-			       struct sl__arena *arena,
-			       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__stored_outputs_open(struct sl__stored_outputs *out,
+				       struct sl_plan *plan,
+				       struct sl__arena *arena,
+				       struct sl_error *err) SL_CHECKED;
 
 /*
  * Runs the model once and finds what the wanted steps write: operands that no
@@ -44,17 +45,18 @@ enum sl_status sl__stored_outputs_open(struct sl__stored_outputs *out, struct sl
  * of steps for whose operands there is no memory.
  */
 enum sl_status sl__stored_outputs_find(struct sl__stored_outputs *stored,
-			       struct sl_error *err) SL_CHECKED;
+				       struct sl_error *err) SL_CHECKED;
 
 /* Runs the model once more and copies what the wanted steps write, but for
  * those that are absent or did not run; a step for whose copy there is no
  * memory becomes absent. */
 enum sl_status sl__stored_outputs_copy(struct sl__stored_outputs *stored,
-			       struct sl_error *err) SL_CHECKED;
+				       struct sl_error *err) SL_CHECKED;
 
 /* Puts back what a step wrote; large parts on the plan's threads, each of
  * which then has a share of it in its caches, as after the step itself. */
-void sl__stored_outputs_restore(const struct sl__stored_outputs *stored, size_t step);
+void sl__stored_outputs_restore(const struct sl__stored_outputs *stored,
+				size_t step);
 
 enum {
 	SL__ABLATE_ROUNDS = 9,     /* the fewest whose 95 % interval leaves out
@@ -65,12 +67,12 @@ enum {
 };
 
 struct sl__ablate_options {
-	double time_s;              /* for all targets together; above 0 */
-	double iteration_ns;        /* a full pass, about; above 0 */
-	double reading_ns;          /* what a reading of ticks costs */
-	uint64_t store_bytes;       /* most that outputs may take; 0: 2^30 */
-	uint64_t seed;              /* of the order of passes */
-	size_t n_rounds;            /* a fixed number; 0: by time */
+	double time_s;        /* for all targets together; above 0 */
+	double iteration_ns;  /* a full pass, about; above 0 */
+	double reading_ns;    /* what a reading of ticks costs */
+	uint64_t store_bytes; /* most that outputs may take; 0: 2^30 */
+	uint64_t seed;        /* of the order of passes */
+	size_t n_rounds;      /* a fixed number; 0: by time */
 	struct sl__runner_hooks control; /* its clock is in place of ticks */
 };
 

@@ -170,7 +170,8 @@ find_programs(struct sl__executable *out, const struct sl_command *command,
 
 	if (rc)
 		return rc;
-	for (size_t part = SL__COMMAND_STAGE_SETUP; part < SL__N_COMMAND_STAGES; part++) {
+	for (size_t part = SL__COMMAND_STAGE_SETUP; part < SL__N_COMMAND_STAGES;
+	     part++) {
 		if (!lines[part])
 			continue;
 		rc = shell_program(&out[part], "/bin/sh", lines[part], arena,
@@ -212,8 +213,9 @@ sl__command_table_init(struct sl__command_table *table,
 		if (!rc)
 			rc = copy_parameters(copy, &commands[i], arena, err);
 		if (!rc)
-			rc = find_programs(&table->programs[i * SL__N_COMMAND_STAGES],
-					   copy, how, arena, err);
+			rc = find_programs(
+				&table->programs[i * SL__N_COMMAND_STAGES],
+				copy, how, arena, err);
 		if (rc)
 			return rc;
 		table->uses_shell |= copy->shell_line != NULL;
@@ -265,12 +267,12 @@ grow_column(struct bench *b, struct sl__command_samples *c, size_t cap)
 	int is_whole = 1;
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		*columns[i] = sl__arena_realloc_array(b->arena, *columns[i], n, cap,
-					      sizeof(double));
+		*columns[i] = sl__arena_realloc_array(b->arena, *columns[i], n,
+						      cap, sizeof(double));
 		is_whole &= *columns[i] != NULL;
 	}
 	c->exit_codes = sl__arena_realloc_array(b->arena, c->exit_codes, n, cap,
-					sizeof(*c->exit_codes));
+						sizeof(*c->exit_codes));
 	return is_whole && c->exit_codes;
 }
 
@@ -316,7 +318,8 @@ reserve(struct bench *b, struct sl_error *err)
 /* One of several lines, without a blank, that the shell knows no program for
  * (exit code 127 by POSIX): perhaps the argument of another. */
 static int
-is_lone_word(const struct bench *b, size_t command, const struct sl__run_result *run)
+is_lone_word(const struct bench *b, size_t command,
+	     const struct sl__run_result *run)
 {
 	const char *line = b->with->table->commands[command].shell_line;
 
@@ -346,9 +349,10 @@ fail_run(const struct bench *b, size_t command, enum sl__command_stage part,
 	if (err)
 		sl__stderr_last_lines(err->stderr_tail, run->stderr_tail);
 	return sl__error_set_hint(err, SL_E_MEASURE,
-			part != SL__COMMAND_STAGE_MAIN           ? SL_HINT_NONE
-			: is_lone_word(b, command, run) ? SL_HINT_WORDS
-							: SL_HINT_FAILURE);
+				  part != SL__COMMAND_STAGE_MAIN ? SL_HINT_NONE
+				  : is_lone_word(b, command, run)
+					  ? SL_HINT_WORDS
+					  : SL_HINT_FAILURE);
 }
 
 static int
@@ -363,7 +367,8 @@ is_ignored(const struct sl_bench_options *how, int exit_code)
 }
 
 static enum sl_status
-launch(struct bench *b, size_t index, struct sl__run_result *run, struct sl_error *err)
+launch(struct bench *b, size_t index, struct sl__run_result *run,
+       struct sl_error *err)
 {
 	return b->with->launch(index, run, b->with->launch_ctx, err);
 }
@@ -400,8 +405,8 @@ clean_up(struct bench *b, struct sl_error *err)
 	enum sl_status rc = SL_OK;
 
 	for (size_t i = 0; i < b->n; i++) {
-		enum sl_status cleaned =
-			run_part(b, i, SL__COMMAND_STAGE_CLEANUP, rc ? NULL : err);
+		enum sl_status cleaned = run_part(
+			b, i, SL__COMMAND_STAGE_CLEANUP, rc ? NULL : err);
 
 		if (!rc)
 			rc = cleaned;
@@ -469,9 +474,9 @@ note_disturbance(struct sl__slot *slot, void *ctx)
 	const struct sl__run_result *run = &b->out->columns[slot->arm].latest;
 
 	if (!is_interrupted(b))
-		slot->is_disturbed =
-			sl__monitor_end_child(b->with->monitor, run->n_involuntary,
-					  run->run_delay_ns, run->wall_ns);
+		slot->is_disturbed = sl__monitor_end_child(
+			b->with->monitor, run->n_involuntary, run->run_delay_ns,
+			run->wall_ns);
 }
 
 /* Writes the latest run of a command into its columns and this round. */
@@ -497,7 +502,8 @@ store_run(struct bench *b, size_t command)
 }
 
 static enum sl_status
-close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx,
+	    struct sl_error *err)
 {
 	struct bench *b = ctx;
 	struct sl__round round = {.wall = b->round_wall_ns,
@@ -661,8 +667,8 @@ measure(struct bench *b, struct sl_error *err)
 
 enum sl_status
 sl__command_rounds_run(struct sl__command_rounds *out,
-			const struct sl__command_rounds_options *with,
-			struct sl__arena *arena, struct sl_error *err)
+		       const struct sl__command_rounds_options *with,
+		       struct sl__arena *arena, struct sl_error *err)
 {
 	struct bench b = {.out = out,
 			  .with = with,
@@ -674,9 +680,9 @@ sl__command_rounds_run(struct sl__command_rounds *out,
 	memset(out, 0, sizeof(*out));
 	sl__rng_init(&out->coin, ~with->how->seed);
 	b.runner.control = (struct sl__runner_hooks){with->how->interrupt,
-						with->how->progress,
-						with->how->progress_ctx,
-						{.clock = with->clock}};
+						     with->how->progress,
+						     with->how->progress_ctx,
+						     {.clock = with->clock}};
 	sl__runner_start_budget(&b.runner, with->how->seed);
 	rc = reserve(&b, err);
 	if (!rc)

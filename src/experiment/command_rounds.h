@@ -19,9 +19,9 @@ enum sl__command_stage {
 };
 
 /*
- * Invariants: programs[i * SL__N_COMMAND_STAGES + part] runs that part of command i;
- * its file is NULL where the command has no such part.  The last program is
- * the shell with nothing to do.  Everything lives in the arena.
+ * Invariants: programs[i * SL__N_COMMAND_STAGES + part] runs that part of
+ * command i; its file is NULL where the command has no such part.  The last
+ * program is the shell with nothing to do.  Everything lives in the arena.
  */
 struct sl__command_table {
 	struct sl_command *commands; /* [n] deep copies, names filled in */
@@ -54,7 +54,7 @@ struct sl__command_samples {
 /* Invariants: a column and the arms are over the same rounds, whole ones. */
 struct sl__command_rounds {
 	struct sl__command_samples *columns; /* [commands] */
-	struct sl__arm_set arms;            /* ties by 'coin' */
+	struct sl__arm_set arms;             /* ties by 'coin' */
 	struct sl__rng coin;
 	size_t n_rounds;
 	struct sl_estimate shell_ns; /* n is 0 where no command needs one */
@@ -64,7 +64,8 @@ struct sl__command_rounds {
 };
 
 /* Runs a program of the table to its end, like sl__launcher_run(). */
-typedef enum sl_status sl__launch_function(size_t program, struct sl__run_result *out,
+typedef enum sl_status sl__launch_function(size_t program,
+					   struct sl__run_result *out,
 					   void *ctx, struct sl_error *err);
 
 struct sl__command_rounds_options {
@@ -89,8 +90,8 @@ struct sl__command_rounds_options {
  */
 enum sl_status
 sl__command_rounds_run(struct sl__command_rounds *out,
-			const struct sl__command_rounds_options *options,
-			struct sl__arena *arena,
-			struct sl_error *err) SL_CHECKED;
+		       const struct sl__command_rounds_options *options,
+		       struct sl__arena *arena,
+		       struct sl_error *err) SL_CHECKED;
 
 #endif

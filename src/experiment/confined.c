@@ -73,7 +73,7 @@ is_strict(void)
 	char word[16];
 
 	(void)sl__proc_read_file("/proc/sys/vm/overcommit_memory", word,
-			    sizeof(word));
+				 sizeof(word));
 	return *word == '2';
 }
 
@@ -173,8 +173,8 @@ plan_and_run(const struct sl__confined_options *options, double start,
 	     struct sl__confined_outcome *out, struct sl_error *err)
 {
 	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
-	struct sl__subject_model_options how = {.plan = &plan,
-					  .is_only_planned = options->is_dry};
+	struct sl__subject_model_options how = {
+		.plan = &plan, .is_only_planned = options->is_dry};
 	struct sl_plan_memory memory;
 	struct sl__subject_model subject;
 	enum sl_status rc;
@@ -224,8 +224,8 @@ static void
 serve(const struct sl__confined_options *options, int fd)
 {
 	struct sl__confined_outcome result = {.used_bytes = (double)NAN,
-				      .weights_bytes = (double)NAN,
-				      .block_bytes = (double)NAN};
+					      .weights_bytes = (double)NAN,
+					      .block_bytes = (double)NAN};
 	struct sl_error err = {0};
 	double start;
 
@@ -365,7 +365,8 @@ was_interrupted(int status)
 
 /* Hears the child out. */
 static enum sl_status
-listen_to(pid_t pid, int fd, struct sl__confined_outcome *out, struct sl_error *err)
+listen_to(pid_t pid, int fd, struct sl__confined_outcome *out,
+	  struct sl_error *err)
 {
 	char word = NOT_LIMITED;
 	int is_begun = receive(fd, &word, 1);
@@ -389,8 +390,9 @@ listen_to(pid_t pid, int fd, struct sl__confined_outcome *out, struct sl_error *
 }
 
 static enum sl_status
-try_apart(struct sl__confined_outcome *out, const struct sl__confined_options *options,
-	  const sigset_t *mask, struct sl_error *err)
+try_apart(struct sl__confined_outcome *out,
+	  const struct sl__confined_options *options, const sigset_t *mask,
+	  struct sl_error *err)
 {
 	pid_t parent = getpid(), pid;
 	int ends[2];

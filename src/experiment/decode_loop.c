@@ -56,7 +56,8 @@ context_of(const struct sl__loop_point *p)
 }
 
 static struct sl__loop_point *
-add_point(struct sl__decode_loop *loop, int64_t n_past, int64_t n_new, int64_t nth)
+add_point(struct sl__decode_loop *loop, int64_t n_past, int64_t n_new,
+	  int64_t nth)
 {
 	struct sl__loop_point *p = &loop->raw.points[loop->raw.n_points++];
 
@@ -87,8 +88,8 @@ add_prompt(struct sl__decode_loop *loop, int64_t prompt)
 
 /* Evenly from first to last, both included; one alone is the last. */
 static void
-add_tokens(struct sl__decode_loop *loop, int64_t prompt, int64_t first, int64_t last,
-	   size_t n)
+add_tokens(struct sl__decode_loop *loop, int64_t prompt, int64_t first,
+	   int64_t last, size_t n)
 {
 	size_t n_all = (size_t)(last - first + 1);
 
@@ -108,8 +109,8 @@ add_tokens(struct sl__decode_loop *loop, int64_t prompt, int64_t first, int64_t 
 }
 
 void
-sl__decode_loop_choose_points(struct sl__decode_loop *loop, int64_t prompt, int64_t n_tokens,
-		 size_t n_positions)
+sl__decode_loop_choose_points(struct sl__decode_loop *loop, int64_t prompt,
+			      int64_t n_tokens, size_t n_positions)
 {
 	loop->raw.n_points = loop->raw.n_further = 0;
 	if (n_positions > SL__LOOP_POINTS_MOST)
@@ -216,8 +217,9 @@ disturbance_of(struct sl__monitor *monitor)
 
 /* A plan for the sizes of a point. */
 static enum sl_status
-plan_point(struct measurer *m, struct sl__decode_loop *loop, struct sl__loop_point *p,
-	   struct sl_plan **plan, struct sl_error *err)
+plan_point(struct measurer *m, struct sl__decode_loop *loop,
+	   struct sl__loop_point *p, struct sl_plan **plan,
+	   struct sl_error *err)
 {
 	struct sl_plan_options how = m->how->plan;
 	struct sl_sizes sizes;
@@ -242,8 +244,9 @@ plan_point(struct measurer *m, struct sl__decode_loop *loop, struct sl__loop_poi
 }
 
 static enum sl_status
-run_point(struct measurer *m, struct sl__decode_loop *loop, struct sl__loop_point *p,
-	  struct sl_estimate *median, struct sl_error *err)
+run_point(struct measurer *m, struct sl__decode_loop *loop,
+	  struct sl__loop_point *p, struct sl_estimate *median,
+	  struct sl_error *err)
 {
 	struct sl_plan *plan;
 	enum sl_status rc = plan_point(m, loop, p, &plan, err);
@@ -254,7 +257,8 @@ run_point(struct measurer *m, struct sl__decode_loop *loop, struct sl__loop_poin
 	if (!rc)
 		rc = time_iterations(m, plan, p, median, err);
 	if (!rc && loop->decoder.has_cache)
-		rc = sl__decoder_keep_state(&loop->decoder, plan, context_of(p), err);
+		rc = sl__decoder_keep_state(&loop->decoder, plan, context_of(p),
+					    err);
 	sl_plan_free(plan);
 	return rc;
 }
@@ -262,8 +266,8 @@ run_point(struct measurer *m, struct sl__decode_loop *loop, struct sl__loop_poin
 /* Visit number 'nth' of a point: a new one, or one that is made again, of
  * which the quieter is kept. */
 static enum sl_status
-visit(struct measurer *m, struct sl__decode_loop *loop, struct sl__loop_point *p,
-      size_t nth, struct sl_error *err)
+visit(struct measurer *m, struct sl__decode_loop *loop,
+      struct sl__loop_point *p, size_t nth, struct sl_error *err)
 {
 	struct sl__monitor monitor;
 	struct sl_estimate median;
@@ -349,7 +353,8 @@ positions_for(const struct measurer *m, double visit_s)
 /* The longest pass, to see what a visit takes, and then how many there are
  * to be. */
 static enum sl_status
-begin_loop(struct measurer *m, struct sl__decode_loop *loop, struct sl_error *err)
+begin_loop(struct measurer *m, struct sl__decode_loop *loop,
+	   struct sl_error *err)
 {
 	const struct sl__decode_loop_options *how = m->how;
 	struct sl__loop_point first;
@@ -515,8 +520,10 @@ begin_loops(struct measurer *m, struct sl__arena *arena, struct sl_error *err)
 
 enum sl_status
 sl__decode_loops_measure(struct sl__decode_loop *loops, size_t n_loops,
-		  const struct sl__decode_loop_options *how, struct sl__arena *arena,
-		  struct sl__decode_loop_outcome *out, struct sl_error *err)
+			 const struct sl__decode_loop_options *how,
+			 struct sl__arena *arena,
+			 struct sl__decode_loop_outcome *out,
+			 struct sl_error *err)
 {
 	struct measurer m = {
 		.loops = loops, .n_loops = n_loops, .how = how, .out = out};

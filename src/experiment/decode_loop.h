@@ -31,8 +31,8 @@ struct sl__decode_loop_outcome {
 
 /* The passes that are to be measured: of those that yield a token at most
  * n_positions, evenly spread, the last among them. */
-void sl__decode_loop_choose_points(struct sl__decode_loop *loop, int64_t prompt, int64_t n_tokens,
-		      size_t n_positions);
+void sl__decode_loop_choose_points(struct sl__decode_loop *loop, int64_t prompt,
+				   int64_t n_tokens, size_t n_positions);
 
 /*
  * Measures all loops, whose decoders are open.  Each visit makes a plan for
@@ -46,13 +46,13 @@ void sl__decode_loop_choose_points(struct sl__decode_loop *loop, int64_t prompt,
  * decides is what others did, never the time that was measured.  Storage is
  * from 'arena'.
  */
-enum sl_status sl__decode_loops_measure(struct sl__decode_loop *loops, size_t n_loops,
-				 const struct sl__decode_loop_options *how,
-				 struct sl__arena *arena,
-				 struct sl__decode_loop_outcome *out,
-				 struct sl_error *err) SL_CHECKED;
+enum sl_status sl__decode_loops_measure(
+	struct sl__decode_loop *loops, size_t n_loops,
+	const struct sl__decode_loop_options *how, struct sl__arena *arena,
+	struct sl__decode_loop_outcome *out, struct sl_error *err) SL_CHECKED;
 
 /* What was measured of a loop, with what follows from its decoder. */
-const struct sl__decode_timings *sl__decode_loop_measurements(struct sl__decode_loop *loop);
+const struct sl__decode_timings *
+sl__decode_loop_measurements(struct sl__decode_loop *loop);
 
 #endif

@@ -87,7 +87,8 @@ find_role(struct sl__decoder *d, size_t i, struct sl_error *err)
 	in->role = role_by_name(v->name);
 	if (in->role == SL__DECODER_INPUT_MASK)
 		return v->declared.rank <= 2 ? SL_OK : fail_input(v, err);
-	if (!is_list(v) || (in->role == SL__DECODER_INPUT_TOKENS && i != d->tokens))
+	if (!is_list(v) ||
+	    (in->role == SL__DECODER_INPUT_TOKENS && i != d->tokens))
 		return fail_input(v, err);
 	return SL_OK;
 }
@@ -114,7 +115,8 @@ find_tokens(struct sl__decoder *d, struct sl_error *err)
 		d->seq_symbol = t->dims[t->rank - 1];
 	if (t->rank == 2 && sl__is_symbol(t->dims[0]))
 		d->batch_symbol = t->dims[0];
-	d->vocabulary = sl__gather_table_rows(d->graph, d->inputs[d->tokens].value);
+	d->vocabulary =
+		sl__gather_table_rows(d->graph, d->inputs[d->tokens].value);
 	return SL_OK;
 }
 
@@ -384,8 +386,8 @@ fill_state(const struct sl__decoder *d, size_t i, const struct sl_array *array,
 }
 
 enum sl_status
-sl__decoder_set_inputs(struct sl__decoder *d, struct sl_plan *plan, int64_t n_past,
-		 struct sl_error *err)
+sl__decoder_set_inputs(struct sl__decoder *d, struct sl_plan *plan,
+		       int64_t n_past, struct sl_error *err)
 {
 	for (size_t i = 0; i < d->n_inputs; i++) {
 		struct sl_array array;
@@ -404,8 +406,8 @@ sl__decoder_set_inputs(struct sl__decoder *d, struct sl_plan *plan, int64_t n_pa
 }
 
 enum sl_status
-sl__decoder_keep_state(struct sl__decoder *d, struct sl_plan *plan, int64_t context,
-		 struct sl_error *err)
+sl__decoder_keep_state(struct sl__decoder *d, struct sl_plan *plan,
+		       int64_t context, struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
 

@@ -72,13 +72,13 @@ enum sl_status sl__decoder_sizes(struct sl__decoder *decoder, int64_t n_past,
  * they hold n_past tokens, else made up: normal numbers.
  */
 enum sl_status sl__decoder_set_inputs(struct sl__decoder *decoder,
-				struct sl_plan *plan, int64_t n_past,
-				struct sl_error *err) SL_CHECKED;
+				      struct sl_plan *plan, int64_t n_past,
+				      struct sl_error *err) SL_CHECKED;
 
 /* Keeps the states that the last run handed back, of so many tokens. */
 enum sl_status sl__decoder_keep_state(struct sl__decoder *decoder,
-				struct sl_plan *plan, int64_t context,
-				struct sl_error *err) SL_CHECKED;
+				      struct sl_plan *plan, int64_t context,
+				      struct sl_error *err) SL_CHECKED;
 
 /* Bytes of the growing states that hold so many tokens, whole batch. */
 double sl__decoder_state_bytes(const struct sl__decoder *decoder,

@@ -112,8 +112,8 @@ weight_bytes(const struct sl_plan *plan)
 
 enum sl_status
 sl__variant_open_one_thread(struct sl__variant_plan *out,
-		   const struct sl__variant_options *how,
-		   struct sl__arena *arena, struct sl_error *err)
+			    const struct sl__variant_options *how,
+			    struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__subject_model_options subject = how->of->options;
 	struct sl_plan_options plan = how->of->how;
@@ -129,8 +129,8 @@ sl__variant_open_one_thread(struct sl__variant_plan *out,
 		plan.sizes = subject.plan ? subject.plan->sizes : NULL;
 		plan.n_threads = 1;
 		subject.plan = &plan;
-		rc = sl__subject_model_open(&out->subject, how->of->graph, &subject,
-				      err);
+		rc = sl__subject_model_open(&out->subject, how->of->graph,
+					    &subject, err);
 		out->plan = out->subject.plan;
 	}
 	if (!rc)
@@ -209,7 +209,8 @@ open_doubled(struct sl__variant_plan *out,
 	plan.flags |= SL__PLAN_HALF_BATCH_CHOICES;
 	plan.log = NULL;
 	subject.plan = &plan;
-	rc = sl__subject_model_open(&out->subject, how->of->graph, &subject, &why);
+	rc = sl__subject_model_open(&out->subject, how->of->graph, &subject,
+				    &why);
 	if (rc == SL_E_NOMEM)
 		return sl__fail_nomem(err);
 	out->plan = out->subject.plan;
@@ -222,8 +223,9 @@ open_doubled(struct sl__variant_plan *out,
 
 enum sl_status
 sl__variant_open_double_batch(struct sl__variant_plan *out,
-		    const struct sl__variant_options *how, double plan_ns,
-		    struct sl__arena *arena, struct sl_error *err)
+			      const struct sl__variant_options *how,
+			      double plan_ns, struct sl__arena *arena,
+			      struct sl_error *err)
 {
 	int64_t batch = batch_of(how->of);
 	enum sl_status rc = SL_OK;
@@ -494,7 +496,8 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 
 /* What the next round will take is the mean of those before. */
 static enum sl_status
-close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx,
+	    struct sl_error *err)
 {
 	struct sl__runner *r = &((struct diagnoser *)ctx)->runner;
 
@@ -637,14 +640,16 @@ open_variants(struct diagnoser *d, struct sl_error *err)
 					  .n = d->n_hot,
 					  .plan_s = d->how->time_s};
 	double plan_ns = d->subject->plan_ns;
-	enum sl_status rc = sl__variant_open_one_thread(&d->single, &how, d->arena, err);
+	enum sl_status rc =
+		sl__variant_open_one_thread(&d->single, &how, d->arena, err);
 
 	if (rc)
 		return rc;
 	d->out->no_alone = d->single.absent;
 	if (d->single.subject.plan)
 		plan_ns = fmin(plan_ns, d->single.subject.plan_ns);
-	rc = sl__variant_open_double_batch(&d->doubled, &how, plan_ns, d->arena, err);
+	rc = sl__variant_open_double_batch(&d->doubled, &how, plan_ns, d->arena,
+					   err);
 	d->out->no_doubled = d->doubled.absent;
 	return rc;
 }
@@ -668,7 +673,8 @@ try_hog(struct diagnoser *d, struct sl_error *err)
 	}
 	rc = sl__hog_start(d->how->background, 1, &why);
 	if (rc == SL_E_ABSENT) {
-		return sl__arena_copy_text(d->arena, &d->out->no_hog, why.text, err);
+		return sl__arena_copy_text(d->arena, &d->out->no_hog, why.text,
+					   err);
 	}
 	if (rc)
 		return sl__fail(err, rc, "%s", why.text);

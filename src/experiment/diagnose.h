@@ -35,18 +35,18 @@ struct sl__variant_options {
 };
 
 /* On one thread: the plan itself where that has one. */
-enum sl_status sl__variant_open_one_thread(struct sl__variant_plan *out,
-				  const struct sl__variant_options *how,
-				  struct sl__arena *arena,
-				  struct sl_error *err) SL_CHECKED;
+enum sl_status sl__variant_open_one_thread(
+	struct sl__variant_plan *out, const struct sl__variant_options *how,
+	struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
 
 /* For twice the batch, on as many threads.  Algorithms that were measured for
  * the batch are taken over; none is measured for it.  'plan_ns' is what the
  * last plan of the model took. */
-enum sl_status sl__variant_open_double_batch(struct sl__variant_plan *out,
-				   const struct sl__variant_options *how,
-				   double plan_ns, struct sl__arena *arena,
-				   struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__variant_open_double_batch(struct sl__variant_plan *out,
+			      const struct sl__variant_options *how,
+			      double plan_ns, struct sl__arena *arena,
+			      struct sl_error *err) SL_CHECKED;
 
 /* Runs a plan of its own once, or has the system give it its memory only,
  * which is what a first run spends most on that is long. */
@@ -58,12 +58,13 @@ void sl__variant_close(struct sl__variant_plan *variant);
 struct sl__diagnose_options {
 	const size_t *steps; /* of the plan, each once */
 	size_t n_steps;
-	struct sl__ceiling_probes *background; /* NULL: neither cold nor hogged */
-	uint64_t cache_bytes;              /* of the last level; 0: not known */
-	double hot_share; /* of the time, wanted; 0: not said */
-	double time_s;    /* budget; three rounds at least, two where
+	struct sl__ceiling_probes
+		*background;  /* NULL: neither cold nor hogged */
+	uint64_t cache_bytes; /* of the last level; 0: not known */
+	double hot_share;     /* of the time, wanted; 0: not said */
+	double time_s;        /* budget; three rounds at least, two where
 				      three take twice as long */
-	uint64_t seed;    /* of the order of passes in a round */
+	uint64_t seed;        /* of the order of passes in a round */
 	struct sl__runner_hooks control;
 };
 

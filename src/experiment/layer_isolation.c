@@ -77,8 +77,9 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 }
 
 enum sl_status
-sl__layer_isolation_measure(struct sl__layer_isolation_times *out, const struct sl__layer_isolation_options *what,
-	    struct sl__arena *arena, struct sl_error *err)
+sl__layer_isolation_measure(struct sl__layer_isolation_times *out,
+			    const struct sl__layer_isolation_options *what,
+			    struct sl__arena *arena, struct sl_error *err)
 {
 	struct isolator x = {.what = what, .out = out};
 	const struct sl__phase warming_up = {.n_arms = N_ARMS,

@@ -28,9 +28,10 @@ struct sl__layer_isolation_times {
  * by a coin.  The first two rounds do not count.  SL_E_INTERRUPTED when told
  * to stop before the third.
  */
-enum sl_status sl__layer_isolation_measure(struct sl__layer_isolation_times *out,
-			   const struct sl__layer_isolation_options *what,
-			   struct sl__arena *arena,
-			   struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__layer_isolation_measure(struct sl__layer_isolation_times *out,
+			    const struct sl__layer_isolation_options *what,
+			    struct sl__arena *arena,
+			    struct sl_error *err) SL_CHECKED;
 
 #endif

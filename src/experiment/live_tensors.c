@@ -404,9 +404,9 @@ add_tensor(struct tracker *t, const struct sl__tensor_lifetime *born,
 
 	if (out->n_tensors == out->cap_tensors) {
 		size_t cap = out->cap_tensors ? 2 * out->cap_tensors : 64;
-		struct sl__tensor_lifetime *more =
-			sl__arena_realloc_array(t->arena, out->tensors, out->n_tensors,
-					cap, sizeof(*more));
+		struct sl__tensor_lifetime *more = sl__arena_realloc_array(
+			t->arena, out->tensors, out->n_tensors, cap,
+			sizeof(*more));
 
 		if (!more)
 			return sl__fail_nomem(err);
@@ -418,14 +418,16 @@ add_tensor(struct tracker *t, const struct sl__tensor_lifetime *born,
 }
 
 static int
-crosses(const struct sl__tensor_lifetime *tensor, uintptr_t start, uint64_t n_bytes)
+crosses(const struct sl__tensor_lifetime *tensor, uintptr_t start,
+	uint64_t n_bytes)
 {
 	return start < tensor->start + tensor->n_bytes &&
 	       tensor->start < start + n_bytes;
 }
 
 static int
-holds(const struct sl__tensor_lifetime *tensor, uintptr_t start, uint64_t n_bytes)
+holds(const struct sl__tensor_lifetime *tensor, uintptr_t start,
+      uint64_t n_bytes)
 {
 	return start >= tensor->start &&
 	       start - tensor->start <= tensor->n_bytes &&
@@ -441,7 +443,8 @@ is_same(const struct sl__tensor_lifetime *tensor, const struct touch *touch)
 
 /* The tensor in which a stretch lies now; NULL: none has all of it. */
 static struct sl__tensor_lifetime *
-tensor_at(const struct sl__tensor_lifetimes *out, uintptr_t start, uint64_t n_bytes)
+tensor_at(const struct sl__tensor_lifetimes *out, uintptr_t start,
+	  uint64_t n_bytes)
 {
 	for (size_t i = out->n_tensors; i > 0; i--) {
 		struct sl__tensor_lifetime *tensor = &out->tensors[i - 1];
@@ -477,11 +480,12 @@ note_write(struct tracker *t, const struct touch *touch, size_t moment,
 	   struct sl_error *err)
 {
 	struct sl__tensor_lifetime born = {.start = (uintptr_t)touch->start,
-				   .n_bytes = touch->n_bytes,
-				   .buffer = touch->buffer,
-				   .born = moment,
-				   .last = moment};
-	struct sl__tensor_lifetime *in = tensor_at(t->out, born.start, born.n_bytes);
+					   .n_bytes = touch->n_bytes,
+					   .buffer = touch->buffer,
+					   .born = moment,
+					   .last = moment};
+	struct sl__tensor_lifetime *in =
+		tensor_at(t->out, born.start, born.n_bytes);
 
 	/* A part of what this step writes, or of what it changes in place. */
 	if (in && !is_same(in, touch) &&
@@ -500,12 +504,12 @@ note_room(struct tracker *t, const struct touch *touch, size_t moment,
 	  struct sl_error *err)
 {
 	struct sl__tensor_lifetime room = {.start = (uintptr_t)touch->start,
-				   .n_bytes = touch->n_bytes,
-				   .buffer = touch->buffer,
-				   .born = moment,
-				   .last = moment,
-				   .is_over = 1,
-				   .is_idle = 1};
+					   .n_bytes = touch->n_bytes,
+					   .buffer = touch->buffer,
+					   .born = moment,
+					   .last = moment,
+					   .is_over = 1,
+					   .is_idle = 1};
 
 	return add_tensor(t, &room, err);
 }
@@ -607,10 +611,10 @@ add_inputs(struct tracker *t, struct sl_error *err)
 	for (size_t i = 0; !rc && i < p->graph->blocks[0].n_inputs; i++) {
 		const struct sl__buffer *b = &p->buffers[p->inputs[i]];
 		struct sl__tensor_lifetime input = {.start = (uintptr_t)b->data,
-					    .n_bytes = b->n_bytes,
-					    .buffer = p->inputs[i],
-					    .last = SIZE_MAX,
-					    .is_input = 1};
+						    .n_bytes = b->n_bytes,
+						    .buffer = p->inputs[i],
+						    .last = SIZE_MAX,
+						    .is_input = 1};
 
 		if (b->n_bytes)
 			rc = add_tensor(t, &input, err);
@@ -644,7 +648,8 @@ drop_idle_room(struct sl__tensor_lifetimes *out)
 		struct sl__tensor_lifetime *room = &out->tensors[i];
 
 		for (size_t k = 0; room->is_idle && k < out->n_tensors; k++) {
-			const struct sl__tensor_lifetime *other = &out->tensors[k];
+			const struct sl__tensor_lifetime *other =
+				&out->tensors[k];
 
 			if (!other->is_idle &&
 			    sl__tensor_lifetime_includes(other, room->born) &&
@@ -660,8 +665,8 @@ add_up(struct sl__tensor_lifetimes *out)
 	for (size_t m = 0; m < out->n; m++) {
 		for (size_t i = 0; i < out->n_tensors; i++) {
 			if (sl__tensor_lifetime_includes(&out->tensors[i], m))
-				out->live_bytes[m] +=
-					sl__tensor_lifetime_bytes(&out->tensors[i]);
+				out->live_bytes[m] += sl__tensor_lifetime_bytes(
+					&out->tensors[i]);
 		}
 		if (out->live_bytes[m] > out->peak_bytes) {
 			out->peak_bytes = out->live_bytes[m];
@@ -701,8 +706,8 @@ monitor(struct tracker *t, struct sl_plan *plan, struct sl_error *err)
 
 enum sl_status
 sl__live_tensors_track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
-	  const struct sl__live_tensors_options *how, struct sl__arena *arena,
-	  struct sl_error *err)
+		       const struct sl__live_tensors_options *how,
+		       struct sl__arena *arena, struct sl_error *err)
 {
 	struct tracker t = {.out = out, .arena = arena, .how = how};
 	enum sl_status rc;
@@ -726,9 +731,10 @@ sl__live_tensors_track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
 }
 
 enum sl_status
-sl__live_tensors_track_or_absent(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
-		 const struct sl__live_tensors_options *how, struct sl__arena *arena,
-		 struct sl_error *err)
+sl__live_tensors_track_or_absent(struct sl__tensor_lifetimes *out,
+				 struct sl_plan *plan,
+				 const struct sl__live_tensors_options *how,
+				 struct sl__arena *arena, struct sl_error *err)
 {
 	enum sl_status rc = sl__live_tensors_track(out, plan, how, arena, err);
 

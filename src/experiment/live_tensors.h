@@ -19,16 +19,17 @@ struct sl__live_tensors_options {
  * step.  Storage is from 'arena', of which copies of the largest step's
  * operands are part.
  */
-enum sl_status sl__live_tensors_track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
-			 const struct sl__live_tensors_options *how,
-			 struct sl__arena *arena,
-			 struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__live_tensors_track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
+		       const struct sl__live_tensors_options *how,
+		       struct sl__arena *arena,
+		       struct sl_error *err) SL_CHECKED;
 
 /* Likewise, but what was interrupted, or has no memory for copies, is absent
  * and no failure. */
-enum sl_status sl__live_tensors_track_or_absent(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
-				const struct sl__live_tensors_options *how,
-				struct sl__arena *arena,
-				struct sl_error *err) SL_CHECKED;
+enum sl_status sl__live_tensors_track_or_absent(
+	struct sl__tensor_lifetimes *out, struct sl_plan *plan,
+	const struct sl__live_tensors_options *how, struct sl__arena *arena,
+	struct sl_error *err) SL_CHECKED;
 
 #endif

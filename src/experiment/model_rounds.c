@@ -352,7 +352,7 @@ count_round(struct director *d, const struct sl__finished_round *taken)
 
 int
 sl__arm_test_pair_is_consistent(const struct sl__arm_test *c, size_t pair,
-		       size_t n_placements)
+				size_t n_placements)
 {
 	size_t slower = c->n_slower[pair], faster = c->n_faster[pair];
 
@@ -506,7 +506,8 @@ is_settled(const struct director *d)
 }
 
 static enum sl_status
-close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx,
+	    struct sl_error *err)
 {
 	struct director *d = ctx;
 
@@ -708,8 +709,8 @@ open_test(struct director *d, size_t which, struct sl_error *err)
 					   .is_placed = d->out->is_placed};
 	double *storage = sl__arena_array(d->arena, SL_N_COMPARISON_BASES * cap,
 					  sizeof(*storage));
-	enum sl_status rc = sl__step_pairing_match(&c->pairing, &all[0].side,
-					   &all[which].side, d->arena, err);
+	enum sl_status rc = sl__step_pairing_match(
+		&c->pairing, &all[0].side, &all[which].side, d->arena, err);
 
 	if (rc)
 		return rc;

@@ -22,8 +22,8 @@ struct sl__model_arm;
  * called again.
  */
 typedef enum sl_status sl__replan_function(struct sl__model_arm *arms, size_t n,
-					  size_t *n_renewed, void *ctx,
-					  struct sl_error *err);
+					   size_t *n_renewed, void *ctx,
+					   struct sl_error *err);
 
 struct sl__model_rounds_options {
 	double time_s, margin, alpha; /* defaults filled in */
@@ -110,16 +110,17 @@ struct sl__slot_repeats {
  * passes where the fastest would be too short for the clock.  Times of a pass,
  * and of a reading of the clock, in nanoseconds.
  */
-struct sl__slot_repeats sl__slot_repeats_choose(double fastest_ns, double slowest_ns,
-					 double reading_ns);
+struct sl__slot_repeats sl__slot_repeats_choose(double fastest_ns,
+						double slowest_ns,
+						double reading_ns);
 
 /*
  * Where a plan's memory happens to lie moves its short layers by some percent.
  * A layer differs only if it does so in most placements, three of four at
  * least, and in none the other way.
  */
-int sl__arm_test_pair_is_consistent(const struct sl__arm_test *test, size_t pair,
-			   size_t n_placements);
+int sl__arm_test_pair_is_consistent(const struct sl__arm_test *test,
+				    size_t pair, size_t n_placements);
 
 /*
  * Runs the arms, which are the caller's, in rounds until every test is

@@ -129,14 +129,14 @@ struct sl__model_precision
 sl__model_precision(const struct sl_graph *graph)
 {
 	struct sl__model_precision model = {graph, is_quantized(graph),
-					  stores_halves(graph)};
+					    stores_halves(graph)};
 
 	return model;
 }
 
 struct sl__output_tolerance
-sl__output_tolerance_choose(const struct sl__model_precision *model, uint32_t output,
-		    double tolerance)
+sl__output_tolerance_choose(const struct sl__model_precision *model,
+			    uint32_t output, double tolerance)
 {
 	struct sl__output_tolerance how = {SL_CHECK_LARGEST, 1e-4, 0, 1};
 
@@ -173,7 +173,8 @@ static int
 step_on(struct pair_walk *w)
 {
 	w->i++;
-	return sl__strided_position_next(w->at, w->got->rank, w->got->dims, NULL, NULL, 0);
+	return sl__strided_position_next(w->at, w->got->rank, w->got->dims,
+					 NULL, NULL, 0);
 }
 
 static int
@@ -383,7 +384,8 @@ give_up(struct sl_run_output *out, const char *why)
 }
 
 static enum sl_status
-compare_tensors(struct sl_run_output *out, const struct sl__output_tolerance *how,
+compare_tensors(struct sl_run_output *out,
+		const struct sl__output_tolerance *how,
 		const struct sl__tensor *got, const struct sl__tensor *want,
 		struct sl__arena *arena, struct sl_error *err)
 {
@@ -433,7 +435,7 @@ compare_items(struct sl_run_output *out, const struct sl__output_tolerance *how,
 		enum sl_status rc;
 
 		rc = sl__output_compare(&item, how, &got->items[i],
-				      &want->items[i], arena, err);
+					&want->items[i], arena, err);
 		if (!rc && item.why) {
 			item.why = sl__arena_format(arena, "item %zu: %s", i,
 						    item.why);
@@ -448,10 +450,11 @@ compare_items(struct sl_run_output *out, const struct sl__output_tolerance *how,
 }
 
 enum sl_status
-sl__output_compare(struct sl_run_output *out, const struct sl__output_tolerance *how,
-		 const struct sl__runtime_value *got,
-		 const struct sl__runtime_value *want, struct sl__arena *arena,
-		 struct sl_error *err)
+sl__output_compare(struct sl_run_output *out,
+		   const struct sl__output_tolerance *how,
+		   const struct sl__runtime_value *got,
+		   const struct sl__runtime_value *want,
+		   struct sl__arena *arena, struct sl_error *err)
 {
 	const char *why;
 

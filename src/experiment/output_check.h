@@ -34,8 +34,8 @@ struct sl__model_precision {
 };
 struct sl__model_precision sl__model_precision(const struct sl_graph *graph);
 struct sl__output_tolerance
-sl__output_tolerance_choose(const struct sl__model_precision *model, uint32_t output,
-		    double tolerance);
+sl__output_tolerance_choose(const struct sl__model_precision *model,
+			    uint32_t output, double tolerance);
 
 /*
  * Compares; fills rule, error, limit, largest_error, worst, is_ok and why of
@@ -45,10 +45,10 @@ sl__output_tolerance_choose(const struct sl__model_precision *model, uint32_t ou
  * lives in the arena.
  */
 enum sl_status sl__output_compare(struct sl_run_output *out,
-				const struct sl__output_tolerance *how,
-				const struct sl__runtime_value *got,
-				const struct sl__runtime_value *want,
-				struct sl__arena *arena,
-				struct sl_error *err) SL_CHECKED;
+				  const struct sl__output_tolerance *how,
+				  const struct sl__runtime_value *got,
+				  const struct sl__runtime_value *want,
+				  struct sl__arena *arena,
+				  struct sl_error *err) SL_CHECKED;
 
 #endif

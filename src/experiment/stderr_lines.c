@@ -29,7 +29,8 @@ first_line(const char *tail, size_t n)
 }
 
 void
-sl__stderr_last_lines(char out[SL__STDERR_BYTES], const char tail[SL__STDERR_BYTES])
+sl__stderr_last_lines(char out[SL__STDERR_BYTES],
+		      const char tail[SL__STDERR_BYTES])
 {
 	size_t n = strlen(tail);
 	char *line = out;

@@ -15,6 +15,6 @@ enum { SL__STDERR_BYTES = 256, SL__STDERR_LINES = 4 };
  * a part of one and is left out, unless it is the only one.
  */
 void sl__stderr_last_lines(char out[SL__STDERR_BYTES],
-		      const char tail[SL__STDERR_BYTES]);
+			   const char tail[SL__STDERR_BYTES]);
 
 #endif

@@ -89,7 +89,7 @@ add_up(struct counter *c, size_t slot, struct sl_error *err)
 
 		for (int e = 0; !rc && e < SL_N_EVENTS; e++)
 			rc = sl__counter_tally_add(&tallies[e], &r->before[e],
-					     &r->now[e], err);
+						   &r->now[e], err);
 	}
 	c->n_calls[slot]++;
 	return rc;
@@ -294,9 +294,10 @@ count(struct counter *c, struct sl__arena *arena, struct sl__arena *scratch,
 }
 
 enum sl_status
-sl__step_counters_measure(struct sl__step_counts *out, struct sl__subject_model *subject,
-		const struct sl__step_counters_options *how, struct sl__arena *arena,
-		struct sl_error *err)
+sl__step_counters_measure(struct sl__step_counts *out,
+			  struct sl__subject_model *subject,
+			  const struct sl__step_counters_options *how,
+			  struct sl__arena *arena, struct sl_error *err)
 {
 	struct counter c = {.how = how,
 			    .out = out,

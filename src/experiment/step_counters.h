@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step_counters.h - steps of a plan with the CPU's counters read around them. */
+/* step_counters.h - steps of a plan with the CPU's counters read around them.
+ */
 #ifndef SL_STEP_COUNTERS_H
 #define SL_STEP_COUNTERS_H
 
@@ -26,11 +27,10 @@ struct sl__step_counters_options {
  * as a pass does, and where a counter that was open cannot be read.  The
  * result is from 'arena'.
  */
-enum sl_status sl__step_counters_measure(struct sl__step_counts *out,
-			       struct sl__subject_model *subject,
-			       const struct sl__step_counters_options *options,
-			       struct sl__arena *arena,
-			       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__step_counters_measure(
+	struct sl__step_counts *out, struct sl__subject_model *subject,
+	const struct sl__step_counters_options *options,
+	struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
 
 /* All events absent for one reason, which lasts as long as the program. */
 void sl__step_counters_set_absent(struct sl__step_counts *out, const char *why);

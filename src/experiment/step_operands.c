@@ -21,8 +21,9 @@ movable_bytes(const struct sl__program *p, const struct sl__step *s, uint32_t k)
 {
 	const struct sl__buffer *b = &p->buffers[s->operands[k]];
 
-	return p->buffers[b->base].category == SL__CATEGORY_CONSTANT ? 0
-								 : b->n_bytes;
+	return p->buffers[b->base].category == SL__CATEGORY_CONSTANT
+		       ? 0
+		       : b->n_bytes;
 }
 
 uint64_t
@@ -106,7 +107,7 @@ flush_part(int rank, int n, void *ctx)
 		sl__parallel_range((int64_t)n_bytes, rank, n, &first, &end);
 		if (end > first && o->step->at[k])
 			(void)sl__flush_cache_lines(o->step->at[k] + first,
-					(size_t)(end - first));
+						    (size_t)(end - first));
 	}
 }
 

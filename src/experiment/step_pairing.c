@@ -117,8 +117,8 @@ add_covers(struct joiner *j, const struct sl_graph *graph,
 }
 
 static enum sl_status
-add_side(struct joiner *j, const struct sl__step_pairing_side *side, size_t base,
-	 struct sl_error *err)
+add_side(struct joiner *j, const struct sl__step_pairing_side *side,
+	 size_t base, struct sl_error *err)
 {
 	struct sl__map seen;
 	struct sl_step step;
@@ -151,7 +151,8 @@ add_side(struct joiner *j, const struct sl__step_pairing_side *side, size_t base
 /* Sets as pairs; roots are first steps, so that a pair is there before any
  * step that is not its first. */
 static enum sl_status
-number_pairs(struct joiner *j, struct sl__step_pairing *out, struct sl_error *err)
+number_pairs(struct joiner *j, struct sl__step_pairing *out,
+	     struct sl_error *err)
 {
 	size_t n = j->n_a + j->n_b;
 	size_t *pair_of = sl__arena_array(j->arena, n, sizeof(*pair_of));
@@ -182,7 +183,8 @@ number_pairs(struct joiner *j, struct sl__step_pairing *out, struct sl_error *er
 }
 
 static void
-compare_kernels(struct sl__step_pairing *out, const struct sl__step_pairing_side *a,
+compare_kernels(struct sl__step_pairing *out,
+		const struct sl__step_pairing_side *a,
 		const struct sl__step_pairing_side *b)
 {
 	for (size_t i = 0; i < out->n; i++) {
@@ -201,9 +203,10 @@ compare_kernels(struct sl__step_pairing *out, const struct sl__step_pairing_side
 }
 
 enum sl_status
-sl__step_pairing_match(struct sl__step_pairing *out, const struct sl__step_pairing_side *a,
-	       const struct sl__step_pairing_side *b, struct sl__arena *arena,
-	       struct sl_error *err)
+sl__step_pairing_match(struct sl__step_pairing *out,
+		       const struct sl__step_pairing_side *a,
+		       const struct sl__step_pairing_side *b,
+		       struct sl__arena *arena, struct sl_error *err)
 {
 	struct joiner j = {.arena = arena,
 			   .n_a = sl_plan_n_steps(a->plan),
@@ -299,7 +302,7 @@ is_kept(const struct sl_plan_options *how)
 
 void
 sl__shared_tuning_cache_use(struct sl__shared_tuning_cache *choices,
-		     struct sl_plan_options *how)
+			    struct sl_plan_options *how)
 {
 	if (is_kept(how) || !choices->folder[0])
 		return;

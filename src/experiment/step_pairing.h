@@ -39,10 +39,10 @@ struct sl__step_pairing {
 
 /* Storage is from 'arena'. */
 enum sl_status sl__step_pairing_match(struct sl__step_pairing *out,
-			      const struct sl__step_pairing_side *a,
-			      const struct sl__step_pairing_side *b,
-			      struct sl__arena *arena,
-			      struct sl_error *err) SL_CHECKED;
+				      const struct sl__step_pairing_side *a,
+				      const struct sl__step_pairing_side *b,
+				      struct sl__arena *arena,
+				      struct sl_error *err) SL_CHECKED;
 
 /* Whether two plans have the same steps in the same order, on the same
  * kernels. */
@@ -62,9 +62,10 @@ void sl__shared_tuning_cache_close(struct sl__shared_tuning_cache *choices);
 
 /* Says in 'how' where choices are kept; 'choices' must outlive the plan. */
 void sl__shared_tuning_cache_use(struct sl__shared_tuning_cache *choices,
-			  struct sl_plan_options *how);
+				 struct sl_plan_options *how);
 
 /* Whether two plans ought to run the same algorithms. */
-int sl__plans_have_same_settings(const struct sl_plan *a, const struct sl_plan *b);
+int sl__plans_have_same_settings(const struct sl_plan *a,
+				 const struct sl_plan *b);
 
 #endif

@@ -25,14 +25,14 @@ count_copies(struct sl__subject_model *s, const char *input, int64_t size,
 	int64_t n = size > 0 ? s->batch / size : 0;
 
 	if (n < 1 || s->batch % size || (s->n_copies && s->n_copies != n))
-		return sl__error_set_hint(err,
-				sl__fail(err, SL_E_DATA,
-					 "batch %lld: what the files hold can "
-					 "only be repeated, and input '%.200s' "
-					 "has %lld",
-					 (long long)s->batch, input,
-					 (long long)size),
-				SL_HINT_SIZE);
+		return sl__error_set_hint(
+			err,
+			sl__fail(err, SL_E_DATA,
+				 "batch %lld: what the files hold can "
+				 "only be repeated, and input '%.200s' "
+				 "has %lld",
+				 (long long)s->batch, input, (long long)size),
+			SL_HINT_SIZE);
 	s->n_copies = n;
 	return SL_OK;
 }
@@ -105,12 +105,13 @@ shape_of(struct sl__subject_model *s, size_t i, struct sl_input_shape *out,
 /* Shapes of all inputs that have a file in the folder, besides those that
  * are said. */
 static enum sl_status
-take_shapes(struct sl__subject_model *s, struct sl_sizes *sizes, struct sl_error *err)
+take_shapes(struct sl__subject_model *s, struct sl_sizes *sizes,
+	    struct sl_error *err)
 {
 	size_t n = sizes->n_shapes;
 	struct sl_input_shape *shapes =
-		sl__arena_realloc_array(&s->scratch, sizes->shapes, n, n + s->inputs->n,
-				sizeof(*shapes));
+		sl__arena_realloc_array(&s->scratch, sizes->shapes, n,
+					n + s->inputs->n, sizeof(*shapes));
 	enum sl_status rc = SL_OK;
 
 	if (!shapes)
@@ -135,18 +136,20 @@ take_shapes(struct sl__subject_model *s, struct sl_sizes *sizes, struct sl_error
 
 /* The shape of an input's own file, besides the shapes that are said. */
 static enum sl_status
-add_shape_of_file(struct sl__subject_model *s, const struct sl_input_file *input,
-		  struct sl_input_shape *out, struct sl_error *err)
+add_shape_of_file(struct sl__subject_model *s,
+		  const struct sl_input_file *input, struct sl_input_shape *out,
+		  struct sl_error *err)
 {
 	struct sl__file_mapping file = {0};
 	struct sl__tensor t;
 	int64_t *dims = NULL;
 	enum sl_status rc;
 
-	rc = sl__plan_read_tensor_file(&t, &file, &s->scratch, input->path, err);
+	rc = sl__plan_read_tensor_file(&t, &file, &s->scratch, input->path,
+				       err);
 	if (!rc) {
-		dims = sl__arena_realloc_array(&s->scratch, t.dims, t.rank, t.rank,
-				       sizeof(*dims));
+		dims = sl__arena_realloc_array(&s->scratch, t.dims, t.rank,
+					       t.rank, sizeof(*dims));
 		if (!dims)
 			rc = sl__fail_nomem(err);
 		out->input = input->input;
@@ -162,9 +165,9 @@ take_file_shapes(struct sl__subject_model *s, struct sl_sizes *sizes,
 		 struct sl_error *err)
 {
 	size_t n = sizes->n_shapes;
-	struct sl_input_shape *shapes =
-		sl__arena_realloc_array(&s->scratch, sizes->shapes, n,
-				n + s->options.n_inputs, sizeof(*shapes));
+	struct sl_input_shape *shapes = sl__arena_realloc_array(
+		&s->scratch, sizes->shapes, n, n + s->options.n_inputs,
+		sizeof(*shapes));
 	enum sl_status rc = SL_OK;
 
 	if (!shapes)
@@ -183,7 +186,8 @@ take_file_shapes(struct sl__subject_model *s, struct sl_sizes *sizes,
 
 /* The folder, in which inputs that have a file of their own need none. */
 static enum sl_status
-open_folder(struct sl__subject_model *s, const char *folder, struct sl_error *err)
+open_folder(struct sl__subject_model *s, const char *folder,
+	    struct sl_error *err)
 {
 	unsigned char *is_left_out =
 		sl__arena_alloc(&s->scratch, s->graph->blocks[0].n_inputs + 1);
@@ -198,13 +202,14 @@ open_folder(struct sl__subject_model *s, const char *folder, struct sl_error *er
 			is_left_out[i] |=
 				!strcmp(s->options.inputs[k].input, name);
 	}
-	return sl__input_files_open_except(&s->inputs, s->graph, folder, is_left_out,
-				   s->how.allocator, err);
+	return sl__input_files_open_except(&s->inputs, s->graph, folder,
+					   is_left_out, s->how.allocator, err);
 }
 
 /* The sizes that files give, besides those that are said. */
 static enum sl_status
-find_sizes(struct sl__subject_model *s, struct sl_sizes *sizes, struct sl_error *err)
+find_sizes(struct sl__subject_model *s, struct sl_sizes *sizes,
+	   struct sl_error *err)
 {
 	const char *folder = s->options.folder;
 	enum sl_status rc = SL_OK;
@@ -230,7 +235,7 @@ repeat(const struct sl__subject_model *s, const struct sl__tensor *t,
 	int more;
 
 	rc = sl__runtime_value_alloc_tensor(out, t->dtype, t->rank, dims,
-				      s->how.allocator, err);
+					    s->how.allocator, err);
 	if (rc)
 		return rc;
 	(void)sl__row_major_strides(strides, t->rank, t->dims);
@@ -242,7 +247,8 @@ repeat(const struct sl__subject_model *s, const struct sl__tensor *t,
 			from += at[d] % t->dims[d] * strides[d];
 		memcpy(out->bytes + i++ * width,
 		       t->bytes + (uint64_t)from * width, width);
-		more = sl__strided_position_next(at, t->rank, dims, NULL, NULL, 0);
+		more = sl__strided_position_next(at, t->rank, dims, NULL, NULL,
+						 0);
 	}
 	return SL_OK;
 }
@@ -323,9 +329,10 @@ take_options(struct sl__subject_model *s)
 }
 
 enum sl_status
-sl__subject_model_open(struct sl__subject_model *out, const struct sl_graph *graph,
-		 const struct sl__subject_model_options *options,
-		 struct sl_error *err)
+sl__subject_model_open(struct sl__subject_model *out,
+		       const struct sl_graph *graph,
+		       const struct sl__subject_model_options *options,
+		       struct sl_error *err)
 {
 	enum sl_status rc;
 

@@ -30,9 +30,9 @@ struct sl__subject_model {
 	const struct sl_graph *graph;
 	struct sl__subject_model_options options;
 	struct sl__arena scratch;
-	struct sl__input_files *inputs;  /* of the folder, or NULL */
-	struct sl_plan_options how; /* of the plan */
-	struct sl_sizes sizes;      /* of the plan, what files say included */
+	struct sl__input_files *inputs; /* of the folder, or NULL */
+	struct sl_plan_options how;     /* of the plan */
+	struct sl_sizes sizes; /* of the plan, what files say included */
 	struct sl_plan *plan;
 	int64_t batch;    /* to which the folder is repeated; 0 */
 	int64_t n_copies; /* of what it holds, then */
@@ -41,10 +41,11 @@ struct sl__subject_model {
 };
 
 /* A subject that failed to open is closed too. */
-enum sl_status sl__subject_model_open(struct sl__subject_model *out,
-				const struct sl_graph *graph,
-				const struct sl__subject_model_options *options,
-				struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__subject_model_open(struct sl__subject_model *out,
+		       const struct sl_graph *graph,
+		       const struct sl__subject_model_options *options,
+		       struct sl_error *err) SL_CHECKED;
 void sl__subject_model_close(struct sl__subject_model *subject);
 
 #endif

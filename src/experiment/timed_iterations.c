@@ -43,7 +43,8 @@ sample_ns(int n_threads)
 	uint64_t start = sl__ticks();
 
 	for (int k = 0; k < CALLS; k++)
-		sl__parallel_run(n_threads, do_nothing, (void *)(uintptr_t)&sink);
+		sl__parallel_run(n_threads, do_nothing,
+				 (void *)(uintptr_t)&sink);
 	return (double)(sl__ticks() - start) / ticks_per_ns / CALLS;
 }
 
@@ -399,13 +400,15 @@ finish_slot(struct sl__slot *slot, void *ctx)
 		return;
 	t->is_bare_hit = slot->is_disturbed;
 	slot->is_disturbed = 0;
-	t->cpu_ns = sl__monitor_slot_cpu_ns(&t->monitor, &slot->before, &slot->after,
-				       1, t->out->reading_ns) /
+	t->cpu_ns = sl__monitor_slot_cpu_ns(&t->monitor, &slot->before,
+					    &slot->after, 1,
+					    t->out->reading_ns) /
 		    (double)t->out->calls_per_sample;
 }
 
 static enum sl_status
-close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx,
+	    struct sl_error *err)
 {
 	struct taker *t = ctx;
 	struct sl__timed_iterations *out = t->out;
@@ -518,14 +521,16 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__timed_iterations *out = t->out;
 	size_t n = out->n_steps;
-	int failed = sl__event_buffer_reserve(&t->events, n, arena) |
-		     sl__event_buffer_reserve(&t->sparse, n, arena) |
-		     sl__kept_iterations_init(&out->kept, n, t->how->n_slowest, arena) |
-		     sl__calm_pairs_init(&out->mark, SL__ITERATIONS_KEPT, arena) |
-		     sl__thinned_init(&out->bare, SL__ITERATIONS_KEPT, arena) |
-		     sl__thinned_init(&out->hit, SL__ITERATIONS_KEPT, arena) |
-		     sl__calm_pairs_init(&out->extra, SL__ITERATIONS_KEPT, arena) |
-		     sl__thinned_init(&out->cpu, SL__ITERATIONS_KEPT, arena);
+	int failed =
+		sl__event_buffer_reserve(&t->events, n, arena) |
+		sl__event_buffer_reserve(&t->sparse, n, arena) |
+		sl__kept_iterations_init(&out->kept, n, t->how->n_slowest,
+					 arena) |
+		sl__calm_pairs_init(&out->mark, SL__ITERATIONS_KEPT, arena) |
+		sl__thinned_init(&out->bare, SL__ITERATIONS_KEPT, arena) |
+		sl__thinned_init(&out->hit, SL__ITERATIONS_KEPT, arena) |
+		sl__calm_pairs_init(&out->extra, SL__ITERATIONS_KEPT, arena) |
+		sl__thinned_init(&out->cpu, SL__ITERATIONS_KEPT, arena);
 
 	t->events.clock = t->sparse.clock = t->ticker.clock;
 	t->sparse.is_sparse = 1;
@@ -533,7 +538,8 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 	out->step_min_ns = sl__arena_array(arena, n, sizeof(double));
 	out->step_max_ns = sl__arena_array(arena, n, sizeof(double));
 	out->n_calls = sl__arena_array(arena, n, sizeof(uint64_t));
-	out->rows = sl__arena_array(arena, n, SL__ITERATIONS_ROWS * sizeof(float));
+	out->rows =
+		sl__arena_array(arena, n, SL__ITERATIONS_ROWS * sizeof(float));
 	t->stretch.step_ns = sl__arena_array(arena, n, sizeof(double));
 	t->stretch.n_calls = sl__arena_array(arena, n, sizeof(uint64_t));
 	t->sorted = sl__arena_array(arena, SL__ITERATIONS_KEPT, sizeof(double));
@@ -548,10 +554,9 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 }
 
 enum sl_status
-sl__timed_iterations_run(struct sl__timed_iterations *out,
-			  struct sl_plan *plan,
-			  const struct sl__timed_iterations_options *how,
-			  struct sl__arena *arena, struct sl_error *err)
+sl__timed_iterations_run(struct sl__timed_iterations *out, struct sl_plan *plan,
+			 const struct sl__timed_iterations_options *how,
+			 struct sl__arena *arena, struct sl_error *err)
 {
 	struct taker t = {.out = out, .plan = plan, .how = how};
 	enum sl_status rc;

@@ -17,8 +17,8 @@ struct sl__timed_iterations_options {
 	double time_s;           /* budget; above 0 */
 	double precision;        /* of the median of bare passes */
 	size_t n_warmup, n_runs; /* fixed numbers of rounds; 0: detected */
-	size_t n_slowest;        /* timelines kept, at most SL__ITERATIONS_SLOW */
-	uint64_t seed;           /* of the order in a round */
+	size_t n_slowest; /* timelines kept, at most SL__ITERATIONS_SLOW */
+	uint64_t seed;    /* of the order in a round */
 	struct sl__runner_hooks control;
 };
 
@@ -30,9 +30,10 @@ struct sl__timed_iterations_options {
  * first round and of a size that does not depend on how many there are.
  * SL_E_INTERRUPTED before the first round.
  */
-enum sl_status sl__timed_iterations_run(
-	struct sl__timed_iterations *out, struct sl_plan *plan,
-	const struct sl__timed_iterations_options *options,
-	struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__timed_iterations_run(struct sl__timed_iterations *out, struct sl_plan *plan,
+			 const struct sl__timed_iterations_options *options,
+			 struct sl__arena *arena,
+			 struct sl_error *err) SL_CHECKED;
 
 #endif

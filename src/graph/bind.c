@@ -508,8 +508,8 @@ settle_input(struct binder *b, size_t i, const struct sl__tensor *content)
 	enum sl_status rc = SL_OK;
 
 	if (type->rank < 0 || input->declared.kind != SL__TYPE_TENSOR)
-		rc = sl__shapes_substitute_bound(b->shapes, type, &input->declared,
-				       b->err);
+		rc = sl__shapes_substitute_bound(b->shapes, type,
+						 &input->declared, b->err);
 	else
 		type->dtype = input->declared.dtype;
 	if (!rc && !sl__type_size_fits_63_bits(type))
@@ -539,7 +539,8 @@ sl__shapes_bind(struct sl__shapes *shapes,
 		rc = bind_shapes(&b, sizes);
 	if (!rc)
 		rc = bind_dims(&b, sizes);
-	if (!rc && (options->free_sizes == SL__UNBOUND_REFUSE || options->sizes))
+	if (!rc &&
+	    (options->free_sizes == SL__UNBOUND_REFUSE || options->sizes))
 		rc = bind_roles(&b, sizes);
 	/* All of these begin with what was said. */
 	if (rc == SL_E_DATA && err && err->hint == SL_HINT_NONE)

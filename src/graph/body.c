@@ -102,7 +102,8 @@ times(uint64_t a, uint64_t b)
 }
 
 void
-sl__body_multiply_calls(struct sl__shapes *shapes, uint32_t id, uint64_t n_calls)
+sl__body_multiply_calls(struct sl__shapes *shapes, uint32_t id,
+			uint64_t n_calls)
 {
 	const struct sl__block *block = &shapes->graph->blocks[id];
 
@@ -129,8 +130,9 @@ merge_dims(struct sl__shapes *shapes, struct sl__type *out,
 	if (!dims)
 		return sl__fail_nomem(err);
 	for (int i = 0; i < a->rank; i++)
-		dims[i] = a->dims[i] == b->dims[i] ? a->dims[i]
-						   : sl__size_new_unknown(shapes);
+		dims[i] = a->dims[i] == b->dims[i]
+				  ? a->dims[i]
+				  : sl__size_new_unknown(shapes);
 	out->rank = a->rank;
 	out->dims = dims;
 	return SL_OK;
@@ -252,7 +254,8 @@ forget(struct sl__shapes *shapes, struct sl__type *type, int pass,
 
 int
 sl__body_carries_unchanged(const struct sl__shapes *shapes,
-	       const struct sl__loop_carried_values *carried, size_t i)
+			   const struct sl__loop_carried_values *carried,
+			   size_t i)
 {
 	const struct sl_graph *graph = shapes->graph;
 	const struct sl__block *block = &graph->blocks[carried->block];
@@ -298,15 +301,15 @@ infer_once(struct sl__shapes *shapes, const struct sl__loop_carried_values *c,
 
 /* Makes unknown what changes from run to run; *is_stable: nothing did. */
 static enum sl_status
-widen(struct sl__shapes *shapes, struct sl__loop_carried_values *c, int *is_stable,
-      struct sl_error *err)
+widen(struct sl__shapes *shapes, struct sl__loop_carried_values *c,
+      int *is_stable, struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
 
 	*is_stable = 1;
 	for (size_t i = 0; !rc && i < c->n; i++) {
-		uint32_t next =
-			sl__body_output_value(shapes, c->block, c->first_out + i);
+		uint32_t next = sl__body_output_value(shapes, c->block,
+						      c->first_out + i);
 
 		if (covers(shapes, &c->types[i], &shapes->types[next]))
 			continue;

@@ -28,7 +28,7 @@ void sl__body_clear_inferred(struct sl__shapes *shapes, uint32_t block);
  * inside it.
  */
 void sl__body_multiply_calls(struct sl__shapes *shapes, uint32_t block,
-		    uint64_t n_calls);
+			     uint64_t n_calls);
 
 /*
  * The type of a value that comes from either of two places: what they share.
@@ -47,10 +47,11 @@ enum sl_status sl__type_merge(struct sl__shapes *shapes, struct sl__type *out,
 struct sl__loop_carried_values {
 	uint32_t block;
 	size_t first_in, first_out, n;
-	struct sl__type *types;         /* before the first run; afterwards in
+	struct sl__type *types; /* before the first run; afterwards in
 					   every run */
-	const struct sl__known_contents **known; /* contents before the first run */
-	int runs_once;                  /* then contents stay known */
+	const struct sl__known_contents *
+		*known; /* contents before the first run */
+	int runs_once;  /* then contents stay known */
 };
 
 /*
@@ -63,10 +64,11 @@ enum sl_status sl__body_infer(struct sl__shapes *shapes,
 
 /* Whether the body hands carried value i on as it is. */
 int sl__body_carries_unchanged(const struct sl__shapes *shapes,
-		   const struct sl__loop_carried_values *carried, size_t i);
+			       const struct sl__loop_carried_values *carried,
+			       size_t i);
 
 /* Where a body's output k is, and what it is. */
 uint32_t sl__body_output_value(const struct sl__shapes *shapes, uint32_t block,
-			 size_t k);
+			       size_t k);
 
 #endif

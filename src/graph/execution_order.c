@@ -24,7 +24,8 @@ sl__node_body_by_index(const struct sl_graph *graph, uint32_t node, size_t i)
 }
 
 static void
-add_step(struct sl__execution_order *s, uint32_t node, enum sl__node_visit_kind kind)
+add_step(struct sl__execution_order *s, uint32_t node,
+	 enum sl__node_visit_kind kind)
 {
 	s->rows[s->n].node = node;
 	s->rows[s->n++].kind = kind;
@@ -50,13 +51,15 @@ add_block(struct sl__execution_order *s, uint32_t block_id)
 			has_body = 1;
 			add_block(s, body);
 		}
-		add_step(s, id, has_body ? SL__NODE_VISIT_LEAVE : SL__NODE_VISIT_RUN);
+		add_step(s, id,
+			 has_body ? SL__NODE_VISIT_LEAVE : SL__NODE_VISIT_RUN);
 	}
 }
 
 enum sl_status
-sl__execution_order_find(struct sl__execution_order *out, const struct sl_graph *graph,
-	     struct sl__arena *arena, struct sl_error *err)
+sl__execution_order_find(struct sl__execution_order *out,
+			 const struct sl_graph *graph, struct sl__arena *arena,
+			 struct sl_error *err)
 {
 	out->graph = graph;
 	out->n = 0;
@@ -124,7 +127,7 @@ sl__body_feedback_input(const struct sl_graph *graph, uint32_t block, size_t k)
 
 enum sl_status
 sl__value_users_find(struct sl__value_users *out, const struct sl_graph *graph,
-	     struct sl__arena *arena, struct sl_error *err)
+		     struct sl__arena *arena, struct sl_error *err)
 {
 	size_t n_uses = 0, n = graph->n_values;
 

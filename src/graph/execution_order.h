@@ -9,7 +9,11 @@
  * A node with bodies (If, Loop, Scan) is two visits, with the nodes of its
  * bodies between them, branches one after the other; any other node is one.
  */
-enum sl__node_visit_kind { SL__NODE_VISIT_RUN = 0, SL__NODE_VISIT_ENTER, SL__NODE_VISIT_LEAVE };
+enum sl__node_visit_kind {
+	SL__NODE_VISIT_RUN = 0,
+	SL__NODE_VISIT_ENTER,
+	SL__NODE_VISIT_LEAVE
+};
 
 struct sl__node_visit {
 	uint32_t node;
@@ -23,9 +27,10 @@ struct sl__execution_order {
 	size_t n;
 };
 
-enum sl_status sl__execution_order_find(struct sl__execution_order *out, const struct sl_graph *graph,
-			    struct sl__arena *arena,
-			    struct sl_error *err) SL_CHECKED;
+enum sl_status sl__execution_order_find(struct sl__execution_order *out,
+					const struct sl_graph *graph,
+					struct sl__arena *arena,
+					struct sl_error *err) SL_CHECKED;
 
 /*
  * How values pass into and out of a body: the owner's input that the body's
@@ -34,12 +39,15 @@ enum sl_status sl__execution_order_find(struct sl__execution_order *out, const s
  * there is none.
  */
 uint32_t sl__body_owner_input(const struct sl_graph *graph, uint32_t block,
-			 size_t i);
-uint32_t sl__body_owner_output(const struct sl_graph *graph, uint32_t block, size_t k);
-uint32_t sl__body_feedback_input(const struct sl_graph *graph, uint32_t block, size_t k);
+			      size_t i);
+uint32_t sl__body_owner_output(const struct sl_graph *graph, uint32_t block,
+			       size_t k);
+uint32_t sl__body_feedback_input(const struct sl_graph *graph, uint32_t block,
+				 size_t k);
 
 /* The block of attribute i of a node where it is a body; else SL__NONE. */
-uint32_t sl__node_body_by_index(const struct sl_graph *graph, uint32_t node, size_t i);
+uint32_t sl__node_body_by_index(const struct sl_graph *graph, uint32_t node,
+				size_t i);
 
 /* Which nodes use a value: nodes[first[v]] to nodes[first[v + 1] - 1]. */
 struct sl__value_users {
@@ -47,8 +55,9 @@ struct sl__value_users {
 	uint32_t *nodes;
 };
 
-enum sl_status sl__value_users_find(struct sl__value_users *out, const struct sl_graph *graph,
-			    struct sl__arena *arena,
-			    struct sl_error *err) SL_CHECKED;
+enum sl_status sl__value_users_find(struct sl__value_users *out,
+				    const struct sl_graph *graph,
+				    struct sl__arena *arena,
+				    struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -161,14 +161,14 @@ take_symbol(struct sl_graph *graph, struct sl__map *ids, int64_t *size,
 
 enum sl_status
 sl__graph_intern_symbol(struct sl_graph *graph, int64_t *size, const char *name,
-		 struct sl_error *err)
+			struct sl_error *err)
 {
 	return take_symbol(graph, &graph->symbol_ids, size, name, err);
 }
 
 enum sl_status
 sl__graph_intern_unnamed_symbol(struct sl_graph *graph, int64_t *size,
-			 const char *place, struct sl_error *err)
+				const char *place, struct sl_error *err)
 {
 	return take_symbol(graph, &graph->place_ids, size, place, err);
 }
@@ -213,7 +213,8 @@ sl__graph_copy_symbols(struct sl_graph *graph, const struct sl_graph *from,
 }
 
 enum sl_status
-sl__graph_add_mapping(struct sl_graph *graph, const struct sl__file_mapping *mapping,
+sl__graph_add_mapping(struct sl_graph *graph,
+		      const struct sl__file_mapping *mapping,
 		      struct sl_error *err)
 {
 	enum sl_status rc = grow(graph, &graph->mappings, graph->n_mappings,

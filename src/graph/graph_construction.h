@@ -49,11 +49,11 @@ enum sl_status sl__graph_set_outputs(struct sl_graph *graph, uint32_t block,
  * and is not the one that the model calls so.
  */
 enum sl_status sl__graph_intern_symbol(struct sl_graph *graph, int64_t *size,
-				const char *name,
-				struct sl_error *err) SL_CHECKED;
-enum sl_status sl__graph_intern_unnamed_symbol(struct sl_graph *graph, int64_t *size,
-					const char *place,
-					struct sl_error *err) SL_CHECKED;
+				       const char *name,
+				       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__graph_intern_unnamed_symbol(struct sl_graph *graph,
+					       int64_t *size, const char *place,
+					       struct sl_error *err) SL_CHECKED;
 
 /* All symbols of another graph, into one that has none. */
 enum sl_status sl__graph_copy_symbols(struct sl_graph *graph,
@@ -71,7 +71,7 @@ int sl__graph_symbol_owns_name(const struct sl_graph *graph, size_t i);
  * metadata, taking sets the symbols from it.
  */
 enum sl_status sl__graph_store_default_sizes(struct sl_graph *graph,
-				    struct sl_error *err) SL_CHECKED;
+					     struct sl_error *err) SL_CHECKED;
 void sl__graph_load_default_sizes(struct sl_graph *graph);
 
 /* Takes a mapping over; it is closed with the graph. */
@@ -89,6 +89,7 @@ enum sl_status sl__graph_freeze(struct sl_graph *graph,
 				struct sl_error *err) SL_CHECKED;
 
 /* Lets an attribute, whose kind is set, hold n integers, floats or strings. */
-void sl__attribute_set_values(struct sl__attribute *a, const void *values, size_t n);
+void sl__attribute_set_values(struct sl__attribute *a, const void *values,
+			      size_t n);
 
 #endif

@@ -27,8 +27,8 @@ fill_from_declared(struct sl__shapes *s, uint32_t value, struct sl_error *err)
 	if (s->graph->values[value].declared.kind == SL__TYPE_UNKNOWN ||
 	    s->ignore_declared)
 		return SL_OK;
-	rc = sl__shapes_substitute_bound(s, &declared, &s->graph->values[value].declared,
-			       err);
+	rc = sl__shapes_substitute_bound(
+		s, &declared, &s->graph->values[value].declared, err);
 	if (rc)
 		return rc;
 	s->is_told[value] = 1;
@@ -118,7 +118,8 @@ static enum sl_status
 note_open(struct sl__shapes *s, uint32_t node, uint32_t value,
 	  struct sl_error *err)
 {
-	struct sl__unresolved_shape *row = sl__shapes_add_unresolved(s, node, value);
+	struct sl__unresolved_shape *row =
+		sl__shapes_add_unresolved(s, node, value);
 
 	if (!row)
 		return sl__fail_nomem(err);

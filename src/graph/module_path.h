@@ -11,7 +11,7 @@
  * the name has no parts.  NULL: out of memory.
  */
 const char *sl__node_module_path(struct sl__arena *arena,
-			   const struct sl__node *node);
+				 const struct sl__node *node);
 
 /* Whether a path is that module or lies in it; in "" lies nothing. */
 int sl__module_path_is_within(const char *path, const char *module);

@@ -15,7 +15,8 @@
  */
 typedef enum sl_status sl__infer_function(struct sl__rule_context *call);
 typedef enum sl_status sl__fold_function(struct sl__rule_context *call);
-typedef void sl__cost_function(struct sl__rule_context *call, struct sl_cost *cost);
+typedef void sl__cost_function(struct sl__rule_context *call,
+			       struct sl_cost *cost);
 
 /*
  * 'ref' computes: the plainest loops that are right.  It is the oracle of

@@ -58,14 +58,15 @@ sl__in_known_contents(const struct sl__rule_context *call, size_t i)
 {
 	if (!sl__has_in(call, i))
 		return NULL;
-	return call->types
-		       ? sl__known_contents_if_small(call->shapes, call->tensors[i])
-		       : sl__shapes_known_contents(call->shapes, call->node->inputs[i]);
+	return call->types ? sl__known_contents_if_small(call->shapes,
+							 call->tensors[i])
+			   : sl__shapes_known_contents(call->shapes,
+						       call->node->inputs[i]);
 }
 
 int
-sl__in_integers(const struct sl__rule_context *call, size_t i, const int64_t **values,
-		size_t *n)
+sl__in_integers(const struct sl__rule_context *call, size_t i,
+		const int64_t **values, size_t *n)
 {
 	const struct sl__known_contents *known = sl__in_known_contents(call, i);
 
@@ -91,7 +92,8 @@ sl__attribute_find(const struct sl__node *node, const char *name)
 }
 
 int64_t
-sl__attribute_int(const struct sl__node *node, const char *name, int64_t otherwise)
+sl__attribute_int(const struct sl__node *node, const char *name,
+		  int64_t otherwise)
 {
 	const struct sl__attribute *a = sl__attribute_find(node, name);
 
@@ -112,7 +114,8 @@ sl__attribute_set_values(struct sl__attribute *a, const void *values, size_t n)
 }
 
 double
-sl__attribute_float(const struct sl__node *node, const char *name, double otherwise)
+sl__attribute_float(const struct sl__node *node, const char *name,
+		    double otherwise)
 {
 	const struct sl__attribute *a = sl__attribute_find(node, name);
 
@@ -121,7 +124,8 @@ sl__attribute_float(const struct sl__node *node, const char *name, double otherw
 }
 
 const char *
-sl__attribute_string(const struct sl__node *node, const char *name, const char *otherwise)
+sl__attribute_string(const struct sl__node *node, const char *name,
+		     const char *otherwise)
 {
 	const struct sl__attribute *a = sl__attribute_find(node, name);
 
@@ -129,7 +133,8 @@ sl__attribute_string(const struct sl__node *node, const char *name, const char *
 }
 
 size_t
-sl__attribute_ints(const struct sl__node *node, const char *name, const int64_t **values)
+sl__attribute_ints(const struct sl__node *node, const char *name,
+		   const int64_t **values)
 {
 	const struct sl__attribute *a = sl__attribute_find(node, name);
 
@@ -155,7 +160,7 @@ sl__axis_require(struct sl__rule_context *call, int64_t axis, int rank)
 
 	if (at < 0)
 		sl__rule_reject(call, "axis %lld lies outside of %d dimensions",
-			   (long long)axis, rank);
+				(long long)axis, rank);
 	return at;
 }
 
@@ -191,8 +196,8 @@ sl__sizes_copy_from_input(struct sl__rule_context *call, size_t i)
 }
 
 enum sl_status
-sl__out_set_shape(struct sl__rule_context *call, size_t k, enum sl_dtype dtype, int rank,
-	const int64_t *dims)
+sl__out_set_shape(struct sl__rule_context *call, size_t k, enum sl_dtype dtype,
+		  int rank, const int64_t *dims)
 {
 	struct sl__type *type = output_of(call, k);
 	int64_t *copy = NULL;
@@ -202,15 +207,15 @@ sl__out_set_shape(struct sl__rule_context *call, size_t k, enum sl_dtype dtype, 
 	/* Nodes that add up ranks would double them without end. */
 	if (rank > SL__RANK_MOST)
 		return sl__rule_reject(call,
-				  "output %zu has %d dimensions, %d are "
-				  "the most",
-				  k, rank, SL__RANK_MOST);
+				       "output %zu has %d dimensions, %d are "
+				       "the most",
+				       k, rank, SL__RANK_MOST);
 	for (int i = 0; i < rank; i++) {
 		if (dims[i] < 0 && !sl__is_symbol(dims[i]))
 			return sl__rule_reject(call,
-					  "dimension %d of output %zu is "
-					  "negative or beyond all sizes",
-					  i, k);
+					       "dimension %d of output %zu is "
+					       "negative or beyond all sizes",
+					       i, k);
 	}
 	if (rank > 0) {
 		copy = sl__sizes_alloc(call, (size_t)rank);
@@ -227,7 +232,8 @@ sl__out_set_shape(struct sl__rule_context *call, size_t k, enum sl_dtype dtype, 
 }
 
 enum sl_status
-sl__out_set_type(struct sl__rule_context *call, size_t k, const struct sl__type *from)
+sl__out_set_type(struct sl__rule_context *call, size_t k,
+		 const struct sl__type *from)
 {
 	struct sl__type *type = output_of(call, k);
 
@@ -237,7 +243,8 @@ sl__out_set_type(struct sl__rule_context *call, size_t k, const struct sl__type 
 }
 
 enum sl_status
-sl__out_set_like_input(struct sl__rule_context *call, size_t k, size_t i, enum sl_dtype dtype)
+sl__out_set_like_input(struct sl__rule_context *call, size_t k, size_t i,
+		       enum sl_dtype dtype)
 {
 	const struct sl__type *in = sl__in_type(call, i);
 	struct sl__type *type = output_of(call, k);
@@ -251,17 +258,17 @@ sl__out_set_like_input(struct sl__rule_context *call, size_t k, size_t i, enum s
 }
 
 enum sl_status
-sl__out_set_unknown_shape(struct sl__rule_context *call, size_t k, enum sl_dtype dtype,
-		const char *why)
+sl__out_set_unknown_shape(struct sl__rule_context *call, size_t k,
+			  enum sl_dtype dtype, const char *why)
 {
 	const struct sl__shapes *s = call->shapes;
 	struct sl__unresolved_shape *row;
 
 	if (sl__out_set_shape(call, k, dtype, -1, NULL) || !output_of(call, k))
 		return call->failure;
-	row = sl__shapes_add_unresolved(call->shapes,
-			      (uint32_t)(call->node - s->graph->nodes),
-			      call->node->outputs[k]);
+	row = sl__shapes_add_unresolved(
+		call->shapes, (uint32_t)(call->node - s->graph->nodes),
+		call->node->outputs[k]);
 	if (!row)
 		return sl__rule_nomem(call);
 	row->why = why;
@@ -269,8 +276,8 @@ sl__out_set_unknown_shape(struct sl__rule_context *call, size_t k, enum sl_dtype
 }
 
 enum sl_status
-sl__out_set_known_contents(struct sl__rule_context *call, size_t k, const int64_t *ints,
-	      const double *floats, size_t n)
+sl__out_set_known_contents(struct sl__rule_context *call, size_t k,
+			   const int64_t *ints, const double *floats, size_t n)
 {
 	struct sl__arena *arena = &call->shapes->arena;
 	const struct sl__type *type = output_of(call, k);
@@ -333,21 +340,21 @@ broadcast_dim(struct sl__rule_context *call, const struct broadcast *b, int d)
 			continue;
 		both = sl__broadcast_size(call->shapes, size, type->dims[at]);
 		if (both == -1)
-			sl__rule_reject(call,
-				   "inputs %s and %s do not go together: %lld "
-				   "and %lld in dimension %d",
-				   sl__in_shape_text(call, b->inputs[0]),
-				   sl__in_shape_text(call, b->inputs[i]),
-				   (long long)size, (long long)type->dims[at],
-				   d);
+			sl__rule_reject(
+				call,
+				"inputs %s and %s do not go together: %lld "
+				"and %lld in dimension %d",
+				sl__in_shape_text(call, b->inputs[0]),
+				sl__in_shape_text(call, b->inputs[i]),
+				(long long)size, (long long)type->dims[at], d);
 		size = both;
 	}
 	return size;
 }
 
 enum sl_status
-sl__broadcast_inputs(struct sl__rule_context *call, const size_t *inputs, size_t n, int *rank,
-	      int64_t **dims)
+sl__broadcast_inputs(struct sl__rule_context *call, const size_t *inputs,
+		     size_t n, int *rank, int64_t **dims)
 {
 	struct broadcast b = {inputs, n, 0};
 

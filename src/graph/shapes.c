@@ -64,7 +64,7 @@ take_parameters(struct sl__shapes *s, size_t first)
 
 enum sl_status
 sl__shapes_new_empty(struct sl__shapes **out, const struct sl_graph *graph,
-		 const struct sl_allocator *allocator, struct sl_error *err)
+		     const struct sl_allocator *allocator, struct sl_error *err)
 {
 	struct sl__shapes *s = sl__allocator_alloc(allocator, sizeof(*s));
 	enum sl_status rc;
@@ -129,9 +129,10 @@ copy_written(struct sl__shapes *s, struct sl_error *err)
 
 enum sl_status
 sl__shapes_overlay(struct sl__shapes **out, const struct sl__shapes *of,
-		struct sl_error *err)
+		   struct sl_error *err)
 {
-	struct sl__shapes *s = sl__allocator_alloc(&of->arena.allocator, sizeof(*s));
+	struct sl__shapes *s =
+		sl__allocator_alloc(&of->arena.allocator, sizeof(*s));
 	enum sl_status rc;
 
 	*out = NULL;
@@ -188,7 +189,7 @@ sl__shapes_extend(struct sl__shapes *s, struct sl_error *err)
 		s->types[i].rank = -1;
 		if (value->kind == SL_VALUE_INPUT)
 			rc = sl__shapes_substitute_bound(s, &s->types[i],
-					       &value->declared, err);
+							 &value->declared, err);
 	}
 	if (rc)
 		return rc;
@@ -199,7 +200,8 @@ sl__shapes_extend(struct sl__shapes *s, struct sl_error *err)
 
 enum sl_status
 sl__shapes_substitute_bound(struct sl__shapes *s, struct sl__type *out,
-		  const struct sl__type *declared, struct sl_error *err)
+			    const struct sl__type *declared,
+			    struct sl_error *err)
 {
 	int64_t *dims = NULL;
 
@@ -211,7 +213,8 @@ sl__shapes_substitute_bound(struct sl__shapes *s, struct sl__type *out,
 		if (!element)
 			return sl__fail_nomem(err);
 		out->element = element;
-		return sl__shapes_substitute_bound(s, element, declared->element, err);
+		return sl__shapes_substitute_bound(s, element,
+						   declared->element, err);
 	}
 	if (declared->rank <= 0)
 		return SL_OK;
@@ -236,7 +239,8 @@ sl__known_contents_read(struct sl__shapes *s, const struct sl__tensor *tensor)
 {
 	enum sl__dtype_family family = sl__dtype_family(tensor->dtype);
 	size_t n = (size_t)tensor->n_elements;
-	struct sl__known_contents *known = sl__arena_alloc(&s->arena, sizeof(*known));
+	struct sl__known_contents *known =
+		sl__arena_alloc(&s->arena, sizeof(*known));
 	int64_t *ints = NULL;
 	double *floats = NULL;
 	int ok = 0;
@@ -270,13 +274,14 @@ const struct sl__known_contents *
 sl__shapes_known_contents(struct sl__shapes *s, uint32_t value)
 {
 	if (!s->known[value])
-		s->known[value] =
-			sl__known_contents_if_small(s, s->graph->values[value].tensor);
+		s->known[value] = sl__known_contents_if_small(
+			s, s->graph->values[value].tensor);
 	return s->known[value];
 }
 
 const struct sl__known_contents *
-sl__known_contents_if_small(struct sl__shapes *s, const struct sl__tensor *tensor)
+sl__known_contents_if_small(struct sl__shapes *s,
+			    const struct sl__tensor *tensor)
 {
 	if (!tensor || tensor->is_sparse ||
 	    tensor->n_elements > SL__KNOWN_MOST ||

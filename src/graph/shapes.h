@@ -27,11 +27,11 @@ struct sl__unresolved_shape {
 
 /*
  * Invariants: types[] and known[] are indexed by value.  Symbols of the graph
- * that were bound do not occur in types; those left free keep their number,
- * and sizes that came up on the way (products, ones that depend on data) have
- * numbers from graph->n_symbols on (symbolic_size.h).  block_calls[] says how often each
- * block runs per run of the model: 1 for block 0, a loop's count for its
- * body, 0 for a branch known not to be taken, UINT64_MAX where that depends
+ * that were bound do not occur in types; those left free keep their number, and
+ * sizes that came up on the way (products, ones that depend on data) have
+ * numbers from graph->n_symbols on (symbolic_size.h).  block_calls[] says how
+ * often each block runs per run of the model: 1 for block 0, a loop's count for
+ * its body, 0 for a branch known not to be taken, UINT64_MAX where that depends
  * on data.
  */
 struct sl__shapes {
@@ -55,7 +55,7 @@ struct sl__shapes {
 /* What becomes of dimensions that nothing binds. */
 enum sl__unbound_policy {
 	SL__UNBOUND_REFUSE = 0, /* SL_E_DATA names the dimension and option */
-	SL__UNBOUND_KEEP         /* symbols stay symbols */
+	SL__UNBOUND_KEEP        /* symbols stay symbols */
 };
 
 struct sl__shapes_options {
@@ -77,16 +77,16 @@ enum sl_status sl__shapes_new(struct sl__shapes **out,
 
 /* Tables in which nothing is known yet, for nodes inferred one by one. */
 enum sl_status sl__shapes_new_empty(struct sl__shapes **out,
-				const struct sl_graph *graph,
-				const struct sl_allocator *allocator,
-				struct sl_error *err) SL_CHECKED;
+				    const struct sl_graph *graph,
+				    const struct sl_allocator *allocator,
+				    struct sl_error *err) SL_CHECKED;
 void sl__shapes_free(struct sl__shapes *shapes); /* NULL is fine */
 
 /* The same, for rules that look up more, which is kept in storage of its own:
  * 'of' stays as it is, and must outlive it. */
 enum sl_status sl__shapes_overlay(struct sl__shapes **out,
-			       const struct sl__shapes *of,
-			       struct sl_error *err) SL_CHECKED;
+				  const struct sl__shapes *of,
+				  struct sl_error *err) SL_CHECKED;
 
 /* Takes in the values that a graph under construction gained since: what
  * inputs and parameters are, nothing yet of the others; no symbols. */
@@ -110,25 +110,28 @@ enum sl_status sl__infer_node(struct sl__shapes *shapes, uint32_t node,
 			      struct sl_error *err) SL_CHECKED;
 
 /* Adds a row whose 'why' the caller sets; NULL: out of memory. */
-struct sl__unresolved_shape *sl__shapes_add_unresolved(struct sl__shapes *shapes, uint32_t node,
-				       uint32_t value);
+struct sl__unresolved_shape *
+sl__shapes_add_unresolved(struct sl__shapes *shapes, uint32_t node,
+			  uint32_t value);
 /* A copy of a type of the graph with bound symbols replaced. */
 enum sl_status sl__shapes_substitute_bound(struct sl__shapes *shapes,
-				 struct sl__type *out,
-				 const struct sl__type *declared,
-				 struct sl_error *err) SL_CHECKED;
+					   struct sl__type *out,
+					   const struct sl__type *declared,
+					   struct sl_error *err) SL_CHECKED;
 
 /* What is known of a value's contents; reads small tensors of the graph. */
-const struct sl__known_contents *sl__shapes_known_contents(struct sl__shapes *shapes,
-					 uint32_t value);
+const struct sl__known_contents *
+sl__shapes_known_contents(struct sl__shapes *shapes, uint32_t value);
 
 /* The same of any tensor; NULL: it is not small, or no numbers. */
-const struct sl__known_contents *sl__known_contents_if_small(struct sl__shapes *shapes,
-					 const struct sl__tensor *tensor);
+const struct sl__known_contents *
+sl__known_contents_if_small(struct sl__shapes *shapes,
+			    const struct sl__tensor *tensor);
 
 /* A small tensor's contents; NULL where they cannot be read. */
-const struct sl__known_contents *sl__known_contents_read(struct sl__shapes *shapes,
-					const struct sl__tensor *tensor);
+const struct sl__known_contents *
+sl__known_contents_read(struct sl__shapes *shapes,
+			const struct sl__tensor *tensor);
 
 /* Product of the dims; 0, and *out left alone, where not known. */
 int sl__type_elements(const struct sl__type *type, uint64_t *out);

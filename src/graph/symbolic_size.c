@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbolic_size.c - sizes that are no numbers: symbols, and expressions of them.
+ * symbolic_size.c - sizes that are no numbers: symbols, and expressions of
+ * them.
  *
  * A model computes shapes with its own operators, so sizes are added and
  * multiplied before they are known.  Each result is an expression of two
@@ -40,11 +41,11 @@ sl__size_table_init(struct sl__shapes *s, struct sl_error *err)
 	if (!table->sizes)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < graph->n_symbols; i++)
-		table->sizes[table->n++] =
-			(struct sl__symbolic_size){.kind = SL__SIZE_SYMBOL,
-					  .is_natural = 1,
-					  .n_leaves = 1,
-					  .name = graph->symbols[i].name};
+		table->sizes[table->n++] = (struct sl__symbolic_size){
+			.kind = SL__SIZE_SYMBOL,
+			.is_natural = 1,
+			.n_leaves = 1,
+			.name = graph->symbols[i].name};
 	return SL_OK;
 }
 
@@ -114,17 +115,18 @@ append(struct sl__shapes *s, const struct sl__symbolic_size *size)
 int64_t
 sl__size_new_unknown(struct sl__shapes *s)
 {
-	return append(
-		s, &(struct sl__symbolic_size){.kind = SL__SIZE_UNKNOWN, .n_leaves = 1});
+	return append(s, &(struct sl__symbolic_size){.kind = SL__SIZE_UNKNOWN,
+						     .n_leaves = 1});
 }
 
 int64_t
 sl__size_new_named(struct sl__shapes *s, const char *name)
 {
-	struct sl__symbolic_size size = {.kind = SL__SIZE_NAMED,
-				.is_natural = 1,
-				.n_leaves = 1,
-				.name = sl__arena_string(&s->arena, name)};
+	struct sl__symbolic_size size = {
+		.kind = SL__SIZE_NAMED,
+		.is_natural = 1,
+		.n_leaves = 1,
+		.name = sl__arena_string(&s->arena, name)};
 
 	return size.name ? append(s, &size) : run_short(s);
 }
@@ -207,13 +209,14 @@ leaves_of(const struct sl__shapes *s, int64_t size)
 static int64_t
 combine(struct sl__shapes *s, enum sl__size_kind kind, int64_t a, int64_t b)
 {
-	struct sl__symbolic_size e = {.kind = kind,
-			     .is_natural = kind != SL__SIZE_DIFFERENCE &&
-					   sl__size_is_nonnegative(s, a) &&
-					   sl__size_is_nonnegative(s, b),
-			     .n_leaves = leaves_of(s, a) + leaves_of(s, b),
-			     .a = a,
-			     .b = b};
+	struct sl__symbolic_size e = {
+		.kind = kind,
+		.is_natural = kind != SL__SIZE_DIFFERENCE &&
+			      sl__size_is_nonnegative(s, a) &&
+			      sl__size_is_nonnegative(s, b),
+		.n_leaves = leaves_of(s, a) + leaves_of(s, b),
+		.a = a,
+		.b = b};
 	int64_t size;
 	size_t *slot;
 
@@ -394,7 +397,7 @@ greatest_divisor(int64_t a, int64_t b)
 
 int64_t
 sl__size_div_cancelling(struct sl__shapes *s, const int64_t *a, int n_a,
-		  const int64_t *b, int n_b)
+			const int64_t *b, int n_b)
 {
 	struct factors above = {.number = 1}, below = {.number = 1};
 	int64_t common, top;
@@ -495,7 +498,8 @@ is_told_by_names(const struct sl__shapes *s, int64_t size)
 }
 
 int
-sl__size_print_unique_name(struct sl_buf *text, const struct sl__shapes *s, int64_t size)
+sl__size_print_unique_name(struct sl_buf *text, const struct sl__shapes *s,
+			   int64_t size)
 {
 	const struct sl__symbolic_size *parts = sl__size_expression(s, size);
 	size_t first = text->n_bytes;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* symbolic_size.h - sizes that are no numbers: symbols, and expressions of them. */
+/* symbolic_size.h - sizes that are no numbers: symbols, and expressions of
+ * them. */
 #ifndef SL_SYMBOLIC_SIZE_H
 #define SL_SYMBOLIC_SIZE_H
 
@@ -53,8 +54,8 @@ enum sl_status sl__size_table_copy(struct sl__shapes *shapes,
 				   struct sl_error *err) SL_CHECKED;
 
 /* What a size is made of; NULL for numbers. */
-const struct sl__symbolic_size *sl__size_expression(const struct sl__shapes *shapes,
-				      int64_t size);
+const struct sl__symbolic_size *
+sl__size_expression(const struct sl__shapes *shapes, int64_t size);
 int sl__size_is_unknown(const struct sl__shapes *shapes, int64_t size);
 
 /* Whether it cannot be below 0. */
@@ -83,14 +84,15 @@ int64_t sl__size_product(struct sl__shapes *shapes, const int64_t *sizes,
 			 int n);
 
 /* a - b, also where a is b and something. */
-int64_t sl__size_sub_cancelling(struct sl__shapes *shapes, int64_t a, int64_t b);
+int64_t sl__size_sub_cancelling(struct sl__shapes *shapes, int64_t a,
+				int64_t b);
 
 /*
  * a / b where both are products (of factors that may be symbols): what occurs
  * in both is cancelled first.  -1 when numbers do not divide.
  */
-int64_t sl__size_div_cancelling(struct sl__shapes *shapes, const int64_t *a, int n_a,
-			  const int64_t *b, int n_b);
+int64_t sl__size_div_cancelling(struct sl__shapes *shapes, const int64_t *a,
+				int n_a, const int64_t *b, int n_b);
 
 /* Two sizes that must be the same: the one that is a number, the first where
  * neither is.  -1 when they are different numbers. */
@@ -122,7 +124,7 @@ void sl__size_print(struct sl_buf *text, const struct sl__shapes *shapes,
  * so that a file can use it as a name; 0, and nothing is printed, where there
  * is no such text or it is longer than any name should be.
  */
-int sl__size_print_unique_name(struct sl_buf *text, const struct sl__shapes *shapes,
-		   int64_t size);
+int sl__size_print_unique_name(struct sl_buf *text,
+			       const struct sl__shapes *shapes, int64_t size);
 
 #endif

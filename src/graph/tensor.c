@@ -96,7 +96,7 @@ scale_floats(const struct sl__tensor_generator *g, uint64_t first, uint64_t n,
 	     float *to)
 {
 	const void *from = sl__tensor_byte_range(g->of, first * sizeof(*to),
-					    n * sizeof(*to), to);
+						 n * sizeof(*to), to);
 
 	if (from != to)
 		memcpy(to, from, n * sizeof(*to));
@@ -123,7 +123,7 @@ make_floats(const struct sl__tensor_generator *g, uint64_t first, uint64_t n,
 
 const void *
 sl__tensor_byte_range(const struct sl__tensor *tensor, uint64_t offset_bytes,
-		 size_t n_bytes, void *scratch)
+		      size_t n_bytes, void *scratch)
 {
 	size_t step = sl_dtype_bits(tensor->dtype) / 8;
 	unsigned char *to = scratch;
@@ -146,14 +146,15 @@ sl__tensor_byte_range(const struct sl__tensor *tensor, uint64_t offset_bytes,
 
 void
 sl__tensor_release_pages(const struct sl__tensor *tensor, uint64_t offset_bytes,
-		  uint64_t n_bytes)
+			 uint64_t n_bytes)
 {
 	const struct sl__tensor_generator *g = tensor->generator;
 
 	if (g && g->kind == SL__TENSOR_GENERATOR_SCALED)
 		sl__tensor_release_pages(g->of, offset_bytes, n_bytes);
 	else if (tensor->is_mapped && tensor->bytes)
-		sl__file_mapping_drop_pages(tensor->bytes + offset_bytes, n_bytes);
+		sl__file_mapping_drop_pages(tensor->bytes + offset_bytes,
+					    n_bytes);
 }
 
 static double
@@ -329,8 +330,8 @@ saturate(double value)
 }
 
 int
-sl__tensor_integer_bits(const struct sl__tensor *tensor, uint64_t first, size_t n,
-		 int64_t *out)
+sl__tensor_integer_bits(const struct sl__tensor *tensor, uint64_t first,
+			size_t n, int64_t *out)
 {
 	int is_whole = sl__dtype_family(tensor->dtype) == SL__DTYPE_INTEGER;
 

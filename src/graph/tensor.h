@@ -20,9 +20,9 @@ struct sl__tensor;
 struct sl__tensor_generator {
 	enum sl__tensor_generator_kind {
 		SL__TENSOR_GENERATOR_CONSTANT, /* every element is 'mean' */
-		SL__TENSOR_GENERATOR_NORMAL,   /* mean, and 'scale' as deviation */
-		SL__TENSOR_GENERATOR_UNIFORM,  /* mean - scale to mean + scale */
-		SL__TENSOR_GENERATOR_SCALED    /* 'of', times its channel's factor */
+		SL__TENSOR_GENERATOR_NORMAL, /* mean, and 'scale' as deviation */
+		SL__TENSOR_GENERATOR_UNIFORM, /* mean - scale to mean + scale */
+		SL__TENSOR_GENERATOR_SCALED /* 'of', times its channel's factor */
 	} kind;
 	uint64_t seed;
 	double mean, scale;
@@ -75,12 +75,12 @@ uint64_t sl__tensor_stored_bytes(const struct sl__tensor *tensor);
  * and absent numbers.
  */
 const void *sl__tensor_byte_range(const struct sl__tensor *tensor,
-			     uint64_t offset_bytes, size_t n_bytes,
-			     void *scratch);
+				  uint64_t offset_bytes, size_t n_bytes,
+				  void *scratch);
 
 /* Lets go of the pages under a stretch; nothing where there are none. */
-void sl__tensor_release_pages(const struct sl__tensor *tensor, uint64_t offset_bytes,
-		       uint64_t n_bytes);
+void sl__tensor_release_pages(const struct sl__tensor *tensor,
+			      uint64_t offset_bytes, uint64_t n_bytes);
 
 /*
  * Elements first .. first + n - 1 converted to doubles (integers of 64 bits
@@ -94,8 +94,8 @@ int sl__tensor_integers(const struct sl__tensor *tensor, uint64_t first,
 			size_t n, int64_t *out);
 
 /* Like sl__tensor_integers(), but of uint64 the 64 bits as they are. */
-int sl__tensor_integer_bits(const struct sl__tensor *tensor, uint64_t first, size_t n,
-		     int64_t *out);
+int sl__tensor_integer_bits(const struct sl__tensor *tensor, uint64_t first,
+			    size_t n, int64_t *out);
 
 /*
  * Writes n numbers into packed elements first .. of a type: floats rounded to

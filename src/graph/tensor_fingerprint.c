@@ -60,7 +60,8 @@ add_generator(struct list *list, const struct sl__tensor *tensor,
 	add_double(list, g->scale);
 	if (g->kind != SL__TENSOR_GENERATOR_SCALED)
 		return 1;
-	if (!tensor->n_elements || !sl__tensor_fingerprint_of(&of, g->of, model))
+	if (!tensor->n_elements ||
+	    !sl__tensor_fingerprint_of(&of, g->of, model))
 		return 0;
 	add_word(list, of.words[0]);
 	add_word(list, of.words[1]);
@@ -94,13 +95,15 @@ digest(struct sl__tensor_fingerprint *out, const struct sl__tensor *tensor,
 }
 
 int
-sl__tensor_fingerprint_of(struct sl__tensor_fingerprint *out, const struct sl__tensor *tensor,
-		const struct sl_graph *model)
+sl__tensor_fingerprint_of(struct sl__tensor_fingerprint *out,
+			  const struct sl__tensor *tensor,
+			  const struct sl_graph *model)
 {
 	if (tensor->is_sparse || tensor->absent || tensor->strings)
 		return 0;
 	if (!sl__arena_holds(&model->arena, tensor))
 		return digest(out, tensor, model);
-	*out = (struct sl__tensor_fingerprint){{(uint64_t)(uintptr_t)tensor, 0}};
+	*out = (struct sl__tensor_fingerprint){
+		{(uint64_t)(uintptr_t)tensor, 0}};
 	return tensor->bytes || tensor->generator;
 }

@@ -17,11 +17,13 @@ struct sl__tensor_fingerprint {
  * two that differ are never taken for one in practice.  Returns 0 for what has
  * none: strings, sparse and absent numbers.
  */
-int sl__tensor_fingerprint_of(struct sl__tensor_fingerprint *out, const struct sl__tensor *tensor,
-		    const struct sl_graph *model);
+int sl__tensor_fingerprint_of(struct sl__tensor_fingerprint *out,
+			      const struct sl__tensor *tensor,
+			      const struct sl_graph *model);
 
 static inline int
-sl__tensor_fingerprint_equal(const struct sl__tensor_fingerprint *a, const struct sl__tensor_fingerprint *b)
+sl__tensor_fingerprint_equal(const struct sl__tensor_fingerprint *a,
+			     const struct sl__tensor_fingerprint *b)
 {
 	return a->words[0] == b->words[0] && a->words[1] == b->words[1];
 }

@@ -53,7 +53,7 @@ sl__ceiling_working_set_sizes(size_t *sizes, size_t max_bytes)
 
 size_t
 sl__ceiling_max_working_set(const struct sl_cache *caches, size_t n_caches,
-		    size_t n_threads, size_t limit_bytes)
+			    size_t n_threads, size_t limit_bytes)
 {
 	const struct sl_cache *last = n_caches ? &caches[n_caches - 1] : NULL;
 	size_t n_used = 1, total = LEAST_MEMORY_BYTES;
@@ -129,7 +129,8 @@ conclude(struct sl_machine *m, const struct sl__ceiling_measurement *work,
 }
 
 enum sl_status
-sl__ceiling_measure(struct sl_machine *m, const struct sl__ceiling_options *plan,
+sl__ceiling_measure(struct sl_machine *m,
+		    const struct sl__ceiling_options *plan,
 		    struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__ceiling_measurement *work;

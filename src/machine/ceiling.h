@@ -40,7 +40,8 @@ size_t sl__ceiling_working_set_sizes(size_t *sizes, size_t max_bytes);
 
 /* The largest size of a curve for each of n_threads: 4 times its share of
  * the last level cache where 'limit_bytes' for all of them allow it. */
-size_t sl__ceiling_max_working_set(const struct sl_cache *caches, size_t n_caches,
-			   size_t n_threads, size_t limit_bytes);
+size_t sl__ceiling_max_working_set(const struct sl_cache *caches,
+				   size_t n_caches, size_t n_threads,
+				   size_t limit_bytes);
 
 #endif

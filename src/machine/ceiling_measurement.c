@@ -67,8 +67,8 @@ is_one_or_all(const struct sl__ceiling_measurement *work, size_t n_threads)
 }
 
 static enum sl_status
-new_series(struct sl__probe_series *out, size_t n_probes, struct sl__arena *arena,
-	   struct sl_error *err)
+new_series(struct sl__probe_series *out, size_t n_probes,
+	   struct sl__arena *arena, struct sl_error *err)
 {
 	out->n = 0;
 	out->x = sl__arena_array(arena, n_probes * SL__MAX_PASSES,
@@ -154,7 +154,7 @@ say_if_short(const struct sl__ceiling_measurement *work)
 	const struct sl__curve_job *first = &work->curves[0];
 
 	if (!sl__size_exceeds_caches(first->memory_bytes, plan->caches,
-				   plan->n_caches, first->n_threads))
+				     plan->n_caches, first->n_threads))
 		sl__log(plan->log,
 			"too little memory is free to measure DRAM: a quarter "
 			"of %zu MiB may be used",
@@ -175,12 +175,13 @@ list_curves(struct sl__ceiling_measurement *work, size_t *buffer_bytes,
 		return sl__fail_nomem(err);
 	for (size_t c = 0; c < work->n_counts; c++) {
 		size_t n_threads = work->counts[c];
-		size_t largest = sl__ceiling_max_working_set(plan->caches,
-						     plan->n_caches, n_threads,
-						     limit_bytes(work));
+		size_t largest = sl__ceiling_max_working_set(
+			plan->caches, plan->n_caches, n_threads,
+			limit_bytes(work));
 
 		if (c == 0) /* the other numbers have fewer of the same */
-			(void)sl__ceiling_working_set_sizes(work->sizes, largest);
+			(void)sl__ceiling_working_set_sizes(work->sizes,
+							    largest);
 		for (size_t r = 0; r < n_threads; r++) {
 			if (buffer_bytes[r] < MEMORY_FACTOR * largest)
 				buffer_bytes[r] = MEMORY_FACTOR * largest;
@@ -198,8 +199,8 @@ list_curves(struct sl__ceiling_measurement *work, size_t *buffer_bytes,
 
 enum sl_status
 sl__ceiling_measurement_open(struct sl__ceiling_measurement *work,
-		      const struct sl__ceiling_options *plan,
-		      struct sl__arena *arena, struct sl_error *err)
+			     const struct sl__ceiling_options *plan,
+			     struct sl__arena *arena, struct sl_error *err)
 {
 	size_t *buffer_bytes;
 	enum sl_status rc;
@@ -207,7 +208,8 @@ sl__ceiling_measurement_open(struct sl__ceiling_measurement *work,
 	memset(work, 0, sizeof(*work));
 	work->plan = plan;
 	work->arena = arena;
-	work->n_counts = sl__ceiling_thread_counts(work->counts, plan->n_threads);
+	work->n_counts =
+		sl__ceiling_thread_counts(work->counts, plan->n_threads);
 	if (plan->n_caches)
 		work->last_cache_bytes =
 			plan->caches[plan->n_caches - 1].size_bytes;
@@ -282,7 +284,7 @@ run_peak(struct sl__ceiling_measurement *work, struct sl__peak_job *job)
 		job->n_rounds = FIRST_ROUNDS;
 	for (;;) {
 		double rate = sl__rig_run_peak(rig, job->kernel, job->n_threads,
-					   job->n_rounds);
+					       job->n_rounds);
 		uint64_t wanted = rounds_at(job, rate);
 		int was_short = job->n_rounds < wanted / 2;
 
@@ -292,21 +294,22 @@ run_peak(struct sl__ceiling_measurement *work, struct sl__peak_job *job)
 			break;
 	}
 	for (size_t i = 0; i < PEAK_PROBES; i++)
-		keep(&job->series, sl__rig_run_peak(rig, job->kernel,
-						job->n_threads, job->n_rounds));
+		keep(&job->series,
+		     sl__rig_run_peak(rig, job->kernel, job->n_threads,
+				      job->n_rounds));
 }
 
 static void
-run_stream(struct sl__ceiling_measurement *work, const struct sl__curve_job *job,
-	   size_t k)
+run_stream(struct sl__ceiling_measurement *work,
+	   const struct sl__curve_job *job, size_t k)
 {
 	size_t size = work->sizes[k];
 	size_t least = (WARM_BYTES + size - 1) / size;
 	size_t n_probes = size > LARGE_BYTES ? CURVE_PROBES / 2 : CURVE_PROBES;
 	struct sl__stream_range stretch = {.access = job->access,
-				      .size_bytes = size,
-				      .chunk_bytes = size,
-				      .n_repeats = least};
+					   .size_bytes = size,
+					   .chunk_bytes = size,
+					   .n_repeats = least};
 	double rate = sl__rig_run_stream(&work->rig, &stretch, job->n_threads);
 	double one_s = (double)size * (double)job->n_threads / rate;
 
@@ -324,9 +327,9 @@ run_memory(struct sl__ceiling_measurement *work, struct sl__curve_job *job)
 {
 	size_t n_warm = 1 + 2 * work->last_cache_bytes / SL__CHUNK_BYTES;
 	struct sl__stream_range stretch = {.access = job->access,
-				      .size_bytes = job->memory_bytes,
-				      .chunk_bytes = SL__CHUNK_BYTES,
-				      .n_repeats = 1};
+					   .size_bytes = job->memory_bytes,
+					   .chunk_bytes = SL__CHUNK_BYTES,
+					   .n_repeats = 1};
 
 	if (stretch.chunk_bytes > stretch.size_bytes)
 		stretch.chunk_bytes = stretch.size_bytes;
@@ -355,7 +358,7 @@ run_chase(struct sl__ceiling_measurement *work, const struct sl__curve_job *job,
 	for (size_t i = 0; i < CHASE_PROBES; i++)
 		keep(&job->series[k],
 		     sl__rig_run_chase(&work->rig, job->n_threads,
-				   1 + (size_t)(CURVE_PROBE_S * 1e9 / ns)));
+				       1 + (size_t)(CURVE_PROBE_S * 1e9 / ns)));
 }
 
 static void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ceiling_measurement.h - what is measured to find the ceilings, while it is. */
+/* ceiling_measurement.h - what is measured to find the ceilings, while it is.
+ */
 #ifndef SL_CEILING_MEASUREMENT_H
 #define SL_CEILING_MEASUREMENT_H
 
@@ -67,18 +68,20 @@ struct sl__ceiling_measurement {
 };
 
 /* Lists the jobs and opens the rig. */
-enum sl_status sl__ceiling_measurement_open(struct sl__ceiling_measurement *work,
-				     const struct sl__ceiling_options *plan,
-				     struct sl__arena *arena,
-				     struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__ceiling_measurement_open(struct sl__ceiling_measurement *work,
+			     const struct sl__ceiling_options *plan,
+			     struct sl__arena *arena,
+			     struct sl_error *err) SL_CHECKED;
 void sl__ceiling_measurement_close(struct sl__ceiling_measurement *work);
 
 /* Every job once; ends early and sets 'interrupted' when told to stop. */
 void sl__ceiling_measurement_pass(struct sl__ceiling_measurement *work);
 
 /* Fills m->peaks, levels and points from what was measured. */
-enum sl_status sl__ceiling_measurement_result(struct sl_machine *m,
-					 const struct sl__ceiling_measurement *work,
-					 struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__ceiling_measurement_result(struct sl_machine *m,
+			       const struct sl__ceiling_measurement *work,
+			       struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -23,9 +23,10 @@
 #include "base/banned.h"
 
 enum {
-	PROBES = 3,        /* of each ceiling at a time: 36, which the interval
+	PROBES = 3, /* of each ceiling at a time: 36, which the interval
 			      of a ninth decile needs, after 12 times */
-	MEMORY_FACTOR = 3, /* as in ceiling_measurement.c: of less too much stays */
+	MEMORY_FACTOR =
+		3, /* as in ceiling_measurement.c: of less too much stays */
 	LEAST_MEMORY_BYTES = 1 << 26,
 	DEFAULT_FREE_BYTES = 1 << 30,
 	DEFAULT_L2_BYTES = 1 << 18 /* where the system names none */
@@ -58,7 +59,8 @@ prober_main(void *arg)
 }
 
 void
-sl__ceiling_probes_run_job(struct sl__ceiling_probes *background, sl__ceiling_probes_job *job)
+sl__ceiling_probes_run_job(struct sl__ceiling_probes *background,
+			   sl__ceiling_probes_job *job)
 {
 	pthread_mutex_lock(&background->lock);
 	background->job = job;
@@ -97,9 +99,9 @@ memory_bytes_of(const struct sl__ceiling_probes *background,
 	if (!free_bytes)
 		free_bytes = DEFAULT_FREE_BYTES;
 	most = free_bytes / 4 / background->n_threads;
-	bytes = MEMORY_FACTOR * sl__ceiling_max_working_set(m->caches, m->n_caches,
-						    background->n_threads,
-						    free_bytes);
+	bytes = MEMORY_FACTOR *
+		sl__ceiling_max_working_set(m->caches, m->n_caches,
+					    background->n_threads, free_bytes);
 	if (bytes < LEAST_MEMORY_BYTES)
 		bytes = LEAST_MEMORY_BYTES;
 	if (bytes > most)
@@ -147,8 +149,8 @@ prepare(struct sl__ceiling_probes *background)
 		open_rig(background, &m, memory_bytes, &background->err);
 	if (background->rc)
 		return;
-	background->rc = sl__ceiling_probes_choose_loops(background, &m, memory_bytes,
-					       &background->err);
+	background->rc = sl__ceiling_probes_choose_loops(
+		background, &m, memory_bytes, &background->err);
 }
 
 static void
@@ -175,16 +177,16 @@ start_prober(struct sl__ceiling_probes *background, struct sl_error *err)
 
 enum sl_status
 sl__ceiling_probes_open(struct sl__ceiling_probes **out,
-		    const struct sl__ceiling_probes_options *options,
-		    struct sl_error *err)
+			const struct sl__ceiling_probes_options *options,
+			struct sl_error *err)
 {
 	struct sl__arena *arena;
 	struct sl__ceiling_probes *background;
 	enum sl_status rc;
 
 	*out = NULL;
-	background =
-		sl__arena_object_new(&arena, options->allocator, sizeof(*background));
+	background = sl__arena_object_new(&arena, options->allocator,
+					  sizeof(*background));
 	if (!background)
 		return sl__fail_nomem(err);
 	background->arena = arena;
@@ -231,7 +233,7 @@ wait_until_settled(struct sl__ceiling_probes *background)
 
 	while ((double)(sl__clock_now_ns(NULL) - start_ns) < SETTLE_S * 1e9)
 		(void)sl__rig_run_peak(&background->rig, peak->kernel,
-				   background->n_threads, peak->n_rounds);
+				       background->n_threads, peak->n_rounds);
 }
 
 static void
@@ -240,11 +242,11 @@ probe_peak(struct sl__ceiling_probes *background, struct sl__peak_probe *peak)
 	if (!peak->kernel)
 		return;
 	(void)sl__rig_run_peak(&background->rig, peak->kernel,
-			   background->n_threads, peak->n_rounds / 4 + 1);
+			       background->n_threads, peak->n_rounds / 4 + 1);
 	for (int i = 0; i < PROBES; i++)
 		keep(&peak->probed,
 		     sl__rig_run_peak(&background->rig, peak->kernel,
-				  background->n_threads, peak->n_rounds));
+				      background->n_threads, peak->n_rounds));
 }
 
 /* The first runs bring the set into its cache, or fill all caches with what
@@ -281,8 +283,9 @@ sl__ceiling_probes_run(struct sl__ceiling_probes *background)
 static struct sl_estimate
 decile_of(const struct sl__probe_samples *probed)
 {
-	size_t n = probed->n_seen < SL__PROBE_SAMPLES_MAX ? probed->n_seen
-							: SL__PROBE_SAMPLES_MAX;
+	size_t n = probed->n_seen < SL__PROBE_SAMPLES_MAX
+			   ? probed->n_seen
+			   : SL__PROBE_SAMPLES_MAX;
 	double sorted[SL__PROBE_SAMPLES_MAX];
 
 	if (!n)
@@ -305,7 +308,7 @@ computed_as(enum sl_dtype dtype)
 
 void
 sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *background,
-			struct sl_ceilings *out)
+			    struct sl_ceilings *out)
 {
 	enum sl_dtype dtype = computed_as(background->dtype);
 
@@ -329,8 +332,7 @@ sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *background,
 	}
 	out->n_levels = background->n_levels;
 	for (size_t i = 0; i < background->n_levels; i++) {
-		const struct sl__level_probe *level =
-			&background->levels[i];
+		const struct sl__level_probe *level = &background->levels[i];
 
 		out->levels[i] = (struct sl_ceiling_level){
 			.level = level->level,
@@ -342,12 +344,14 @@ sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *background,
 static void
 evict(struct sl__ceiling_probes *background)
 {
-	struct sl__stream_range stretch = {.access = SL_ACCESS_COPY,
-				      .size_bytes = background->evict_bytes,
-				      .chunk_bytes = background->evict_bytes,
-				      .n_repeats = 1};
+	struct sl__stream_range stretch = {
+		.access = SL_ACCESS_COPY,
+		.size_bytes = background->evict_bytes,
+		.chunk_bytes = background->evict_bytes,
+		.n_repeats = 1};
 
-	(void)sl__rig_run_stream(&background->rig, &stretch, background->n_cpus);
+	(void)sl__rig_run_stream(&background->rig, &stretch,
+				 background->n_cpus);
 }
 
 void

@@ -26,10 +26,12 @@ struct sl__ceiling_probes;
  * of what is free) and finds the fastest way through each level: 0.1 to 0.2 s.
  * SL_E_NOMEM; SL_E_ABSENT where no loop computes in f32, which probes
  * rest on; what the machine does not say of its caches is measured. */
-enum sl_status sl__ceiling_probes_open(struct sl__ceiling_probes **out,
-				   const struct sl__ceiling_probes_options *options,
-				   struct sl_error *err) SL_CHECKED;
-void sl__ceiling_probes_close(struct sl__ceiling_probes *background); /* NULL is fine */
+enum sl_status
+sl__ceiling_probes_open(struct sl__ceiling_probes **out,
+			const struct sl__ceiling_probes_options *options,
+			struct sl_error *err) SL_CHECKED;
+void sl__ceiling_probes_close(
+	struct sl__ceiling_probes *background); /* NULL is fine */
 
 /* Three short probes of every ceiling, some 25 ms in all: arithmetic in the
  * workload's type and in the others that plans use, and the bandwidth of each
@@ -39,7 +41,7 @@ void sl__ceiling_probes_run(struct sl__ceiling_probes *background);
 /* What all probes so far say: the ninth decile with its interval, as every
  * ceiling.  ridge and step_ns are left alone; the words are static. */
 void sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *background,
-			     struct sl_ceilings *out);
+				 struct sl_ceilings *out);
 
 /*
  * Pushes what the caches hold of anybody's data out of them: every CPU walks

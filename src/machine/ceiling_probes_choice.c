@@ -58,11 +58,11 @@ calibrate(struct sl__ceiling_probes *background,
 	*n_rounds = FIRST_ROUNDS;
 	for (int i = 0; i < CALIBRATIONS; i++) {
 		double rate = sl__rig_run_peak(&background->rig, kernel,
-					   background->n_threads, *n_rounds);
+					       background->n_threads,
+					       *n_rounds);
 
 		fastest = fmax(fastest, rate);
-		*n_rounds =
-			rounds_for(kernel, fastest / n, SL__PEAK_PROBE_S);
+		*n_rounds = rounds_for(kernel, fastest / n, SL__PEAK_PROBE_S);
 	}
 	return fastest;
 }
@@ -107,10 +107,10 @@ choose_peaks(struct sl__ceiling_probes *background)
 
 double
 sl__ceiling_probes_bandwidth(struct sl__ceiling_probes *background,
-		      struct sl__stream_range *stretch)
+			     struct sl__stream_range *stretch)
 {
 	double rate = sl__rig_run_stream(&background->rig, stretch,
-				     background->n_threads);
+					 background->n_threads);
 
 	stretch->nth++;
 	return rate;
@@ -137,7 +137,8 @@ settle(struct sl__ceiling_probes *background, struct sl__stream_range *stretch)
 /* The way through a level that names most bytes a second: whoever uses it
  * cannot be faster. */
 static void
-choose_access(struct sl__ceiling_probes *background, struct sl__stream_range *stretch)
+choose_access(struct sl__ceiling_probes *background,
+	      struct sl__stream_range *stretch)
 {
 	struct sl__stream_range best = *stretch;
 	int is_memory = stretch->chunk_bytes < stretch->size_bytes;
@@ -158,8 +159,8 @@ choose_access(struct sl__ceiling_probes *background, struct sl__stream_range *st
 			(void)sl__ceiling_probes_bandwidth(background, stretch);
 		rate = is_memory ? 0 : settle(background, stretch);
 		for (int i = 0; i < CHOICES; i++)
-			rate = fmax(rate,
-				    sl__ceiling_probes_bandwidth(background, stretch));
+			rate = fmax(rate, sl__ceiling_probes_bandwidth(
+						  background, stretch));
 		if (rate > fastest) {
 			fastest = rate;
 			best = *stretch;
@@ -186,15 +187,15 @@ add_cache(struct sl__ceiling_probes *background, enum sl_level level,
 	  size_t size_bytes, size_t set_bytes)
 {
 	struct sl__stream_range stretch = {.size_bytes = set_bytes,
-				      .chunk_bytes = set_bytes,
-				      .n_repeats = 1};
+					   .chunk_bytes = set_bytes,
+					   .n_repeats = 1};
 
 	add_level(background, level, size_bytes, &stretch);
 }
 
 size_t
 sl__cache_share_bytes(const struct sl_machine *m, unsigned level,
-		     size_t n_threads)
+		      size_t n_threads)
 {
 	for (size_t i = 0; i < m->n_caches; i++) {
 		const struct sl_cache *cache = &m->caches[i];
@@ -232,9 +233,9 @@ list_levels(struct sl__ceiling_probes *background, const struct sl_machine *m,
 	    size_t memory_bytes)
 {
 	struct sl__stream_range memory = {.access = SL_ACCESS_LOAD,
-				     .size_bytes = memory_bytes,
-				     .chunk_bytes = CHUNK_BYTES,
-				     .n_repeats = 1};
+					  .size_bytes = memory_bytes,
+					  .chunk_bytes = CHUNK_BYTES,
+					  .n_repeats = 1};
 	size_t l1 = sl__cache_share_bytes(m, 1, background->n_threads);
 	size_t l3 = sl__cache_share_bytes(m, 3, background->n_threads);
 	double rate;
@@ -256,8 +257,8 @@ list_levels(struct sl__ceiling_probes *background, const struct sl_machine *m,
 
 enum sl_status
 sl__ceiling_probes_choose_loops(struct sl__ceiling_probes *background,
-		      const struct sl_machine *m, size_t memory_bytes,
-		      struct sl_error *err)
+				const struct sl_machine *m, size_t memory_bytes,
+				struct sl_error *err)
 {
 	choose_peaks(background);
 	if (!background->peaks[0].kernel)

@@ -9,9 +9,10 @@
 #include <pthread.h>
 
 enum {
-	SL__PROBE_SAMPLES_MAX = 512, /* probes of a ceiling; then the oldest go */
-	SL__N_PEAK_PROBES = 3,  /* f32, bf16, int8 */
-	SL__HOG_KINDS = 4          /* compute, L2, L3, DRAM */
+	SL__PROBE_SAMPLES_MAX =
+		512,           /* probes of a ceiling; then the oldest go */
+	SL__N_PEAK_PROBES = 3, /* f32, bf16, int8 */
+	SL__HOG_KINDS = 4      /* compute, L2, L3, DRAM */
 };
 
 /* How long a probe of arithmetic takes. */
@@ -73,26 +74,26 @@ struct sl__ceiling_probes {
 
 /* Has the prober do a job and waits for it. */
 void sl__ceiling_probes_run_job(struct sl__ceiling_probes *background,
-		       sl__ceiling_probes_job *job);
+				sl__ceiling_probes_job *job);
 
 /* The peak of a type, or NULL. */
-struct sl__peak_probe *
-sl__peak_probe(struct sl__ceiling_probes *background, enum sl_dtype dtype);
+struct sl__peak_probe *sl__peak_probe(struct sl__ceiling_probes *background,
+				      enum sl_dtype dtype);
 
 /* Chooses the loops for peaks and levels; by the prober.  After SL_OK the
  * first peak has a kernel; SL_E_ABSENT otherwise. */
-enum sl_status sl__ceiling_probes_choose_loops(struct sl__ceiling_probes *background,
-				     const struct sl_machine *m,
-				     size_t memory_bytes,
-				     struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__ceiling_probes_choose_loops(struct sl__ceiling_probes *background,
+				const struct sl_machine *m, size_t memory_bytes,
+				struct sl_error *err) SL_CHECKED;
 
 /* One thread's share of the cache of a level; 0: the system names none. */
 size_t sl__cache_share_bytes(const struct sl_machine *m, unsigned level,
-			    size_t n_threads);
+			     size_t n_threads);
 
 /* One probe, in bytes a second, and on to the next chunk; by the prober. */
 double sl__ceiling_probes_bandwidth(struct sl__ceiling_probes *background,
-			     struct sl__stream_range *stretch);
+				    struct sl__stream_range *stretch);
 
 /* Stops the hog and gives back what it has. */
 void sl__hog_close(struct sl__ceiling_probes *background);

@@ -34,7 +34,8 @@ decile_of(const double *x, size_t n, double q, double *scratch)
 
 static void
 add_peaks(struct sl_peak *rows, size_t *n_rows,
-	  const struct sl__ceiling_measurement *work, size_t kernel, double *scratch)
+	  const struct sl__ceiling_measurement *work, size_t kernel,
+	  double *scratch)
 {
 	const struct sl__peak_kernel *k = &work->kernels[kernel];
 	struct sl_peak row = {.dtype = k->dtype,
@@ -94,7 +95,8 @@ conclude_points(struct sl_memory_point *rows,
 }
 
 static enum sl_status
-find_plateaus(struct sl__plateaus *out, const struct sl__ceiling_measurement *work,
+find_plateaus(struct sl__plateaus *out,
+	      const struct sl__ceiling_measurement *work,
 	      const struct sl__curve_job *job, double *scratch,
 	      struct sl_error *err)
 {
@@ -140,8 +142,9 @@ plateau_estimate(const struct sl__curve_job *job, const struct sl__plateau *p,
 /* The plateaus of a curve as rows; memory is left to add_memory(). */
 static void
 add_levels(struct sl_memory_level *rows, size_t *n_rows,
-	   const struct sl__ceiling_measurement *work, const struct sl__curve_job *job,
-	   const struct sl__plateaus *plateaus, double *scratch)
+	   const struct sl__ceiling_measurement *work,
+	   const struct sl__curve_job *job, const struct sl__plateaus *plateaus,
+	   double *scratch)
 {
 	int is_chase = job->access == SL_ACCESS_CHASE;
 
@@ -169,15 +172,15 @@ add_levels(struct sl_memory_level *rows, size_t *n_rows,
 /* What a stream reaches beyond all caches, if its chunks did go there. */
 static void
 add_memory(struct sl_memory_level *rows, size_t *n_rows,
-	   const struct sl__ceiling_measurement *work, const struct sl__curve_job *job,
-	   double *scratch)
+	   const struct sl__ceiling_measurement *work,
+	   const struct sl__curve_job *job, double *scratch)
 {
 	const struct sl__ceiling_options *plan = work->plan;
 	struct sl_memory_level *row = &rows[*n_rows];
 
 	if (!job->memory.n ||
 	    !sl__size_exceeds_caches(job->memory_bytes, plan->caches,
-				   plan->n_caches, job->n_threads))
+				     plan->n_caches, job->n_threads))
 		return;
 	(*n_rows)++;
 	row->level = SL_LEVEL_DRAM;
@@ -213,8 +216,8 @@ conclude_levels(struct sl_memory_level *rows, size_t *n_rows,
 
 enum sl_status
 sl__ceiling_measurement_result(struct sl_machine *m,
-			  const struct sl__ceiling_measurement *work,
-			  struct sl_error *err)
+			       const struct sl__ceiling_measurement *work,
+			       struct sl_error *err)
 {
 	struct sl__arena *arena = work->arena;
 	size_t most = 0, n_points = 0;

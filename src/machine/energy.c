@@ -20,7 +20,7 @@ enum { PATH_BYTES = 4096, MAX_FILE_BYTES = 256 };
 
 enum sl_status
 sl__energy_availability(struct sl_text_reading *out, const char *root,
-		struct sl__arena *arena, struct sl_error *err)
+			struct sl__arena *arena, struct sl_error *err)
 {
 	static const char folder[] = "/sys/class/powercap/intel-rapl:0";
 	struct sl_error why = {0};

@@ -9,8 +9,9 @@
  * The energy meter of the CPU package (RAPL) under 'root': its name when it
  * can be read by this process, else absent with the reason.
  */
-enum sl_status sl__energy_availability(struct sl_text_reading *out, const char *root,
-			       struct sl__arena *arena,
-			       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__energy_availability(struct sl_text_reading *out,
+				       const char *root,
+				       struct sl__arena *arena,
+				       struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -231,7 +231,7 @@ end(struct reader *r, struct sl_hardware **out)
 
 enum sl_status
 sl__hardware_parse(struct sl_hardware **out, const char *id, const char *text,
-		  struct sl_error *err)
+		   struct sl_error *err)
 {
 	struct reader r;
 	char line[512];
@@ -300,7 +300,7 @@ read_file(struct sl_hardware **out, const char *id, const char *path,
 
 	if (!rc)
 		rc = sl__hardware_parse(out, id, text.data ? text.data : "",
-				       err);
+					err);
 	sl_buf_release(&text);
 	return rc;
 }

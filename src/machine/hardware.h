@@ -11,8 +11,8 @@
  * 'id' names it in messages.  SL_E_DATA names the line.
  */
 enum sl_status sl__hardware_parse(struct sl_hardware **out, const char *id,
-				 const char *text,
-				 struct sl_error *err) SL_CHECKED;
+				  const char *text,
+				  struct sl_error *err) SL_CHECKED;
 
 /*
  * The type in which the machine computes what a model has in 'dtype': that
@@ -22,6 +22,6 @@ enum sl_status sl__hardware_parse(struct sl_hardware **out, const char *id,
  * machine has no figure for theirs.  SL_DTYPE_NONE: it does not compute that.
  */
 enum sl_dtype sl__hardware_compute_dtype(const struct sl_hardware *h,
-				 enum sl_dtype dtype);
+					 enum sl_dtype dtype);
 
 #endif

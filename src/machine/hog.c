@@ -213,9 +213,9 @@ static struct sl__stream_range
 pure_stretch(struct pure *pure, size_t size_bytes, size_t chunk_bytes)
 {
 	struct sl__stream_range out = {.access = SL_ACCESS_LOAD,
-				  .size_bytes = size_bytes,
-				  .chunk_bytes = chunk_bytes,
-				  .n_repeats = 1};
+				       .size_bytes = size_bytes,
+				       .chunk_bytes = chunk_bytes,
+				       .n_repeats = 1};
 	double ns;
 
 	(void)stream_ns(pure, &out);
@@ -253,7 +253,8 @@ probe_pure(void *ctx, double ns[SL__HOG_KINDS])
 {
 	struct pure *pure = ctx;
 
-	ns[0] = 1e9 / sl__rig_run_peak(&pure->rig, pure->kernel, 1, pure->n_rounds);
+	ns[0] = 1e9 /
+		sl__rig_run_peak(&pure->rig, pure->kernel, 1, pure->n_rounds);
 	for (size_t i = 0; i + 1 < SL__HOG_KINDS; i++) {
 		(void)stream_ns(pure, &pure->stretches[i]);
 		ns[i + 1] = stream_ns(pure, &pure->stretches[i]);
@@ -347,7 +348,8 @@ measure_effect(struct sl__ceiling_probes *background)
 }
 
 void
-sl__hog_effect(struct sl__ceiling_probes *background, struct sl__hog_effect *out)
+sl__hog_effect(struct sl__ceiling_probes *background,
+	       struct sl__hog_effect *out)
 {
 	double nan = (double)NAN;
 

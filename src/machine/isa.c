@@ -114,7 +114,7 @@ recording_hides_tiles(const char *root)
 
 enum sl_status
 sl__isa_read_unusable(struct sl_machine *m, const char *root,
-		  struct sl__arena *arena, struct sl_error *err)
+		      struct sl__arena *arena, struct sl_error *err)
 {
 	int is_hidden = root[0] ? recording_hides_tiles(root)
 				: sl__isa_amx_is_unusable_here();

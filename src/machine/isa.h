@@ -32,7 +32,7 @@ int sl__isa_amx_is_unusable_here(void);
  * is capped.  Only running out of memory fails.
  */
 enum sl_status sl__isa_read_unusable(struct sl_machine *m, const char *root,
-				 struct sl__arena *arena,
-				 struct sl_error *err) SL_CHECKED;
+				     struct sl__arena *arena,
+				     struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -195,15 +195,15 @@ measure(struct sl_machine *m, const struct request *request,
 {
 	const struct sl_machine_options *o = &request->options;
 	struct sl__ceiling_options plan = {.n_threads = o->n_threads,
-					.time_s = o->time_s,
-					.caches = m->caches,
-					.n_caches = m->n_caches,
-					.free_bytes =
-						sl__platform_free_bytes(""),
-					.log = o->log,
-					.progress = o->progress,
-					.progress_ctx = o->progress_ctx,
-					.interrupt = o->interrupt};
+					   .time_s = o->time_s,
+					   .caches = m->caches,
+					   .n_caches = m->n_caches,
+					   .free_bytes =
+						   sl__platform_free_bytes(""),
+					   .log = o->log,
+					   .progress = o->progress,
+					   .progress_ctx = o->progress_ctx,
+					   .interrupt = o->interrupt};
 
 	if (!plan.free_bytes)
 		plan.free_bytes = DEFAULT_FREE_BYTES;

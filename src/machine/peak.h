@@ -49,8 +49,8 @@ size_t sl__peak_kernels(struct sl__peak_kernel *kernels);
 
 /* Whether kernels of a type are unexercised: what the others reach is then no
  * ceiling. */
-int sl__peak_has_untested_kernel(const struct sl__peak_kernel *kernels, size_t n,
-		       enum sl_dtype dtype);
+int sl__peak_has_untested_kernel(const struct sl__peak_kernel *kernels,
+				 size_t n, enum sl_dtype dtype);
 
 /*
  * X(i, ...) for every chain.  Twelve hide the latency, up to 6 cycles, of two

@@ -164,7 +164,7 @@ sl__peak_kernels(struct sl__peak_kernel *kernels)
 
 int
 sl__peak_has_untested_kernel(const struct sl__peak_kernel *kernels, size_t n,
-		   enum sl_dtype dtype)
+			     enum sl_dtype dtype)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (kernels[i].dtype == dtype && kernels[i].is_unexercised)

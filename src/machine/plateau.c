@@ -196,7 +196,7 @@ nearest_cache(double size_bytes, const struct sl_cache *caches, size_t n_caches,
 
 int
 sl__size_exceeds_caches(size_t size_bytes, const struct sl_cache *caches,
-		      size_t n_caches, size_t n_threads)
+			size_t n_caches, size_t n_threads)
 {
 	for (size_t i = 0; i < n_caches; i++) {
 		if ((double)size_bytes <
@@ -260,7 +260,7 @@ sl__plateaus_name(struct sl__plateaus *plateaus, const size_t *sizes_bytes,
 {
 	struct sl__plateau *last = &plateaus->at[plateaus->n - 1];
 	int to_memory = sl__size_exceeds_caches(sizes_bytes[last->last], caches,
-					      n_caches, n_threads);
+						n_caches, n_threads);
 
 	if (plateaus->n == 1)
 		return; /* no step, no level */

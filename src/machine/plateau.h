@@ -44,6 +44,6 @@ void sl__plateaus_name(struct sl__plateaus *plateaus, const size_t *sizes_bytes,
 /* Whether a set of this size, touched by each of n_threads, is at least twice
  * the share of any cache. */
 int sl__size_exceeds_caches(size_t size_bytes, const struct sl_cache *caches,
-			  size_t n_caches, size_t n_threads);
+			    size_t n_caches, size_t n_threads);
 
 #endif

@@ -174,7 +174,7 @@ peak_member(size_t rank, void *ctx)
 
 double
 sl__rig_run_peak(struct sl__rig *rig, const struct sl__peak_kernel *kernel,
-	     size_t n_threads, uint64_t n_rounds)
+		 size_t n_threads, uint64_t n_rounds)
 {
 	struct probe probe = {.rig = rig,
 			      .n_threads = n_threads,
@@ -243,7 +243,7 @@ stream_member(size_t rank, void *ctx)
 
 double
 sl__rig_run_stream(struct sl__rig *rig, const struct sl__stream_range *stretch,
-	       size_t n_threads)
+		   size_t n_threads)
 {
 	struct probe probe = {
 		.rig = rig, .n_threads = n_threads, .stretch = stretch};

@@ -47,8 +47,9 @@ void sl__rig_close(struct sl__rig *rig); /* all zeros is fine */
  */
 
 /* Operations a second. */
-double sl__rig_run_peak(struct sl__rig *rig, const struct sl__peak_kernel *kernel,
-		    size_t n_threads, uint64_t n_rounds);
+double sl__rig_run_peak(struct sl__rig *rig,
+			const struct sl__peak_kernel *kernel, size_t n_threads,
+			uint64_t n_rounds);
 
 /* What each thread touches, and how much of it in one probe. */
 struct sl__stream_range {
@@ -60,8 +61,9 @@ struct sl__stream_range {
 };
 
 /* Bytes a second that the program names. */
-double sl__rig_run_stream(struct sl__rig *rig, const struct sl__stream_range *stretch,
-		      size_t n_threads);
+double sl__rig_run_stream(struct sl__rig *rig,
+			  const struct sl__stream_range *stretch,
+			  size_t n_threads);
 
 /* Makes every member's chase start over, with a cycle of one line. */
 void sl__rig_chase_start(struct sl__rig *rig, size_t line_bytes);

@@ -83,7 +83,7 @@
 	DEFINE_WRITER(triad_##bits, features, floats, PLAIN, TRIAD, NO_FENCE) \
 	DEFINE_WRITER(triad_nt_##bits, features, floats, STREAM, TRIAD,       \
 		      _mm_sfence)                                             \
-	static const struct sl__stream_kernels streams_##bits = {                    \
+	static const struct sl__stream_kernels streams_##bits = {             \
 		isa,                                                          \
 		bits,                                                         \
 		{load_##bits, store_##bits, store_nt_##bits, copy_##bits,     \

@@ -120,7 +120,7 @@ name_pattern(const struct memory_run *run, double floor_bytes,
 	char evidence[256];
 
 	sl__live_pattern_classify(&shape, &run->series, m->baseline_bytes,
-			  m->final_bytes, floor_bytes);
+				  m->final_bytes, floor_bytes);
 	sl__live_pattern_evidence(evidence, sizeof(evidence), &shape);
 	m->pattern = shape.pattern;
 	m->evidence = sl__arena_string(run->arena, evidence);

@@ -120,8 +120,8 @@ follow_point(struct tooth_counter *t, const struct sl_live_point *p)
 }
 
 static void
-count_teeth(struct sl__live_pattern *shape, const struct sl__live_series *series,
-	    double baseline, double final)
+count_teeth(struct sl__live_pattern *shape,
+	    const struct sl__live_series *series, double baseline, double final)
 {
 	struct tooth_counter t = {.height = shape->range_bytes / 4,
 				  .trough = baseline,
@@ -152,8 +152,8 @@ name_pattern(const struct sl__live_pattern *shape, double floor_bytes)
 
 void
 sl__live_pattern_classify(struct sl__live_pattern *out,
-		  const struct sl__live_series *series, double baseline,
-		  double final, double floor_bytes)
+			  const struct sl__live_series *series, double baseline,
+			  double final, double floor_bytes)
 {
 	double low = fmin(baseline, final), high = fmax(baseline, final);
 
@@ -162,14 +162,15 @@ sl__live_pattern_classify(struct sl__live_pattern *out,
 		high = fmax(high, series->points[i].high_bytes);
 	}
 	*out = (struct sl__live_pattern){.range_bytes = high - low,
-				       .retained_bytes = final - baseline};
+					 .retained_bytes = final - baseline};
 	if (out->range_bytes > floor_bytes)
 		count_teeth(out, series, baseline, final);
 	out->pattern = name_pattern(out, floor_bytes);
 }
 
 void
-sl__live_pattern_evidence(char *text, size_t cap, const struct sl__live_pattern *shape)
+sl__live_pattern_evidence(char *text, size_t cap,
+			  const struct sl__live_pattern *shape)
 {
 	double range = shape->range_bytes;
 	double retained = shape->retained_bytes;

@@ -44,11 +44,12 @@ struct sl__live_pattern {
  * Nothing that ranges over less than floor_bytes is worth a name but flat.
  */
 void sl__live_pattern_classify(struct sl__live_pattern *out,
-		       const struct sl__live_series *series, double baseline,
-		       double final, double floor_bytes);
+			       const struct sl__live_series *series,
+			       double baseline, double final,
+			       double floor_bytes);
 
 /* The reasons for the pattern as a sentence, cut to fit 'cap'. */
 void sl__live_pattern_evidence(char *text, size_t cap,
-		       const struct sl__live_pattern *shape);
+			       const struct sl__live_pattern *shape);
 
 #endif

@@ -20,8 +20,10 @@ struct sl__memory_snapshot {
 
 /* Lines of /proc/PID/smaps_rollup (Rss, Anonymous) or of /proc/PID/status
  * (RssAnon, RssFile, RssShmem); 1, or 0 where they are not there. */
-int sl__memory_from_smaps_rollup(struct sl__memory_snapshot *out, const char *text);
-int sl__memory_from_proc_status(struct sl__memory_snapshot *out, const char *text);
+int sl__memory_from_smaps_rollup(struct sl__memory_snapshot *out,
+				 const char *text);
+int sl__memory_from_proc_status(struct sl__memory_snapshot *out,
+				const char *text);
 
 /* Anonymous bytes of mappings that can be executed and are of no file; 'text'
  * is that of /proc/PID/smaps. */
@@ -40,7 +42,7 @@ struct sl__residence {
 	const char *absent; /* why there is nothing; NULL */
 	struct sl__memory_snapshot base, paused, now;
 	struct sl__memory_snapshot others; /* growth that is left out */
-	double peak_bytes;           /* highest so far, others left out */
+	double peak_bytes;                 /* highest so far, others left out */
 	int n_pauses;
 	int peak_stretch; /* pauses before it; -1: not known, as an older
 			     mark may hide it */

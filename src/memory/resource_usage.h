@@ -31,7 +31,7 @@ void sl__resource_usage_read(struct sl__resource_usage *now, unsigned flags);
  * where it rose, else the larger of the two ends, which is a lower bound.
  */
 uint64_t sl__resource_usage_peak_bytes(const struct sl__resource_usage *before,
-			      const struct sl__resource_usage *after);
+				       const struct sl__resource_usage *after);
 
 /* "pages resident ..." of /proc/PID/statm; 1, or 0 when it is malformed. */
 int sl__statm_resident_pages(uint64_t *out, const char *statm);

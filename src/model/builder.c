@@ -131,7 +131,7 @@ sl__builder_nomem(struct sl_builder *b)
 
 int
 sl__builder_grow_array(struct sl_builder *b, void *array, size_t n, size_t *cap,
-		 size_t n_bytes)
+		       size_t n_bytes)
 {
 	return sl__arena_grow(&b->arena, array, n, cap, n_bytes)
 		       ? 0
@@ -168,8 +168,8 @@ sl__builder_unique_name(struct sl_builder *b, const char *full)
 	    sl__builder_keep_status(
 		    b, sl__map_put(&b->names, full, n ? n : 1, &b->err)) ||
 	    (free_name != full &&
-	     sl__builder_keep_status(b,
-			       sl__map_put(&b->names, free_name, 1, &b->err))))
+	     sl__builder_keep_status(
+		     b, sl__map_put(&b->names, free_name, 1, &b->err))))
 		return NULL;
 	return free_name;
 }
@@ -192,7 +192,8 @@ take_exact_name(struct sl_builder *b, const char *name, const char *what)
 		return sl__builder_fail(b, SL_E_USAGE,
 					"%s '%.200s': the name is taken", what,
 					name);
-	return sl__builder_keep_status(b, sl__map_put(&b->names, name, 1, &b->err));
+	return sl__builder_keep_status(
+		b, sl__map_put(&b->names, name, 1, &b->err));
 }
 
 static void
@@ -321,8 +322,8 @@ sl_builder_symbol(struct sl_builder *b, const char *name, int64_t usual)
 					"a dimension needs a name, and a usual "
 					"size of at least 0");
 	n_before = b->graph->n_symbols;
-	if (sl__builder_keep_status(b,
-			      sl__graph_intern_symbol(b->graph, &size, name, &b->err)))
+	if (sl__builder_keep_status(
+		    b, sl__graph_intern_symbol(b->graph, &size, name, &b->err)))
 		return -1;
 	if (usual)
 		b->graph->symbols[size - SL__SYMBOL_BASE].usual = usual;
@@ -373,8 +374,9 @@ sl_builder_input(struct sl_builder *b, const char *name, enum sl_dtype dtype,
 					name);
 	type.rank = (int)rank;
 	type.dims = copy_dims(b, name, rank, dims);
-	if (!type.dims || sl__builder_grow_array(b, &b->inputs, b->n_inputs,
-					   &b->cap_inputs, sizeof(*b->inputs)))
+	if (!type.dims ||
+	    sl__builder_grow_array(b, &b->inputs, b->n_inputs, &b->cap_inputs,
+				   sizeof(*b->inputs)))
 		return -1;
 	id = sl__builder_add_value(b, name);
 	if (id < 0)
@@ -382,8 +384,9 @@ sl_builder_input(struct sl_builder *b, const char *name, enum sl_dtype dtype,
 	b->graph->values[id].kind = SL_VALUE_INPUT;
 	b->graph->values[id].declared = type;
 	b->inputs[b->n_inputs++] = (uint32_t)id;
-	if (sl__builder_keep_status(b, sl__graph_set_inputs(b->graph, 0, b->inputs,
-						      b->n_inputs, &b->err)))
+	if (sl__builder_keep_status(b,
+				    sl__graph_set_inputs(b->graph, 0, b->inputs,
+							 b->n_inputs, &b->err)))
 		return -1;
 	return sl__builder_infer_shapes(b, id);
 }
@@ -478,8 +481,8 @@ sl_builder_output(struct sl_builder *b, int value, const char *name)
 	if (!sl__builder_producer(b, value) || is_output(b, value))
 		value = sl_builder_op(b, "Identity", 1, &value);
 	if (value < 0 || take_exact_name(b, name, "an output") ||
-	    sl__builder_grow_array(b, &b->outputs, b->n_outputs, &b->cap_outputs,
-			     sizeof(*b->outputs)))
+	    sl__builder_grow_array(b, &b->outputs, b->n_outputs,
+				   &b->cap_outputs, sizeof(*b->outputs)))
 		return;
 	copy = sl__arena_string(&b->graph->arena, name);
 	if (!copy) {
@@ -503,7 +506,8 @@ declare_size(struct sl_builder *b, uint32_t value, size_t i, int64_t *size,
 	if (sl__size_print_unique_name(&label, b->shapes, *size)) {
 		rc = sl__buf_status(&label, err);
 		if (!rc)
-			rc = sl__graph_intern_symbol(b->graph, size, label.data, err);
+			rc = sl__graph_intern_symbol(b->graph, size, label.data,
+						     err);
 		sl_buf_release(&label);
 		return rc;
 	}

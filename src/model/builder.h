@@ -55,17 +55,18 @@ int sl__builder_nomem(struct sl_builder *b); /* -1 */
 
 /* Makes room for one more element of an array in the builder's arena; 'array'
  * is the address of the pointer. */
-int sl__builder_grow_array(struct sl_builder *b, void *array, size_t n, size_t *cap,
-		     size_t n_bytes);
+int sl__builder_grow_array(struct sl_builder *b, void *array, size_t n,
+			   size_t *cap, size_t n_bytes);
 
 /* A name, or "name_2" and so on where it is taken; the same with the scope
  * before it.  NULL after a failure. */
 const char *sl__builder_unique_name(struct sl_builder *b, const char *full);
-const char *sl__builder_unique_scoped_name(struct sl_builder *b, const char *name);
+const char *sl__builder_unique_scoped_name(struct sl_builder *b,
+					   const char *name);
 
 /* A scope whose name is put together; sl_builder_leave() ends it. */
-void sl__builder_enter_scope_format(struct sl_builder *b, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void sl__builder_enter_scope_format(struct sl_builder *b, const char *format,
+				    ...) __attribute__((format(printf, 2, 3)));
 
 /* Enters the scope of a layer: the name that was set, else 'otherwise', made
  * unique. */
@@ -87,11 +88,13 @@ struct sl__tensor *sl__builder_new_tensor(struct sl_builder *b,
 					  size_t rank, const int64_t *dims);
 
 /* An attribute that is a tensor of one f32. */
-void sl__builder_tensor_attribute(struct sl_builder *b, const char *key, float value);
+void sl__builder_tensor_attribute(struct sl_builder *b, const char *key,
+				  float value);
 
 /* A list of integers, a single number (of the type of weights) and a single
  * integer, as constants; the same again is the same value. */
-int sl__builder_constant_list(struct sl_builder *b, size_t n, const int64_t *values);
+int sl__builder_constant_list(struct sl_builder *b, size_t n,
+			      const int64_t *values);
 int sl__builder_constant_scalar(struct sl_builder *b, float value);
 int sl__builder_constant_integer(struct sl_builder *b, int64_t value);
 

@@ -42,7 +42,8 @@ sl__builder_op3(struct sl_builder *b, const char *type, int x, int y, int z)
 int
 sl__builder_reshape(struct sl_builder *b, int x, size_t n, const int64_t *sizes)
 {
-	return sl__builder_op2(b, "Reshape", x, sl__builder_constant_list(b, n, sizes));
+	return sl__builder_op2(b, "Reshape", x,
+			       sl__builder_constant_list(b, n, sizes));
 }
 
 int
@@ -87,7 +88,7 @@ sl__builder_shape_dim(struct sl_builder *b, int x, int64_t d)
 
 int
 sl__builder_embedding_weight(struct sl_builder *b, const char *name, int64_t n,
-		  int64_t width, double deviation)
+			     int64_t width, double deviation)
 {
 	const int64_t dims[] = {n, width};
 	int table;
@@ -474,7 +475,8 @@ sl__builder_causal_mask(struct sl_builder *b, int x, int64_t d)
 	}
 	sl_builder_int(b, "upper", 1);
 	sl_builder_name(b, "causal_mask");
-	return sl__builder_op2(b, "Trilu", mask, sl__builder_constant_integer(b, 1));
+	return sl__builder_op2(b, "Trilu", mask,
+			       sl__builder_constant_integer(b, 1));
 }
 
 /* x with its last two dimensions swapped. */
@@ -497,7 +499,8 @@ int
 sl__builder_attend(struct sl_builder *b, const int qkv[3], int64_t width,
 		   int mask)
 {
-	int scale = sl__builder_constant_scalar(b, (float)(1 / sqrt((double)width)));
+	int scale = sl__builder_constant_scalar(
+		b, (float)(1 / sqrt((double)width)));
 	int q = sl__builder_op2(b, "Mul", qkv[0], scale);
 	int k = turn(b, qkv[1]);
 	int p;

@@ -38,14 +38,15 @@ int sl__builder_concat(struct sl_builder *b, int64_t axis, size_t n,
 int sl__builder_split(struct sl_builder *b, int x, int64_t n);
 
 /* Dimensions first .. end - 1 of x, as a list computed by the model. */
-int sl__builder_shape_slice(struct sl_builder *b, int x, int64_t first, int64_t end);
+int sl__builder_shape_slice(struct sl_builder *b, int x, int64_t first,
+			    int64_t end);
 
 /* Dimension d of x as a single integer computed by the model. */
 int sl__builder_shape_dim(struct sl_builder *b, int x, int64_t d);
 
 /* Rows of a table of weights; 'table' is [n][width]. */
-int sl__builder_embedding_weight(struct sl_builder *b, const char *name, int64_t n,
-		      int64_t width, double deviation);
+int sl__builder_embedding_weight(struct sl_builder *b, const char *name,
+				 int64_t n, int64_t width, double deviation);
 int sl__builder_gather(struct sl_builder *b, int table, int rows);
 
 /* x * sigmoid(x), as exporters write it. */

@@ -58,7 +58,7 @@ add_attribute(struct sl_builder *b, const char *key,
 
 	if (b->failed ||
 	    sl__builder_grow_array(b, &b->attributes, b->n_attributes,
-			     &b->cap_attributes, sizeof(*b->attributes)))
+				   &b->cap_attributes, sizeof(*b->attributes)))
 		return NULL;
 	a = &b->attributes[b->n_attributes++];
 	copy = sl__arena_array(&b->graph->arena, n, n_bytes);

@@ -128,7 +128,8 @@ sl_builder_weight(struct sl_builder *b, const char *name, size_t rank,
 	g = sl__arena_alloc(&b->graph->arena, sizeof(*g));
 	if (!t || !g)
 		return t ? sl__builder_nomem(b) : -1;
-	g->kind = deviation > 0 ? SL__TENSOR_GENERATOR_NORMAL : SL__TENSOR_GENERATOR_CONSTANT;
+	g->kind = deviation > 0 ? SL__TENSOR_GENERATOR_NORMAL
+				: SL__TENSOR_GENERATOR_CONSTANT;
 	g->seed = seed_of(b->seed, full);
 	g->mean = mean;
 	g->scale = deviation;
@@ -198,8 +199,9 @@ shared_constant(struct sl_builder *b, const char *name, enum sl_dtype dtype,
 	id = add_constant(b, full,
 			  sl__builder_new_tensor(b, full, dtype, rank, &n),
 			  values);
-	if (id < 0 || sl__builder_keep_status(b, sl__map_put(&b->constants, name,
-						       (size_t)id, &b->err)))
+	if (id < 0 ||
+	    sl__builder_keep_status(
+		    b, sl__map_put(&b->constants, name, (size_t)id, &b->err)))
 		return -1;
 	return id;
 }
@@ -222,8 +224,8 @@ sl__builder_constant_list(struct sl_builder *b, size_t n, const int64_t *values)
 static uint16_t
 half_of(enum sl_dtype dtype, double value)
 {
-	const struct sl__tensor_generator g = {.kind = SL__TENSOR_GENERATOR_CONSTANT,
-					.mean = value};
+	const struct sl__tensor_generator g = {
+		.kind = SL__TENSOR_GENERATOR_CONSTANT, .mean = value};
 	struct sl__tensor one = {.dtype = dtype, .generator = &g};
 	uint16_t half = 0;
 

@@ -39,8 +39,9 @@ parse_number(const char *text, uint64_t *out)
 }
 
 void
-sl__external_data_read_entry(struct sl__onnx_reader *r, struct sl__wire_reader pair,
-		   struct sl__external_data *out)
+sl__external_data_read_entry(struct sl__onnx_reader *r,
+			     struct sl__wire_reader pair,
+			     struct sl__external_data *out)
 {
 	struct sl__metadata said = sl__onnx_parse_string_pair(r, pair);
 
@@ -74,7 +75,8 @@ is_below(const char *path)
 
 enum sl_status
 sl__external_data_link_folder(struct sl__arena *arena, const char *path,
-		    const char *folder, const char **out, struct sl_error *err)
+			      const char *folder, const char **out,
+			      struct sl_error *err)
 {
 	char target[PATH_MAX], around[PATH_MAX];
 	char *slash;
@@ -161,16 +163,17 @@ open_file(struct sl__onnx_reader *r, const char *location, const char **absent)
 	if (known)
 		return file;
 	if (r->file.status ||
-	    !sl__wire_keep_status(&r->file, sl__graph_add_mapping(r->graph, &file,
-							    r->file.err)))
+	    !sl__wire_keep_status(
+		    &r->file,
+		    sl__graph_add_mapping(r->graph, &file, r->file.err)))
 		sl__file_mapping_close(&file);
 	return file;
 }
 
 void
 sl__external_data_attach(struct sl__onnx_reader *r,
-		  const struct sl__external_data *external, const char *name,
-		  struct sl__tensor *tensor)
+			 const struct sl__external_data *external,
+			 const char *name, struct sl__tensor *tensor)
 {
 	struct sl_error *err = r->file.err;
 	struct sl__file_mapping file;

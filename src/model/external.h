@@ -15,13 +15,16 @@ struct sl__external_data {
  * Where the model at 'path', in 'folder', is a link to a file elsewhere, that
  * file's folder in *out (in the arena); else NULL.
  */
-enum sl_status sl__external_data_link_folder(struct sl__arena *arena, const char *path,
-				   const char *folder, const char **out,
-				   struct sl_error *err) SL_CHECKED;
+enum sl_status sl__external_data_link_folder(struct sl__arena *arena,
+					     const char *path,
+					     const char *folder,
+					     const char **out,
+					     struct sl_error *err) SL_CHECKED;
 
 /* Reads one entry of a tensor's external_data into *out. */
-void sl__external_data_read_entry(struct sl__onnx_reader *r, struct sl__wire_reader pair,
-			struct sl__external_data *out);
+void sl__external_data_read_entry(struct sl__onnx_reader *r,
+				  struct sl__wire_reader pair,
+				  struct sl__external_data *out);
 
 /*
  * Gives 'tensor', which is measured, its bytes or the reason why they are
@@ -32,7 +35,7 @@ void sl__external_data_read_entry(struct sl__onnx_reader *r, struct sl__wire_rea
  * graph.
  */
 void sl__external_data_attach(struct sl__onnx_reader *r,
-		       const struct sl__external_data *external, const char *name,
-		       struct sl__tensor *tensor);
+			      const struct sl__external_data *external,
+			      const char *name, struct sl__tensor *tensor);
 
 #endif

@@ -134,16 +134,19 @@ refuse_more(struct folder *f, size_t n_inputs, struct sl_error *err)
 
 enum sl_status
 sl__input_files_open(struct sl__input_files **out, const struct sl_graph *graph,
-		const char *folder, const struct sl_allocator *allocator,
-		struct sl_error *err)
+		     const char *folder, const struct sl_allocator *allocator,
+		     struct sl_error *err)
 {
-	return sl__input_files_open_except(out, graph, folder, NULL, allocator, err);
+	return sl__input_files_open_except(out, graph, folder, NULL, allocator,
+					   err);
 }
 
 enum sl_status
-sl__input_files_open_except(struct sl__input_files **out, const struct sl_graph *graph,
-		    const char *folder, const unsigned char *is_left_out,
-		    const struct sl_allocator *allocator, struct sl_error *err)
+sl__input_files_open_except(struct sl__input_files **out,
+			    const struct sl_graph *graph, const char *folder,
+			    const unsigned char *is_left_out,
+			    const struct sl_allocator *allocator,
+			    struct sl_error *err)
 {
 	const struct sl__block *main = &graph->blocks[0];
 	struct sl_error ignored = {.status = SL_OK, .text = ""};

@@ -23,18 +23,19 @@ struct sl__input_files {
  * another type of number than the input takes.  Shapes are not looked at.
  */
 enum sl_status sl__input_files_open(struct sl__input_files **out,
-			       const struct sl_graph *graph, const char *folder,
-			       const struct sl_allocator *allocator,
-			       struct sl_error *err) SL_CHECKED;
+				    const struct sl_graph *graph,
+				    const char *folder,
+				    const struct sl_allocator *allocator,
+				    struct sl_error *err) SL_CHECKED;
 
-/* Like sl__input_files_open(), but inputs i with is_left_out[i] need no file, and
- * where there is one it is not looked at. */
+/* Like sl__input_files_open(), but inputs i with is_left_out[i] need no file,
+ * and where there is one it is not looked at. */
 enum sl_status sl__input_files_open_except(struct sl__input_files **out,
-				   const struct sl_graph *graph,
-				   const char *folder,
-				   const unsigned char *is_left_out,
-				   const struct sl_allocator *allocator,
-				   struct sl_error *err) SL_CHECKED;
+					   const struct sl_graph *graph,
+					   const char *folder,
+					   const unsigned char *is_left_out,
+					   const struct sl_allocator *allocator,
+					   struct sl_error *err) SL_CHECKED;
 void sl__input_files_close(struct sl__input_files *inputs); /* NULL is fine */
 
 #endif

@@ -74,7 +74,8 @@ sl__npy_write(const struct sl__tensor *tensor, const char *path,
 		return rc;
 	sl__atomic_file_add(draft, header, make_header(header, tensor));
 	if (tensor->n_bytes)
-		sl__atomic_file_add(draft, tensor->bytes, (size_t)tensor->n_bytes);
+		sl__atomic_file_add(draft, tensor->bytes,
+				    (size_t)tensor->n_bytes);
 	rc = sl__atomic_file_commit(draft, err);
 	sl__atomic_file_free(draft);
 	return rc;

@@ -29,7 +29,8 @@ struct fields {
 
 static const struct sl__wire_store_rule field_rows[] = {
 	ROW(SL__ATTR_NAME, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, name),
-	ROW(SL__ATTR_REF_ATTR_NAME, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, reference),
+	ROW(SL__ATTR_REF_ATTR_NAME, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
+	    reference),
 	ROW(SL__ATTR_TYPE, SL__WIRE_VARINT, SL__WIRE_STORE_INTEGER, type),
 	ROW(SL__ATTR_F, SL__WIRE_FIXED32, SL__WIRE_STORE_FIELD, single),
 	ROW(SL__ATTR_I, SL__WIRE_VARINT, SL__WIRE_STORE_FIELD, single),
@@ -37,10 +38,14 @@ static const struct sl__wire_store_rule field_rows[] = {
 	ROW(SL__ATTR_T, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, single),
 	ROW(SL__ATTR_G, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, single),
 	ROW(SL__ATTR_TP, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, single),
-	ROW(SL__ATTR_SPARSE_TENSOR, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, single),
-	ROW(SL__ATTR_FLOATS, SL__WIRE_FIXED32, SL__WIRE_STORE_NUMBER_COUNT, n_floats),
-	ROW(SL__ATTR_INTS, SL__WIRE_VARINT, SL__WIRE_STORE_NUMBER_COUNT, n_ints),
-	ROW(SL__ATTR_STRINGS, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT, n_strings),
+	ROW(SL__ATTR_SPARSE_TENSOR, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
+	    single),
+	ROW(SL__ATTR_FLOATS, SL__WIRE_FIXED32, SL__WIRE_STORE_NUMBER_COUNT,
+	    n_floats),
+	ROW(SL__ATTR_INTS, SL__WIRE_VARINT, SL__WIRE_STORE_NUMBER_COUNT,
+	    n_ints),
+	ROW(SL__ATTR_STRINGS, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT,
+	    n_strings),
 	{0},
 };
 
@@ -124,8 +129,8 @@ take_block(struct sl__onnx_reader *r, struct sl__wire_reader graph,
 
 	if (!sl__onnx_charge(r, 2 * sizeof(struct sl__block)) ||
 	    !sl__wire_keep_status(&r->file,
-			    sl__graph_add_block(r->graph, &inner.block, "",
-						r->file.err)))
+				  sl__graph_add_block(r->graph, &inner.block,
+						      "", r->file.err)))
 		return;
 	out->block = inner.block;
 	sl__onnx_parse_graph(r, graph, &inner);
@@ -136,8 +141,8 @@ take_message(struct sl__onnx_reader *r, const struct sl__wire_reader *wire,
 	     const struct fields *fields, struct sl__onnx_scope *scope,
 	     struct sl__attribute *out)
 {
-	struct sl__wire_reader inner =
-		sl__wire_enter_message(wire, &fields->single, "attribute's contents");
+	struct sl__wire_reader inner = sl__wire_enter_message(
+		wire, &fields->single, "attribute's contents");
 	struct sl__field ignored;
 	struct sl__tensor *tensor;
 	struct sl__type *type;
@@ -200,10 +205,11 @@ take(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 		take_numbers(r, wire, fields, out);
 		return;
 	case SL__ATTRIBUTE_STRINGS:
-		sl__attribute_set_values(out,
-				   sl__onnx_parse_strings(r, wire, SL__ATTR_STRINGS,
-						    fields->n_strings),
-				   fields->n_strings);
+		sl__attribute_set_values(
+			out,
+			sl__onnx_parse_strings(r, wire, SL__ATTR_STRINGS,
+					       fields->n_strings),
+			fields->n_strings);
 		return;
 	case SL__ATTRIBUTE_OTHER:
 		return;
@@ -252,17 +258,18 @@ follow(struct sl__onnx_reader *r, const struct sl__wire_reader *wire,
 	usual = sl__map_find(&call->function->defaults.names, key);
 	if (given)
 		sl__onnx_parse_attribute(r, call->given.attributes[*given],
-				   call->caller, out);
+					 call->caller, out);
 	else if (usual)
-		sl__onnx_parse_attribute(r,
-				   call->function->defaults.attributes[*usual],
-				   scope, out);
+		sl__onnx_parse_attribute(
+			r, call->function->defaults.attributes[*usual], scope,
+			out);
 	r->depth--;
 }
 
 void
 sl__onnx_parse_attribute(struct sl__onnx_reader *r, struct sl__wire_reader wire,
-		   struct sl__onnx_scope *scope, struct sl__attribute *out)
+			 struct sl__onnx_scope *scope,
+			 struct sl__attribute *out)
 {
 	struct fields fields = {0};
 	const char *name;
@@ -288,8 +295,9 @@ sl__onnx_parse_attribute(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 }
 
 void
-sl__onnx_attribute_map_fill(struct sl__onnx_reader *r, struct sl__wire_reader wire, uint32_t number,
-	      size_t n, struct sl__onnx_attribute_map *out)
+sl__onnx_attribute_map_fill(struct sl__onnx_reader *r,
+			    struct sl__wire_reader wire, uint32_t number,
+			    size_t n, struct sl__onnx_attribute_map *out)
 {
 	struct sl__wire_reader inner, at;
 	struct sl__field name;
@@ -298,7 +306,8 @@ sl__onnx_attribute_map_fill(struct sl__onnx_reader *r, struct sl__wire_reader wi
 	sl__map_init(&out->names, &r->scratch);
 	sl__onnx_charge(r, n * (sizeof(*out->attributes) +
 				4 * sizeof(struct sl__map_slot)));
-	out->attributes = sl__onnx_alloc_scratch(r, n, sizeof(*out->attributes));
+	out->attributes =
+		sl__onnx_alloc_scratch(r, n, sizeof(*out->attributes));
 	while (sl__wire_find_message(&wire, number, "attribute", &inner)) {
 		struct sl__field last = {0};
 
@@ -309,6 +318,7 @@ sl__onnx_attribute_map_fill(struct sl__onnx_reader *r, struct sl__wire_reader wi
 			sl__wire_fail(&r->file,
 				      "byte %zu: an attribute without a name",
 				      at.at);
-		sl__onnx_map_put(r, &out->names, sl__onnx_name_scratch(r, &last), i++);
+		sl__onnx_map_put(r, &out->names,
+				 sl__onnx_name_scratch(r, &last), i++);
 	}
 }

@@ -104,7 +104,10 @@ enum sl__onnx_sequence_field {
 	SL__SEQUENCE_OPTIONAL = 7
 };
 
-enum sl__onnx_value_info_field { SL__VALUE_INFO_NAME = 1, SL__VALUE_INFO_TYPE = 2 };
+enum sl__onnx_value_info_field {
+	SL__VALUE_INFO_NAME = 1,
+	SL__VALUE_INFO_TYPE = 2
+};
 
 enum sl__onnx_type_field {
 	SL__TYPE_FIELD_TENSOR = 1,

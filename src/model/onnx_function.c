@@ -74,7 +74,8 @@ function_key(struct sl__onnx_reader *r, const struct sl__field *domain,
 }
 
 struct sl__onnx_function *
-sl__onnx_callee(struct sl__onnx_reader *r, const struct sl__onnx_node_header *head)
+sl__onnx_callee(struct sl__onnx_reader *r,
+		const struct sl__onnx_node_header *head)
 {
 	const size_t *index = NULL;
 
@@ -100,7 +101,8 @@ add_function(struct sl__onnx_reader *r, struct sl__wire_reader wire)
 		 offsetof(struct outline, domain)},
 		{SL__FUNCTION_OVERLOAD, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct outline, overload)},
-		{SL__FUNCTION_ATTRIBUTE_PROTO, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT,
+		{SL__FUNCTION_ATTRIBUTE_PROTO, SL__WIRE_BYTES,
+		 SL__WIRE_STORE_FIELD_COUNT,
 		 offsetof(struct outline, n_defaults)},
 		{0},
 	};
@@ -113,14 +115,14 @@ add_function(struct sl__onnx_reader *r, struct sl__wire_reader wire)
 	sl__map_init(&function->opsets, &r->scratch);
 	sl__wire_store_fields(wire, rows, &outline);
 	while (sl__wire_find_message(&rest, SL__FUNCTION_OPSET_IMPORT,
-				"function's part", &opset))
+				     "function's part", &opset))
 		(void)sl__onnx_parse_opset(r, opset, &function->opsets);
 	if (!outline.name.n_bytes)
 		sl__wire_fail(&r->file, "byte %zu: a function without a name",
 			      wire.at);
 	function->name = sl__onnx_text(r, &outline.name, "");
-	sl__onnx_attribute_map_fill(r, wire, SL__FUNCTION_ATTRIBUTE_PROTO, outline.n_defaults,
-		      &function->defaults);
+	sl__onnx_attribute_map_fill(r, wire, SL__FUNCTION_ATTRIBUTE_PROTO,
+				    outline.n_defaults, &function->defaults);
 	key = function_key(r, &outline.domain, &outline.name,
 			   &outline.overload);
 	if (sl__map_find(&r->functions, key))
@@ -130,15 +132,17 @@ add_function(struct sl__onnx_reader *r, struct sl__wire_reader wire)
 }
 
 void
-sl__onnx_parse_functions(struct sl__onnx_reader *r, struct sl__wire_reader model, size_t n)
+sl__onnx_parse_functions(struct sl__onnx_reader *r,
+			 struct sl__wire_reader model, size_t n)
 {
 	struct sl__wire_reader inner;
 
 	sl__onnx_charge(r, n * (sizeof(*r->function_list) +
 				4 * sizeof(struct sl__map_slot)));
-	r->function_list = sl__onnx_alloc_scratch(r, n, sizeof(*r->function_list));
+	r->function_list =
+		sl__onnx_alloc_scratch(r, n, sizeof(*r->function_list));
 	while (sl__wire_find_message(&model, SL__MODEL_FUNCTIONS, "function",
-				&inner))
+				     &inner))
 		add_function(r, inner);
 }
 
@@ -242,7 +246,8 @@ for_each_formal(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 /* Reads the call, then the body with the call's values in place. */
 static void
 inline_call(struct sl__onnx_reader *r, struct sl__onnx_call *call,
-	    struct sl__wire_reader node, const struct sl__onnx_node_header *head)
+	    struct sl__wire_reader node,
+	    const struct sl__onnx_node_header *head)
 {
 	struct sl__onnx_scope scope = {.block = call->caller->block,
 				       .call = call};
@@ -255,33 +260,36 @@ inline_call(struct sl__onnx_reader *r, struct sl__onnx_call *call,
 	if (head->name.n_bytes)
 		name = sl__onnx_text(r, &head->name, call->caller->prefix);
 	else
-		name = sl__onnx_text_or_nomem(r, sl__arena_format(r->arena, "%s%s_%zu",
-							 call->caller->prefix,
-							 call->function->name,
-							 r->n_inlined));
+		name = sl__onnx_text_or_nomem(
+			r, sl__arena_format(
+				   r->arena, "%s%s_%zu", call->caller->prefix,
+				   call->function->name, r->n_inlined));
 	sl__onnx_charge(r,
 			2 * strlen(name) + n * sizeof(uint32_t) + CALL_BYTES);
-	scope.prefix =
-		sl__onnx_text_or_nomem(r, sl__arena_format(r->arena, "%s/", name));
+	scope.prefix = sl__onnx_text_or_nomem(
+		r, sl__arena_format(r->arena, "%s/", name));
 	actual.inputs = sl__onnx_alloc_scratch(r, n, sizeof(uint32_t));
 	if (!actual.inputs)
 		return;
 	actual.outputs = actual.inputs + head->n_inputs;
 	sl__onnx_resolve(r, node, call->caller, actual.inputs, actual.outputs);
-	sl__onnx_attribute_map_fill(r, node, SL__NODE_ATTRIBUTE, head->n_attributes,
-		      &call->given);
+	sl__onnx_attribute_map_fill(r, node, SL__NODE_ATTRIBUTE,
+				    head->n_attributes, &call->given);
 	sl__map_init(&scope.values, &r->scratch);
 	sl__map_init(&scope.promised, &r->scratch);
 	for_each_formal(r, &scope, SL__FUNCTION_INPUT, &actual, bind_input);
 	for_each_formal(r, &scope, SL__FUNCTION_OUTPUT, &actual, bind_output);
-	sl__onnx_parse_nodes(r, call->function->body, SL__FUNCTION_NODE, &scope);
+	sl__onnx_parse_nodes(r, call->function->body, SL__FUNCTION_NODE,
+			     &scope);
 	for_each_formal(r, &scope, SL__FUNCTION_OUTPUT, &actual, copy_output);
 }
 
 void
-sl__onnx_inline_function(struct sl__onnx_reader *r, struct sl__onnx_function *function,
-		struct sl__wire_reader node, const struct sl__onnx_node_header *head,
-		struct sl__onnx_scope *scope)
+sl__onnx_inline_function(struct sl__onnx_reader *r,
+			 struct sl__onnx_function *function,
+			 struct sl__wire_reader node,
+			 const struct sl__onnx_node_header *head,
+			 struct sl__onnx_scope *scope)
 {
 	struct sl__onnx_call call = {.function = function, .caller = scope};
 	uint64_t n_before = r->file.n_fields;

@@ -58,19 +58,20 @@ define(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 		return SL__NONE;
 	if (promised)
 		return id;
-	if (!sl__wire_keep_status(&r->file,
-			    sl__graph_add_value(r->graph, &id, full,
-						scope->block, r->file.err)))
+	if (!sl__wire_keep_status(
+		    &r->file, sl__graph_add_value(r->graph, &id, full,
+						  scope->block, r->file.err)))
 		return SL__NONE;
 	r->graph->values[id].declared.rank = -1;
 	return id;
 }
 
 static void
-read_initializer(struct sl__onnx_reader *r, struct sl__wire_reader wire, int is_sparse,
-		 struct sl__onnx_scope *scope)
+read_initializer(struct sl__onnx_reader *r, struct sl__wire_reader wire,
+		 int is_sparse, struct sl__onnx_scope *scope)
 {
-	struct sl__tensor *tensor = sl__onnx_alloc_in_graph(r, 1, sizeof(*tensor));
+	struct sl__tensor *tensor =
+		sl__onnx_alloc_in_graph(r, 1, sizeof(*tensor));
 	struct sl__field name;
 	uint32_t id;
 
@@ -90,7 +91,8 @@ read_initializer(struct sl__onnx_reader *r, struct sl__wire_reader wire, int is_
 	r->graph->values[id].kind = SL_VALUE_PARAMETER;
 	r->graph->values[id].tensor = tensor;
 	if (tensor->is_mapped && tensor->n_bytes >= LARGE_BYTES)
-		sl__file_mapping_drop_pages(tensor->bytes, (size_t)tensor->n_bytes);
+		sl__file_mapping_drop_pages(tensor->bytes,
+					    (size_t)tensor->n_bytes);
 }
 
 /* What the first walk over a graph finds. */
@@ -172,9 +174,10 @@ declare(struct sl__onnx_reader *r, const struct sl__wire_reader *wire,
 {
 	if (info->type.number && !r->file.status &&
 	    r->graph->values[id].declared.kind == SL__TYPE_UNKNOWN)
-		sl__onnx_parse_type(r, sl__wire_enter_message(wire, &info->type, "type"),
-			      r->graph->values[id].name,
-			      &r->graph->values[id].declared);
+		sl__onnx_parse_type(
+			r, sl__wire_enter_message(wire, &info->type, "type"),
+			r->graph->values[id].name,
+			&r->graph->values[id].declared);
 }
 
 /*
@@ -193,7 +196,8 @@ read_input(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 	if (!info.name.n_bytes)
 		sl__wire_fail(&r->file, "byte %zu: an input without a name",
 			      wire.at);
-	known = sl__map_find(&scope->values, sl__onnx_name_scratch(r, &info.name));
+	known = sl__map_find(&scope->values,
+			     sl__onnx_name_scratch(r, &info.name));
 	if (known && r->graph->values[*known].kind == SL_VALUE_PARAMETER) {
 		id = (uint32_t)*known;
 		declare(r, &wire, &info, id);
@@ -243,8 +247,9 @@ define_outputs(struct sl__onnx_reader *r, struct sl__wire_reader node,
 		if (!f.n_bytes)
 			continue;
 		/* A Constant has one output: the node is searched once. */
-		is_again = is_first && is_constant_again(r, whole, scope,
-							 sl__onnx_name_scratch(r, &f));
+		is_again = is_first &&
+			   is_constant_again(r, whole, scope,
+					     sl__onnx_name_scratch(r, &f));
 		is_first = 0;
 		if (!is_again)
 			(void)define(r, scope, &f);
@@ -265,9 +270,9 @@ read_inputs(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 			ids[n++] = id;
 	}
 	if (!r->file.status)
-		sl__wire_keep_status(&r->file,
-			       sl__graph_set_inputs(r->graph, scope->block, ids,
-						    n, r->file.err));
+		sl__wire_keep_status(
+			&r->file, sl__graph_set_inputs(r->graph, scope->block,
+						       ids, n, r->file.err));
 }
 
 /* A type for a value of this graph; those of others are not its business. */
@@ -279,7 +284,8 @@ read_value_info(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 	const size_t *id = NULL;
 
 	if (info.name.number)
-		id = sl__map_find(&scope->values, sl__onnx_name_scratch(r, &info.name));
+		id = sl__map_find(&scope->values,
+				  sl__onnx_name_scratch(r, &info.name));
 	if (id)
 		declare(r, &wire, &info, (uint32_t)*id);
 }
@@ -317,22 +323,25 @@ read_outputs(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 	while (sl__wire_next(&wire, &f)) {
 		if (f.number == SL__GRAPH_OUTPUT)
 			ids[n++] = read_output(
-				r, sl__wire_enter_message(&wire, &f, "declared value"),
+				r,
+				sl__wire_enter_message(&wire, &f,
+						       "declared value"),
 				scope);
 		else if (f.number == SL__GRAPH_VALUE_INFO)
-			read_value_info(
-				r, sl__wire_enter_message(&wire, &f, "declared value"),
-				scope);
+			read_value_info(r,
+					sl__wire_enter_message(
+						&wire, &f, "declared value"),
+					scope);
 	}
 	if (!r->file.status)
-		sl__wire_keep_status(&r->file,
-			       sl__graph_set_outputs(r->graph, scope->block,
-						     ids, n, r->file.err));
+		sl__wire_keep_status(
+			&r->file, sl__graph_set_outputs(r->graph, scope->block,
+							ids, n, r->file.err));
 }
 
 void
-sl__onnx_parse_nodes(struct sl__onnx_reader *r, struct sl__wire_reader wire, uint32_t number,
-	       struct sl__onnx_scope *scope)
+sl__onnx_parse_nodes(struct sl__onnx_reader *r, struct sl__wire_reader wire,
+		     uint32_t number, struct sl__onnx_scope *scope)
 {
 	struct sl__wire_reader again = wire, node;
 
@@ -344,7 +353,7 @@ sl__onnx_parse_nodes(struct sl__onnx_reader *r, struct sl__wire_reader wire, uin
 
 void
 sl__onnx_parse_graph(struct sl__onnx_reader *r, struct sl__wire_reader wire,
-	       struct sl__onnx_scope *scope)
+		     struct sl__onnx_scope *scope)
 {
 	struct outline outline = {0};
 

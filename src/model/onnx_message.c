@@ -44,8 +44,8 @@ sl__onnx_put_numbers(struct sl__wire_writer *w, const struct sl__tensor *tensor)
 		uint64_t left = tensor->n_bytes - at;
 		size_t n = left < SL__PIECE_BYTES ? (size_t)left
 						  : SL__PIECE_BYTES;
-		const void *piece =
-			sl__tensor_byte_range(tensor, at, n, plan_of(w)->scratch);
+		const void *piece = sl__tensor_byte_range(tensor, at, n,
+							  plan_of(w)->scratch);
 
 		if (!piece) {
 			w->status = sl__fail(w->err, SL_E_BUG,
@@ -181,7 +181,8 @@ put_symbol(struct sl__wire_writer *w, int64_t size)
 			sl__wire_put_text(w, SL__DIM_PARAM, name);
 		return;
 	}
-	if (!plan->shapes || !sl__size_print_unique_name(&label, plan->shapes, size))
+	if (!plan->shapes ||
+	    !sl__size_print_unique_name(&label, plan->shapes, size))
 		return;
 	if (!w->status)
 		w->status = sl__buf_status(&label, w->err);

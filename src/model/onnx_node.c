@@ -65,7 +65,7 @@ read_attributes(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 	size_t n = 0;
 
 	while (sl__wire_find_message(&wire, SL__NODE_ATTRIBUTE, "attribute",
-				&inner)) {
+				     &inner)) {
 		sl__onnx_parse_attribute(r, inner, scope, &list[n]);
 		if (list[n].name)
 			n++;
@@ -128,10 +128,10 @@ replace_constant(struct sl__onnx_reader *r, uint32_t value)
 
 	if (!sl__onnx_charge(r, 2 * sizeof(struct sl__value) +
 					strlen(graph->values[value].name)) ||
-	    !sl__wire_keep_status(&r->file,
-			    sl__graph_add_value(
-				    graph, unused, graph->values[value].name,
-				    graph->values[value].block, r->file.err)))
+	    !sl__wire_keep_status(
+		    &r->file, sl__graph_add_value(
+				      graph, unused, graph->values[value].name,
+				      graph->values[value].block, r->file.err)))
 		return;
 	graph->values[*unused] = graph->values[value];
 	graph->nodes[producer].outputs = unused;
@@ -158,8 +158,8 @@ is_again(const struct sl_graph *graph, const struct sl__node *node)
 
 static void
 add_node(struct sl__onnx_reader *r, struct sl__wire_reader wire,
-	 const struct sl__onnx_node_header *head, const struct sl__onnx_scope *scope,
-	 struct sl__node *node)
+	 const struct sl__onnx_node_header *head,
+	 const struct sl__onnx_scope *scope, struct sl__node *node)
 {
 	size_t n = head->n_inputs + head->n_outputs;
 	uint32_t id;
@@ -181,13 +181,14 @@ add_node(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 	if (!r->file.status && is_again(r->graph, node))
 		replace_constant(r, node->outputs[0]);
 	if (!r->file.status)
-		sl__wire_keep_status(&r->file, sl__graph_add_node(r->graph, &id, node,
-							    r->file.err));
+		sl__wire_keep_status(
+			&r->file,
+			sl__graph_add_node(r->graph, &id, node, r->file.err));
 }
 
 void
 sl__onnx_parse_node(struct sl__onnx_reader *r, struct sl__wire_reader wire,
-	      struct sl__onnx_scope *scope)
+		    struct sl__onnx_scope *scope)
 {
 	struct sl__onnx_function *function;
 	struct sl__onnx_node_header head = {0};

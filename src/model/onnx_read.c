@@ -72,13 +72,17 @@ read_outline(struct sl__onnx_reader *r, struct sl__wire_reader model)
 		 offsetof(struct outline, graph)},
 		{SL__MODEL_PRODUCER_NAME, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct outline, producer)},
-		{SL__MODEL_PRODUCER_VERSION, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
+		{SL__MODEL_PRODUCER_VERSION, SL__WIRE_BYTES,
+		 SL__WIRE_STORE_FIELD,
 		 offsetof(struct outline, producer_version)},
-		{SL__MODEL_OPSET_IMPORT, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT,
+		{SL__MODEL_OPSET_IMPORT, SL__WIRE_BYTES,
+		 SL__WIRE_STORE_FIELD_COUNT,
 		 offsetof(struct outline, n_opsets)},
-		{SL__MODEL_METADATA_PROPS, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT,
+		{SL__MODEL_METADATA_PROPS, SL__WIRE_BYTES,
+		 SL__WIRE_STORE_FIELD_COUNT,
 		 offsetof(struct outline, n_metadata)},
-		{SL__MODEL_FUNCTIONS, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD_COUNT,
+		{SL__MODEL_FUNCTIONS, SL__WIRE_BYTES,
+		 SL__WIRE_STORE_FIELD_COUNT,
 		 offsetof(struct outline, n_functions)},
 		{0},
 	};
@@ -111,18 +115,22 @@ read_lists(struct sl__onnx_reader *r, struct sl__wire_reader model,
 	struct sl_graph *graph = r->graph;
 	struct sl__field f;
 
-	graph->opsets =
-		sl__onnx_alloc_in_graph(r, outline->n_opsets, sizeof(*graph->opsets));
+	graph->opsets = sl__onnx_alloc_in_graph(r, outline->n_opsets,
+						sizeof(*graph->opsets));
 	graph->metadata = sl__onnx_alloc_in_graph(r, outline->n_metadata,
-					 sizeof(*graph->metadata));
+						  sizeof(*graph->metadata));
 	while (sl__wire_next(&model, &f)) {
 		if (f.number == SL__MODEL_OPSET_IMPORT)
 			graph->opsets[graph->n_opsets++] = sl__onnx_parse_opset(
-				r, sl__wire_enter_message(&model, &f, "model's list"),
+				r,
+				sl__wire_enter_message(&model, &f,
+						       "model's list"),
 				&r->opsets);
 		else if (f.number == SL__MODEL_METADATA_PROPS)
-			graph->metadata[graph->n_metadata++] = sl__onnx_parse_string_pair(
-				r, sl__wire_enter_message(&model, &f, "model's list"));
+			graph->metadata[graph->n_metadata++] =
+				sl__onnx_parse_string_pair(
+					r, sl__wire_enter_message(
+						   &model, &f, "model's list"));
 	}
 }
 
@@ -135,8 +143,8 @@ read_producer(struct sl__onnx_reader *r, const struct outline *outline)
 	if (!outline->producer_version.n_bytes)
 		return name;
 	if (*name)
-		name = sl__onnx_text_or_nomem(r,
-				     sl__arena_format(r->arena, "%s ", name));
+		name = sl__onnx_text_or_nomem(
+			r, sl__arena_format(r->arena, "%s ", name));
 	return sl__onnx_text(r, &outline->producer_version, name);
 }
 
@@ -155,8 +163,9 @@ read_model(struct sl__onnx_reader *r)
 	r->graph->producer = read_producer(r, &outline);
 	read_lists(r, model, &outline);
 	sl__onnx_parse_functions(r, model, outline.n_functions);
-	sl__onnx_parse_graph(r, sl__wire_enter_message(&model, &outline.graph, "graph"),
-		       &scope);
+	sl__onnx_parse_graph(
+		r, sl__wire_enter_message(&model, &outline.graph, "graph"),
+		&scope);
 }
 
 /*
@@ -327,7 +336,7 @@ sl__onnx_open(struct sl_graph **out, const char *path,
 		folder[slash == path ? 1 : slash - path] = '\0';
 	origin.folder = folder;
 	rc = folder ? sl__external_data_link_folder(&scratch, path, folder,
-					  &origin.target, err)
+						    &origin.target, err)
 		    : sl__fail_nomem(err);
 	if (!rc)
 		rc = sl__file_mapping_open(&origin.file, path, err);

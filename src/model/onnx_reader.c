@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_reader.c - what every part of the ONNX reader needs: text, memory and the
- * small messages that several have. */
+/* onnx_reader.c - what every part of the ONNX reader needs: text, memory and
+ * the small messages that several have. */
 #include "base/status.h"
 #include "model/onnx_reader.h"
 
@@ -122,12 +122,12 @@ sl__onnx_reserve_id_scratch(struct sl__onnx_reader *r, size_t n)
 }
 
 void
-sl__onnx_map_put(struct sl__onnx_reader *r, struct sl__map *map, const char *key,
-	     size_t value)
+sl__onnx_map_put(struct sl__onnx_reader *r, struct sl__map *map,
+		 const char *key, size_t value)
 {
 	if (!r->file.status)
 		sl__wire_keep_status(&r->file,
-			       sl__map_put(map, key, value, r->file.err));
+				     sl__map_put(map, key, value, r->file.err));
 }
 
 int
@@ -150,7 +150,7 @@ struct opset_fields {
 
 struct sl__opset
 sl__onnx_parse_opset(struct sl__onnx_reader *r, struct sl__wire_reader entry,
-	       struct sl__map *opsets)
+		     struct sl__map *opsets)
 {
 	static const struct sl__wire_store_rule rows[] = {
 		{SL__OPSET_DOMAIN, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
@@ -186,7 +186,8 @@ sl__onnx_parse_opset(struct sl__onnx_reader *r, struct sl__wire_reader entry,
 }
 
 struct sl__metadata
-sl__onnx_parse_string_pair(struct sl__onnx_reader *r, struct sl__wire_reader pair)
+sl__onnx_parse_string_pair(struct sl__onnx_reader *r,
+			   struct sl__wire_reader pair)
 {
 	static const struct sl__wire_store_rule rows[] = {
 		{SL__PAIR_KEY, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD, 0},

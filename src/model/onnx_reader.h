@@ -95,20 +95,23 @@ struct sl__onnx_node_header {
 	size_t n_inputs, n_outputs, n_attributes;
 };
 
-/* onnx_reader.c.  Takes off the budget; 0, and SL_E_DATA, when it is used up. */
+/* onnx_reader.c.  Takes off the budget; 0, and SL_E_DATA, when it is used up.
+ */
 int sl__onnx_charge(struct sl__onnx_reader *r, uint64_t n_bytes);
 
 /* Zeroed storage of the graph's, charged, or for reading only; NULL after a
  * failure. */
-void *sl__onnx_alloc_in_graph(struct sl__onnx_reader *r, size_t n, size_t n_bytes);
-void *sl__onnx_alloc_scratch(struct sl__onnx_reader *r, size_t n, size_t n_bytes);
+void *sl__onnx_alloc_in_graph(struct sl__onnx_reader *r, size_t n,
+			      size_t n_bytes);
+void *sl__onnx_alloc_scratch(struct sl__onnx_reader *r, size_t n,
+			     size_t n_bytes);
 
 /* A string, behind 'prefix', in r->arena; or in r->text, where the next call
  * overwrites it.  The field is BYTES or was left out. */
 const char *sl__onnx_text(struct sl__onnx_reader *r,
 			  const struct sl__field *field, const char *prefix);
 const char *sl__onnx_name_scratch(struct sl__onnx_reader *r,
-			 const struct sl__field *field);
+				  const struct sl__field *field);
 
 /* A text that was just formatted in an arena, which may have failed. */
 const char *sl__onnx_text_or_nomem(struct sl__onnx_reader *r, const char *text);
@@ -123,7 +126,7 @@ int sl__onnx_reserve_text_scratch(struct sl__onnx_reader *r, size_t n);
 int sl__onnx_reserve_id_scratch(struct sl__onnx_reader *r, size_t n);
 
 void sl__onnx_map_put(struct sl__onnx_reader *r, struct sl__map *map,
-		  const char *key, size_t value);
+		      const char *key, size_t value);
 
 /* One level deeper, or 0 and SL_E_DATA; else the caller decrements r->depth. */
 int sl__onnx_descend(struct sl__onnx_reader *r, size_t at);
@@ -131,10 +134,11 @@ int sl__onnx_descend(struct sl__onnx_reader *r, size_t at);
 /* An entry of a list of operator sets; adds it to 'opsets', where the newer
  * version of a domain stays. */
 struct sl__opset sl__onnx_parse_opset(struct sl__onnx_reader *r,
-				struct sl__wire_reader entry, struct sl__map *opsets);
+				      struct sl__wire_reader entry,
+				      struct sl__map *opsets);
 
 /* A StringStringEntryProto. */
 struct sl__metadata sl__onnx_parse_string_pair(struct sl__onnx_reader *r,
-				  struct sl__wire_reader pair);
+					       struct sl__wire_reader pair);
 
 #endif

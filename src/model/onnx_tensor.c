@@ -41,11 +41,12 @@ read_dims(struct sl__onnx_reader *r, const struct sl__wire_reader *wire,
 			      "byte %zu: a tensor with more than %d dimensions",
 			      f->at, SL__ONNX_RANK_MOST);
 	sl__wire_read_numbers(f, SL__WIRE_VARINT, (uint64_t *)out->dims,
-		      SL__ONNX_RANK_MOST, &out->rank);
+			      SL__ONNX_RANK_MOST, &out->rank);
 }
 
 static void
-read_parts(struct sl__onnx_reader *r, struct sl__wire_reader wire, struct parts *out)
+read_parts(struct sl__onnx_reader *r, struct sl__wire_reader wire,
+	   struct parts *out)
 {
 	static const struct sl__wire_store_rule rows[] = {
 		{SL__TENSOR_DATA_TYPE, SL__WIRE_VARINT, SL__WIRE_STORE_INTEGER,
@@ -54,8 +55,8 @@ read_parts(struct sl__onnx_reader *r, struct sl__wire_reader wire, struct parts 
 		 offsetof(struct parts, name)},
 		{SL__TENSOR_RAW_DATA, SL__WIRE_BYTES, SL__WIRE_STORE_FIELD,
 		 offsetof(struct parts, raw)},
-		{SL__TENSOR_DATA_LOCATION, SL__WIRE_VARINT, SL__WIRE_STORE_INTEGER,
-		 offsetof(struct parts, location)},
+		{SL__TENSOR_DATA_LOCATION, SL__WIRE_VARINT,
+		 SL__WIRE_STORE_INTEGER, offsetof(struct parts, location)},
 		{0},
 	};
 	struct sl__field f;
@@ -69,7 +70,9 @@ read_parts(struct sl__onnx_reader *r, struct sl__wire_reader wire, struct parts 
 			read_dims(r, &wire, &f, out);
 		else if (f.number == SL__TENSOR_EXTERNAL_DATA)
 			sl__external_data_read_entry(
-				r, sl__wire_enter_message(&wire, &f, "external data"),
+				r,
+				sl__wire_enter_message(&wire, &f,
+						       "external data"),
 				&out->external);
 		else if (f.number == SL__TENSOR_SEGMENT)
 			sl__wire_fail(&r->file,
@@ -111,11 +114,12 @@ measure(struct sl__onnx_reader *r, const struct parts *parts,
 static struct sl__onnx_number_list
 list_of(enum sl_dtype dtype)
 {
-	static const struct sl__onnx_number_list floats = {SL__TENSOR_FLOAT_DATA,
-						    SL__WIRE_FIXED32, 4};
-	static const struct sl__onnx_number_list doubles = {SL__TENSOR_DOUBLE_DATA,
-						     SL__WIRE_FIXED64, 8};
-	struct sl__onnx_number_list list = {SL__TENSOR_INT32_DATA, SL__WIRE_VARINT, 1};
+	static const struct sl__onnx_number_list floats = {
+		SL__TENSOR_FLOAT_DATA, SL__WIRE_FIXED32, 4};
+	static const struct sl__onnx_number_list doubles = {
+		SL__TENSOR_DOUBLE_DATA, SL__WIRE_FIXED64, 8};
+	struct sl__onnx_number_list list = {SL__TENSOR_INT32_DATA,
+					    SL__WIRE_VARINT, 1};
 	unsigned n_bits = sl_dtype_bits(dtype);
 
 	if (dtype == SL_DTYPE_F32 || dtype == SL_DTYPE_C64)
@@ -166,8 +170,8 @@ unpack(const struct sl__field *f, const struct sl__onnx_number_list *list,
 }
 
 void
-sl__onnx_number_list_unpack(struct sl__wire_reader wire, const struct sl__onnx_number_list *list,
-		void *to)
+sl__onnx_number_list_unpack(struct sl__wire_reader wire,
+			    const struct sl__onnx_number_list *list, void *to)
 {
 	unsigned char *at = to;
 	struct sl__field f;
@@ -180,7 +184,7 @@ sl__onnx_number_list_unpack(struct sl__wire_reader wire, const struct sl__onnx_n
 
 const char **
 sl__onnx_parse_strings(struct sl__onnx_reader *r, struct sl__wire_reader wire,
-		 uint32_t number, size_t n)
+		       uint32_t number, size_t n)
 {
 	const char **strings = sl__onnx_alloc_in_graph(r, n, sizeof(*strings));
 	struct sl__field f;
@@ -230,7 +234,8 @@ take_list(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 		out->is_mapped = r->is_mapped;
 		return;
 	}
-	out->bytes = bytes = sl__onnx_alloc_in_graph(r, size.n, list.width_bytes);
+	out->bytes = bytes =
+		sl__onnx_alloc_in_graph(r, size.n, list.width_bytes);
 	sl__onnx_number_list_unpack(wire, &list, bytes);
 }
 
@@ -247,7 +252,8 @@ take_strings(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 			      "takes %llu",
 			      parts->shown, n,
 			      (unsigned long long)out->n_elements);
-	out->strings = sl__onnx_parse_strings(r, wire, SL__TENSOR_STRING_DATA, n);
+	out->strings =
+		sl__onnx_parse_strings(r, wire, SL__TENSOR_STRING_DATA, n);
 }
 
 static void
@@ -270,7 +276,8 @@ take_contents(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 	} else if (out->dtype == SL_DTYPE_STRING) {
 		take_strings(r, wire, parts, out);
 	} else if (parts->location == EXTERNAL) {
-		sl__external_data_attach(r, &parts->external, parts->shown, out);
+		sl__external_data_attach(r, &parts->external, parts->shown,
+					 out);
 	} else if (!parts->raw.n_bytes) {
 		take_list(r, wire, parts, out);
 	} else if (parts->raw.n_bytes != out->n_bytes) {
@@ -283,7 +290,7 @@ take_contents(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 
 void
 sl__onnx_parse_tensor(struct sl__onnx_reader *r, struct sl__wire_reader wire,
-		struct sl__tensor *out, struct sl__field *name)
+		      struct sl__tensor *out, struct sl__field *name)
 {
 	struct parts parts;
 	char shown[128];
@@ -310,7 +317,8 @@ struct sparse {
 };
 
 static void
-read_sparse(struct sl__onnx_reader *r, struct sl__wire_reader wire, struct sparse *out)
+read_sparse(struct sl__onnx_reader *r, struct sl__wire_reader wire,
+	    struct sparse *out)
 {
 	struct sl__field f, ignored;
 
@@ -318,12 +326,14 @@ read_sparse(struct sl__onnx_reader *r, struct sl__wire_reader wire, struct spars
 		if (f.number == SL__SPARSE_DIMS) {
 			read_dims(r, &wire, &f, &out->parts);
 		} else if (f.number == SL__SPARSE_INDICES) {
-			sl__onnx_parse_tensor(r, sl__wire_enter_message(&wire, &f, "tensor"),
-					&out->indices, &ignored);
+			sl__onnx_parse_tensor(
+				r, sl__wire_enter_message(&wire, &f, "tensor"),
+				&out->indices, &ignored);
 		} else if (f.number == SL__SPARSE_VALUES) {
 			out->has_values = 1;
-			sl__onnx_parse_tensor(r, sl__wire_enter_message(&wire, &f, "tensor"),
-					&out->values, &out->name);
+			sl__onnx_parse_tensor(
+				r, sl__wire_enter_message(&wire, &f, "tensor"),
+				&out->values, &out->name);
 		}
 	}
 }
@@ -386,8 +396,9 @@ check_indices(struct sl__onnx_reader *r, const struct sl__tensor *dense,
 }
 
 void
-sl__onnx_parse_sparse_tensor(struct sl__onnx_reader *r, struct sl__wire_reader wire,
-		struct sl__tensor *out, struct sl__field *name)
+sl__onnx_parse_sparse_tensor(struct sl__onnx_reader *r,
+			     struct sl__wire_reader wire,
+			     struct sl__tensor *out, struct sl__field *name)
 {
 	struct sl__tensor *indices;
 	struct sparse sparse;

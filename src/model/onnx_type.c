@@ -31,10 +31,10 @@ find_symbol(struct sl__onnx_reader *r, const char *name, const char *place)
 	if (r->file.status)
 		return -1;
 	if (!sl__wire_keep_status(
-		    &r->file,
-		    name ? sl__graph_intern_symbol(graph, &size, name, r->file.err)
-			 : sl__graph_intern_unnamed_symbol(graph, &size, place,
-						    r->file.err)))
+		    &r->file, name ? sl__graph_intern_symbol(graph, &size, name,
+							     r->file.err)
+				   : sl__graph_intern_unnamed_symbol(
+					     graph, &size, place, r->file.err)))
 		return -1;
 	if (name && !strcmp(name, place))
 		graph->symbols[size - SL__SYMBOL_BASE].is_unnamed = 1;
@@ -46,8 +46,8 @@ struct dim {
 };
 
 static int64_t
-read_dim(struct sl__onnx_reader *r, struct sl__wire_reader wire, const char *owner,
-	 int index)
+read_dim(struct sl__onnx_reader *r, struct sl__wire_reader wire,
+	 const char *owner, int index)
 {
 	static const struct sl__wire_store_rule rows[] = {
 		{SL__DIM_VALUE, SL__WIRE_VARINT, SL__WIRE_STORE_FIELD,
@@ -65,13 +65,14 @@ read_dim(struct sl__onnx_reader *r, struct sl__wire_reader wire, const char *own
 	place = sl__onnx_text_or_nomem(
 		r, sl__arena_format(&r->scratch, "%s.%d", owner, index));
 	return find_symbol(
-		r, dim.param.n_bytes ? sl__onnx_name_scratch(r, &dim.param) : NULL,
+		r,
+		dim.param.n_bytes ? sl__onnx_name_scratch(r, &dim.param) : NULL,
 		place);
 }
 
 static void
-read_shape(struct sl__onnx_reader *r, struct sl__wire_reader wire, const char *owner,
-	   struct sl__type *out)
+read_shape(struct sl__onnx_reader *r, struct sl__wire_reader wire,
+	   const char *owner, struct sl__type *out)
 {
 	int64_t dims[SL__ONNX_RANK_MOST], *copy;
 	struct sl__field f;
@@ -85,7 +86,8 @@ read_shape(struct sl__onnx_reader *r, struct sl__wire_reader wire, const char *o
 				      f.at, owner, SL__ONNX_RANK_MOST);
 		else
 			dims[rank] = read_dim(
-				r, sl__wire_enter_message(&wire, &f, "dimension"),
+				r,
+				sl__wire_enter_message(&wire, &f, "dimension"),
 				owner, rank);
 		rank++;
 	}
@@ -119,27 +121,30 @@ read_tensor_type(struct sl__onnx_reader *r, struct sl__wire_reader wire,
 		if (f.number == SL__TYPE_FIELD_ELEMENT)
 			read_dtype(&wire, &f, out);
 		else if (f.number == SL__TYPE_FIELD_SHAPE)
-			read_shape(r, sl__wire_enter_message(&wire, &f, "shape"), owner,
-				   out);
+			read_shape(r,
+				   sl__wire_enter_message(&wire, &f, "shape"),
+				   owner, out);
 	}
 }
 
 /* What a sequence, an optional (field 1) or a map (field 2) holds; a map's
  * field 1 is the type of its keys. */
 static void
-read_element(struct sl__onnx_reader *r, struct sl__wire_reader wire, uint32_t number,
-	     const char *owner, struct sl__type *out)
+read_element(struct sl__onnx_reader *r, struct sl__wire_reader wire,
+	     uint32_t number, const char *owner, struct sl__type *out)
 {
 	struct sl__type *element;
 	struct sl__field f;
 
 	while (sl__wire_next(&wire, &f)) {
 		if (f.number == number) {
-			element = sl__onnx_alloc_in_graph(r, 1, sizeof(*element));
+			element =
+				sl__onnx_alloc_in_graph(r, 1, sizeof(*element));
 			if (element)
 				sl__onnx_parse_type(r,
-					      sl__wire_enter_message(&wire, &f, "type"),
-					      owner, element);
+						    sl__wire_enter_message(
+							    &wire, &f, "type"),
+						    owner, element);
 			out->element = element;
 		} else if (f.number == SL__TYPE_FIELD_ELEMENT) {
 			read_dtype(&wire, &f, out);
@@ -163,7 +168,7 @@ static const struct kind {
 
 void
 sl__onnx_parse_type(struct sl__onnx_reader *r, struct sl__wire_reader wire,
-	      const char *owner, struct sl__type *out)
+		    const char *owner, struct sl__type *out)
 {
 	struct sl__field f;
 

@@ -83,7 +83,8 @@ read_list(struct source *s, struct sl__runtime_value *out,
 	sl__wire_init(&wire, &file, "list of values");
 	out->kind = type->kind;
 	out->dtype = type->element ? type->element->dtype : SL_DTYPE_NONE;
-	for (all = wire; sl__wire_find_field(&all, field_of(type->element), &f);)
+	for (all = wire;
+	     sl__wire_find_field(&all, field_of(type->element), &f);)
 		n++;
 	if (type->kind == SL__TYPE_OPTIONAL && n > 1)
 		sl__wire_fail(&file, "an optional of %zu elements", n);

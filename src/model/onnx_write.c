@@ -362,8 +362,8 @@ place(struct sl__onnx_write_plan *plan, struct sl__wire_writer *w, char **path)
 }
 
 static enum sl_status
-write_data(const struct sl__onnx_write_plan *plan, struct sl__atomic_file *draft,
-	   struct sl_error *err)
+write_data(const struct sl__onnx_write_plan *plan,
+	   struct sl__atomic_file *draft, struct sl_error *err)
 {
 	static const unsigned char zeros[ALIGNMENT_BYTES];
 	struct sl__wire_writer w = {.draft = draft, .ctx = plan, .err = err};
@@ -371,7 +371,8 @@ write_data(const struct sl__onnx_write_plan *plan, struct sl__atomic_file *draft
 	for (size_t v = 0; v < plan->graph->n_values && !w.status; v++) {
 		if (plan->offsets[v] == SL__NO_OFFSET)
 			continue;
-		sl__wire_put_bytes(&w, zeros, (size_t)(plan->offsets[v] - w.n_bytes));
+		sl__wire_put_bytes(&w, zeros,
+				   (size_t)(plan->offsets[v] - w.n_bytes));
 		sl__onnx_put_numbers(&w, plan->graph->values[v].tensor);
 	}
 	return w.status ? w.status : sl__atomic_file_flush(draft, err);
@@ -398,7 +399,8 @@ write_files(struct sl__wire_writer *w, const char *path,
 
 	rc = sl__atomic_file_open(&model, path, allocator, w->err);
 	if (!rc && path_of_data)
-		rc = sl__atomic_file_open(&data, path_of_data, allocator, w->err);
+		rc = sl__atomic_file_open(&data, path_of_data, allocator,
+					  w->err);
 	if (!rc)
 		rc = write_model(w, model);
 	if (!rc && data)
@@ -430,7 +432,8 @@ enum sl_status
 sl__onnx_write(const struct sl_graph *graph, const char *path,
 	       uint64_t most_bytes, struct sl_error *err)
 {
-	struct sl__onnx_write_plan plan = {.graph = graph, .most_bytes = most_bytes};
+	struct sl__onnx_write_plan plan = {.graph = graph,
+					   .most_bytes = most_bytes};
 	struct sl__wire_writer w = {.ctx = &plan, .err = err};
 	struct sl__shapes *shapes = NULL;
 	enum sl_status rc;

@@ -65,9 +65,9 @@ sl__wire_init(struct sl__wire_reader *wire, struct sl__wire_file *file,
 	      const char *what)
 {
 	*wire = (struct sl__wire_reader){.file = file,
-				  .end = file->n_bytes,
-				  .what = what,
-				  .is_outermost = 1};
+					 .end = file->n_bytes,
+					 .what = what,
+					 .is_outermost = 1};
 }
 
 void
@@ -76,7 +76,8 @@ sl__wire_fail(struct sl__wire_file *file, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	sl__wire_keep_status(file, sl__fail_list(file->err, SL_E_DATA, format, args));
+	sl__wire_keep_status(file,
+			     sl__fail_list(file->err, SL_E_DATA, format, args));
 	va_end(args);
 }
 
@@ -178,7 +179,8 @@ sl__wire_next(struct sl__wire_reader *wire, struct sl__field *field)
 }
 
 int
-sl__wire_find_field(struct sl__wire_reader *wire, uint32_t number, struct sl__field *field)
+sl__wire_find_field(struct sl__wire_reader *wire, uint32_t number,
+		    struct sl__field *field)
 {
 	while (sl__wire_next(wire, field)) {
 		if (field->number == number)
@@ -188,8 +190,8 @@ sl__wire_find_field(struct sl__wire_reader *wire, uint32_t number, struct sl__fi
 }
 
 int
-sl__wire_find_message(struct sl__wire_reader *wire, uint32_t number, const char *what,
-		 struct sl__wire_reader *inner)
+sl__wire_find_message(struct sl__wire_reader *wire, uint32_t number,
+		      const char *what, struct sl__wire_reader *inner)
 {
 	struct sl__field field;
 
@@ -200,8 +202,8 @@ sl__wire_find_message(struct sl__wire_reader *wire, uint32_t number, const char 
 }
 
 int
-sl__wire_expect(const struct sl__wire_reader *wire, const struct sl__field *field,
-		enum sl__wire_type type)
+sl__wire_expect(const struct sl__wire_reader *wire,
+		const struct sl__field *field, enum sl__wire_type type)
 {
 	if (field->type == type)
 		return 1;
@@ -214,8 +216,8 @@ sl__wire_expect(const struct sl__wire_reader *wire, const struct sl__field *fiel
 }
 
 struct sl__wire_reader
-sl__wire_enter_message(const struct sl__wire_reader *parent, const struct sl__field *field,
-	       const char *what)
+sl__wire_enter_message(const struct sl__wire_reader *parent,
+		       const struct sl__field *field, const char *what)
 {
 	struct sl__wire_reader wire = {.file = parent->file, .what = what};
 
@@ -227,7 +229,8 @@ sl__wire_enter_message(const struct sl__wire_reader *parent, const struct sl__fi
 }
 
 int64_t
-sl__wire_integer(const struct sl__wire_reader *wire, const struct sl__field *field)
+sl__wire_integer(const struct sl__wire_reader *wire,
+		 const struct sl__field *field)
 {
 	return sl__wire_expect(wire, field, SL__WIRE_VARINT)
 		       ? (int64_t)field->value
@@ -235,8 +238,9 @@ sl__wire_integer(const struct sl__wire_reader *wire, const struct sl__field *fie
 }
 
 void
-sl__wire_store_field(const struct sl__wire_reader *wire, const struct sl__field *field,
-	       const struct sl__wire_store_rule *rows, void *out)
+sl__wire_store_field(const struct sl__wire_reader *wire,
+		     const struct sl__field *field,
+		     const struct sl__wire_store_rule *rows, void *out)
 {
 	const struct sl__wire_store_rule *row = rows;
 	void *member;
@@ -261,7 +265,8 @@ sl__wire_store_field(const struct sl__wire_reader *wire, const struct sl__field 
 }
 
 void
-sl__wire_store_fields(struct sl__wire_reader wire, const struct sl__wire_store_rule *rows, void *out)
+sl__wire_store_fields(struct sl__wire_reader wire,
+		      const struct sl__wire_store_rule *rows, void *out)
 {
 	struct sl__field field;
 
@@ -270,8 +275,9 @@ sl__wire_store_fields(struct sl__wire_reader wire, const struct sl__wire_store_r
 }
 
 void
-sl__wire_count_numbers(const struct sl__wire_reader *wire, const struct sl__field *field,
-	       enum sl__wire_type type, size_t *n)
+sl__wire_count_numbers(const struct sl__wire_reader *wire,
+		       const struct sl__field *field, enum sl__wire_type type,
+		       size_t *n)
 {
 	const unsigned char *at = field->bytes, *end = at + field->n_bytes;
 	size_t n_here = 0;
@@ -304,7 +310,7 @@ sl__wire_count_numbers(const struct sl__wire_reader *wire, const struct sl__fiel
 
 void
 sl__wire_read_numbers(const struct sl__field *field, enum sl__wire_type type,
-	      uint64_t *out, size_t cap, size_t *n)
+		      uint64_t *out, size_t cap, size_t *n)
 {
 	const unsigned char *at = field->bytes, *end = at + field->n_bytes;
 	uint64_t value;

@@ -73,17 +73,18 @@ int sl__wire_next(struct sl__wire_reader *wire, struct sl__field *field);
 
 /* The next field of that number, which must be BYTES; and that as a message. */
 int sl__wire_find_field(struct sl__wire_reader *wire, uint32_t number,
-		  struct sl__field *field);
-int sl__wire_find_message(struct sl__wire_reader *wire, uint32_t number, const char *what,
-		     struct sl__wire_reader *inner);
+			struct sl__field *field);
+int sl__wire_find_message(struct sl__wire_reader *wire, uint32_t number,
+			  const char *what, struct sl__wire_reader *inner);
 
 /* A field as a message; SL_E_DATA, and one without fields, unless BYTES. */
-struct sl__wire_reader sl__wire_enter_message(const struct sl__wire_reader *parent,
-			       const struct sl__field *field, const char *what);
+struct sl__wire_reader
+sl__wire_enter_message(const struct sl__wire_reader *parent,
+		       const struct sl__field *field, const char *what);
 
 /* Whether the field is of that type; SL_E_DATA, with the byte, unless so. */
-int sl__wire_expect(const struct sl__wire_reader *wire, const struct sl__field *field,
-		    enum sl__wire_type type);
+int sl__wire_expect(const struct sl__wire_reader *wire,
+		    const struct sl__field *field, enum sl__wire_type type);
 
 /* The number of a VARINT field. */
 int64_t sl__wire_integer(const struct sl__wire_reader *wire,
@@ -94,10 +95,10 @@ int64_t sl__wire_integer(const struct sl__wire_reader *wire,
  * zeroed.  A list of rows ends with number 0.
  */
 enum sl__wire_store_kind {
-	SL__WIRE_STORE_FIELD,    /* a struct sl__field, the last of them */
-	SL__WIRE_STORE_FIELD_COUNT,   /* a size_t, of fields */
+	SL__WIRE_STORE_FIELD,       /* a struct sl__field, the last of them */
+	SL__WIRE_STORE_FIELD_COUNT, /* a size_t, of fields */
 	SL__WIRE_STORE_NUMBER_COUNT, /* a size_t, of numbers in them (sl__wire_count_numbers()) */
-	SL__WIRE_STORE_INTEGER  /* an int64_t */
+	SL__WIRE_STORE_INTEGER /* an int64_t */
 };
 struct sl__wire_store_rule {
 	uint32_t number;
@@ -105,21 +106,24 @@ struct sl__wire_store_rule {
 	enum sl__wire_store_kind use;
 	size_t offset;
 };
-void sl__wire_store_fields(struct sl__wire_reader wire, const struct sl__wire_store_rule *rows,
-		   void *out);
-void sl__wire_store_field(const struct sl__wire_reader *wire, const struct sl__field *field,
-		    const struct sl__wire_store_rule *rows, void *out);
+void sl__wire_store_fields(struct sl__wire_reader wire,
+			   const struct sl__wire_store_rule *rows, void *out);
+void sl__wire_store_field(const struct sl__wire_reader *wire,
+			  const struct sl__field *field,
+			  const struct sl__wire_store_rule *rows, void *out);
 
 /*
- * Numbers in the list that 'field' is, or is one element of: packed or not,
- * a list of VARINT, FIXED32 or FIXED64.  sl__wire_count_numbers() adds them to *n;
- * sl__wire_read_numbers() stores them at out[*n ...], of which there are 'cap', and
- * moves *n on.  It stores nothing beyond 'cap'.
+ * Numbers in the list that 'field' is, or is one element of: packed or not, a
+ * list of VARINT, FIXED32 or FIXED64.  sl__wire_count_numbers() adds them to
+ * *n; sl__wire_read_numbers() stores them at out[*n ...], of which there are
+ * 'cap', and moves *n on.  It stores nothing beyond 'cap'.
  */
-void sl__wire_count_numbers(const struct sl__wire_reader *wire, const struct sl__field *field,
-		    enum sl__wire_type type, size_t *n);
-void sl__wire_read_numbers(const struct sl__field *field, enum sl__wire_type type,
-		   uint64_t *out, size_t cap, size_t *n);
+void sl__wire_count_numbers(const struct sl__wire_reader *wire,
+			    const struct sl__field *field,
+			    enum sl__wire_type type, size_t *n);
+void sl__wire_read_numbers(const struct sl__field *field,
+			   enum sl__wire_type type, uint64_t *out, size_t cap,
+			   size_t *n);
 
 /*
  * Reads one number that starts at *at and moves *at behind it; 0 when it does

@@ -45,7 +45,7 @@ put_tag(struct sl__wire_writer *w, uint32_t number, enum sl__wire_type type)
 
 void
 sl__wire_put_bytes_header(struct sl__wire_writer *w, uint32_t number,
-		    uint64_t n_bytes)
+			  uint64_t n_bytes)
 {
 	put_tag(w, number, SL__WIRE_BYTES);
 	put_varint(w, n_bytes);
@@ -75,7 +75,8 @@ sl__wire_put_text(struct sl__wire_writer *w, uint32_t number, const char *text)
 }
 
 uint64_t
-sl__wire_message_size(struct sl__wire_writer *w, sl__wire_message_body *body, const void *part)
+sl__wire_message_size(struct sl__wire_writer *w, sl__wire_message_body *body,
+		      const void *part)
 {
 	struct sl__wire_writer counter = *w;
 

@@ -14,9 +14,10 @@
  * its text in 'err', and nothing more is put.
  */
 struct sl__wire_writer {
-	struct sl__atomic_file *draft; /* NULL: bytes are counted, not written */
-	uint64_t n_bytes;        /* put so far */
-	const void *ctx;         /* the bodies' own */
+	struct sl__atomic_file
+		*draft;   /* NULL: bytes are counted, not written */
+	uint64_t n_bytes; /* put so far */
+	const void *ctx;  /* the bodies' own */
 	enum sl_status status;
 	struct sl_error *err;
 };
@@ -24,11 +25,12 @@ struct sl__wire_writer {
 typedef void sl__wire_message_body(struct sl__wire_writer *w, const void *part);
 
 /* Bytes without a field around them. */
-void sl__wire_put_bytes(struct sl__wire_writer *w, const void *bytes, size_t n_bytes);
+void sl__wire_put_bytes(struct sl__wire_writer *w, const void *bytes,
+			size_t n_bytes);
 
 /* The tag and the length of a field of bytes that the caller puts. */
 void sl__wire_put_bytes_header(struct sl__wire_writer *w, uint32_t number,
-			 uint64_t n_bytes);
+			       uint64_t n_bytes);
 
 void sl__wire_put_integer(struct sl__wire_writer *w, uint32_t number,
 			  int64_t value);
@@ -40,7 +42,7 @@ void sl__wire_put_message(struct sl__wire_writer *w, uint32_t number,
 			  sl__wire_message_body *body, const void *part);
 
 /* What 'body' puts, counted. */
-uint64_t sl__wire_message_size(struct sl__wire_writer *w, sl__wire_message_body *body,
-		       const void *part);
+uint64_t sl__wire_message_size(struct sl__wire_writer *w,
+			       sl__wire_message_body *body, const void *part);
 
 #endif

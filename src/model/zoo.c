@@ -202,11 +202,12 @@ fail_unknown(const char *name, struct sl_error *err)
 				      : ", ",
 			 entries[near[k]].name);
 	}
-	return sl__error_set_hint(err,
-			sl__fail(err, SL_E_USAGE,
-				 "there is no built-in model '%.100s'%s%s",
-				 name, text, n ? "?" : ""),
-			n ? SL_HINT_NONE : SL_HINT_MODELS);
+	return sl__error_set_hint(
+		err,
+		sl__fail(err, SL_E_USAGE,
+			 "there is no built-in model '%.100s'%s%s", name, text,
+			 n ? "?" : ""),
+		n ? SL_HINT_NONE : SL_HINT_MODELS);
 }
 
 static enum sl_status

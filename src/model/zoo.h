@@ -29,10 +29,11 @@ struct sl__zoo_request {
 /* Adds the whole model to a new builder, inputs to outputs; failures stay in
  * the builder. */
 typedef void sl__zoo_build_function(struct sl_builder *b,
-			      const struct sl__zoo_request *request);
+				    const struct sl__zoo_request *request);
 
 /* zoo_layers.c: one layer or a few. */
-sl__zoo_build_function sl__zoo_mlp, sl__zoo_linear, sl__zoo_conv, sl__zoo_attention;
+sl__zoo_build_function sl__zoo_mlp, sl__zoo_linear, sl__zoo_conv,
+	sl__zoo_attention;
 
 /* zoo_vision.c: images of 224 x 224. */
 sl__zoo_build_function sl__zoo_lenet5, sl__zoo_vgg16, sl__zoo_resnet,

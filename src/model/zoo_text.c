@@ -62,7 +62,8 @@ static int
 first_token(struct sl_builder *b, int x)
 {
 	sl_builder_int(b, "axis", 1);
-	return sl__builder_op2(b, "Gather", x, sl__builder_constant_integer(b, 0));
+	return sl__builder_op2(b, "Gather", x,
+			       sl__builder_constant_integer(b, 0));
 }
 
 /* Keys and values of the tokens before, and with the new ones. */
@@ -138,7 +139,8 @@ text_input(struct sl_builder *b, struct text *t, int n_layers)
 			sl_builder_input(b, "input_ids", SL_DTYPE_I64, 2, dims);
 		cache_inputs(b, &t->cache, n_layers);
 		sl_builder_name(b, "positions");
-		t->positions = sl__builder_shape_slice(b, t->cache.past[0][0], 2, 3);
+		t->positions =
+			sl__builder_shape_slice(b, t->cache.past[0][0], 2, 3);
 	} else {
 		t->tokens = token_input(b, "input_ids");
 		t->positions = count_up(b, t->tokens);
@@ -156,12 +158,12 @@ bert_embeddings(struct sl_builder *b, int tokens, int types)
 	int words, places, kinds, x;
 
 	sl_builder_enter(b, "embeddings");
-	words = sl__builder_embedding_weight(b, "word_embeddings", 30522, BERT_WIDTH,
-				  0.02);
-	places = sl__builder_embedding_weight(b, "position_embeddings", 512, BERT_WIDTH,
-				   0.02);
-	kinds = sl__builder_embedding_weight(b, "token_type_embeddings", 2, BERT_WIDTH,
-				  0.02);
+	words = sl__builder_embedding_weight(b, "word_embeddings", 30522,
+					     BERT_WIDTH, 0.02);
+	places = sl__builder_embedding_weight(b, "position_embeddings", 512,
+					      BERT_WIDTH, 0.02);
+	kinds = sl__builder_embedding_weight(b, "token_type_embeddings", 2,
+					     BERT_WIDTH, 0.02);
 	x = sl__builder_op2(b, "Add", sl__builder_gather(b, words, tokens),
 			    sl__builder_gather(b, kinds, types));
 	x = sl__builder_op2(b, "Add", x,
@@ -181,7 +183,8 @@ bert_mask(struct sl_builder *b, int mask)
 			       sl__builder_constant_list(b, 2, axes));
 	sl_builder_int(b, "to", SL_DTYPE_F32);
 	mask = sl__builder_op1(b, "Cast", mask);
-	mask = sl__builder_op2(b, "Sub", sl__builder_constant_scalar(b, 1), mask);
+	mask = sl__builder_op2(b, "Sub", sl__builder_constant_scalar(b, 1),
+			       mask);
 	return sl__builder_op2(b, "Mul", mask,
 			       sl__builder_constant_scalar(b, -3.4028235e38F));
 }
@@ -353,8 +356,10 @@ sl__zoo_gpt2(struct sl_builder *b, const struct sl__zoo_request *r)
 	}
 	text_input(b, &t, (int)m->n_layers);
 	sl_builder_enter(b, "transformer");
-	words = sl__builder_embedding_weight(b, "wte", m->vocabulary, m->width, 0.02);
-	places = sl__builder_embedding_weight(b, "wpe", m->context, m->width, 0.01);
+	words = sl__builder_embedding_weight(b, "wte", m->vocabulary, m->width,
+					     0.02);
+	places = sl__builder_embedding_weight(b, "wpe", m->context, m->width,
+					      0.01);
 	x = sl__builder_op2(b, "Add", sl__builder_gather(b, words, t.tokens),
 			    sl__builder_gather(b, places, t.positions));
 	for (int i = 0; i < m->n_layers; i++) {
@@ -417,8 +422,9 @@ rotary_angles(struct sl_builder *b, struct llama_pass *p, int64_t width)
 	sl_builder_enter(b, "rotary_emb");
 	sl_builder_int(b, "to", SL_DTYPE_F32);
 	place = sl__builder_op1(b, "Cast", p->text->positions);
-	place = sl__builder_op2(b, "Unsqueeze", place,
-				sl__builder_constant_list(b, 1, (int64_t[]){1}));
+	place = sl__builder_op2(
+		b, "Unsqueeze", place,
+		sl__builder_constant_list(b, 1, (int64_t[]){1}));
 	turns = sl__builder_op3(b, "Range", sl__builder_constant_scalar(b, 0),
 				sl__builder_constant_scalar(b, (float)half),
 				sl__builder_constant_scalar(b, 1));
@@ -543,8 +549,8 @@ sl__zoo_llama(struct sl_builder *b, const struct sl__zoo_request *r)
 
 	text_input(b, &t, m->n_layers);
 	sl_builder_enter(b, "model");
-	words = sl__builder_embedding_weight(b, "embed_tokens", m->vocabulary, m->width,
-				  1);
+	words = sl__builder_embedding_weight(b, "embed_tokens", m->vocabulary,
+					     m->width, 1);
 	x = sl__builder_gather(b, words, t.tokens);
 	rotary_angles(b, &p, m->width / m->heads);
 	for (int i = 0; i < m->n_layers; i++) {
@@ -591,7 +597,8 @@ sl__zoo_lstm(struct sl_builder *b, const struct sl__zoo_request *r)
 	int tokens = token_input(b, "input_ids"), x;
 
 	(void)r;
-	x = sl__builder_embedding_weight(b, "encoder", LSTM_VOCABULARY, LSTM_WIDTH, 1);
+	x = sl__builder_embedding_weight(b, "encoder", LSTM_VOCABULARY,
+					 LSTM_WIDTH, 1);
 	x = sl__builder_gather(b, x, tokens);
 	x = sl__builder_transpose(b, x, 3, turn);
 	x = lstm_layer(b, "lstm.0", x);

@@ -215,7 +215,8 @@ sl__zoo_resnet(struct sl_builder *b, const struct sl__zoo_request *r)
 		block.width = 64 << stage;
 		for (int i = 0; i < n_blocks[stage]; i++) {
 			block.stride = stage && !i ? 2 : 1;
-			sl__builder_enter_scope_format(b, "layer%d.%d", stage + 1, i);
+			sl__builder_enter_scope_format(b, "layer%d.%d",
+						       stage + 1, i);
 			x = residual_block(b, x, &block);
 			sl_builder_leave(b);
 		}
@@ -328,7 +329,8 @@ squeeze_excite(struct sl_builder *b, int x, int64_t n_squeezed)
 	y = sl__builder_op1(b, "GlobalAveragePool", x);
 	y = sl__builder_silu(b, conv(b, "fc1", y, c));
 	c.out_channels = channels;
-	sl__builder_set_weight_gain(b, 0.25); /* weights near 1/2, whatever x is */
+	sl__builder_set_weight_gain(b,
+				    0.25); /* weights near 1/2, whatever x is */
 	y = sl__builder_op1(b, "Sigmoid", conv(b, "fc2", y, c));
 	return sl__builder_op2(b, "Mul", y, x);
 }

@@ -92,7 +92,8 @@ read_numbers(struct sl__fused_activation *e, const struct sl__node *node)
 }
 
 enum sl_status
-sl__fused_activation_read(struct sl__fused_activation *out, struct sl__kernel_call *ev)
+sl__fused_activation_read(struct sl__fused_activation *out,
+			  struct sl__kernel_call *ev)
 {
 	const char *word = sl__attribute_string(ev->node, "activation", "");
 

@@ -35,16 +35,20 @@ sl__saturating_mul(uint64_t a, uint64_t b)
 uint64_t
 sl_cost_operations(const struct sl_cost *c)
 {
-	uint64_t n = sl__saturating_add(sl__saturating_mul(c->fma, 2), sl__saturating_add(c->mul, c->add));
+	uint64_t n = sl__saturating_add(sl__saturating_mul(c->fma, 2),
+					sl__saturating_add(c->mul, c->add));
 
-	return sl__saturating_add(n, sl__saturating_add(c->div, sl__saturating_add(c->exp, c->cmp)));
+	return sl__saturating_add(
+		n,
+		sl__saturating_add(c->div, sl__saturating_add(c->exp, c->cmp)));
 }
 
 uint64_t
 sl_cost_bytes(const struct sl_cost *c)
 {
-	return sl__saturating_add(sl__saturating_add(c->weight_bytes, c->read_bytes),
-			c->written_bytes);
+	return sl__saturating_add(
+		sl__saturating_add(c->weight_bytes, c->read_bytes),
+		c->written_bytes);
 }
 
 const char *
@@ -56,14 +60,21 @@ sl_basis_text(enum sl_basis basis)
 }
 
 void
-sl__cost_add_operations(struct sl_cost *cost, uint64_t n, struct sl__operations_each each)
+sl__cost_add_operations(struct sl_cost *cost, uint64_t n,
+			struct sl__operations_each each)
 {
-	cost->mul = sl__saturating_add(cost->mul, sl__saturating_mul(n, each.mul));
-	cost->add = sl__saturating_add(cost->add, sl__saturating_mul(n, each.add));
-	cost->fma = sl__saturating_add(cost->fma, sl__saturating_mul(n, each.fma));
-	cost->div = sl__saturating_add(cost->div, sl__saturating_mul(n, each.div));
-	cost->exp = sl__saturating_add(cost->exp, sl__saturating_mul(n, each.exp));
-	cost->cmp = sl__saturating_add(cost->cmp, sl__saturating_mul(n, each.cmp));
+	cost->mul =
+		sl__saturating_add(cost->mul, sl__saturating_mul(n, each.mul));
+	cost->add =
+		sl__saturating_add(cost->add, sl__saturating_mul(n, each.add));
+	cost->fma =
+		sl__saturating_add(cost->fma, sl__saturating_mul(n, each.fma));
+	cost->div =
+		sl__saturating_add(cost->div, sl__saturating_mul(n, each.div));
+	cost->exp =
+		sl__saturating_add(cost->exp, sl__saturating_mul(n, each.exp));
+	cost->cmp =
+		sl__saturating_add(cost->cmp, sl__saturating_mul(n, each.cmp));
 }
 
 void
@@ -81,21 +92,27 @@ sl__cost_mark_estimated(struct sl_cost *cost, const char *why)
 }
 
 void
-sl__cost_add_calls(struct sl_cost *into, const struct sl_cost *c, uint64_t n_calls)
+sl__cost_add_calls(struct sl_cost *into, const struct sl_cost *c,
+		   uint64_t n_calls)
 {
 	sl__cost_add_operations(into, n_calls,
-		  SL__OPERATIONS_EACH(c->mul, c->add, c->fma, c->div, c->exp, c->cmp));
-	into->macs = sl__saturating_add(into->macs, sl__saturating_mul(c->macs, n_calls));
-	into->weight_bytes = sl__saturating_add(into->weight_bytes,
-				      sl__saturating_mul(c->weight_bytes, n_calls));
-	into->read_bytes =
-		sl__saturating_add(into->read_bytes, sl__saturating_mul(c->read_bytes, n_calls));
-	into->written_bytes = sl__saturating_add(into->written_bytes,
-				       sl__saturating_mul(c->written_bytes, n_calls));
-	into->in_elements =
-		sl__saturating_add(into->in_elements, sl__saturating_mul(c->in_elements, n_calls));
-	into->out_elements = sl__saturating_add(into->out_elements,
-				      sl__saturating_mul(c->out_elements, n_calls));
+				SL__OPERATIONS_EACH(c->mul, c->add, c->fma,
+						    c->div, c->exp, c->cmp));
+	into->macs = sl__saturating_add(into->macs,
+					sl__saturating_mul(c->macs, n_calls));
+	into->weight_bytes = sl__saturating_add(
+		into->weight_bytes,
+		sl__saturating_mul(c->weight_bytes, n_calls));
+	into->read_bytes = sl__saturating_add(
+		into->read_bytes, sl__saturating_mul(c->read_bytes, n_calls));
+	into->written_bytes = sl__saturating_add(
+		into->written_bytes,
+		sl__saturating_mul(c->written_bytes, n_calls));
+	into->in_elements = sl__saturating_add(
+		into->in_elements, sl__saturating_mul(c->in_elements, n_calls));
+	into->out_elements = sl__saturating_add(
+		into->out_elements,
+		sl__saturating_mul(c->out_elements, n_calls));
 }
 
 static uint64_t
@@ -215,13 +232,15 @@ count_traffic(const struct sl__rule_context *call, struct sl_cost *cost)
 		if (!sl__type_bytes(&call->shapes->types[node->inputs[i]], &n))
 			all_known = 0;
 		else if (tensor && tensor->is_sparse)
-			cost->weight_bytes =
-				sl__saturating_add(cost->weight_bytes,
-					 sl__tensor_stored_bytes(tensor));
+			cost->weight_bytes = sl__saturating_add(
+				cost->weight_bytes,
+				sl__tensor_stored_bytes(tensor));
 		else if (tensor)
-			cost->weight_bytes = sl__saturating_add(cost->weight_bytes, n);
+			cost->weight_bytes =
+				sl__saturating_add(cost->weight_bytes, n);
 		else
-			cost->read_bytes = sl__saturating_add(cost->read_bytes, n);
+			cost->read_bytes =
+				sl__saturating_add(cost->read_bytes, n);
 	}
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (node->outputs[k] == SL__NONE)
@@ -229,7 +248,8 @@ count_traffic(const struct sl__rule_context *call, struct sl_cost *cost)
 		if (!sl__type_bytes(&call->shapes->types[node->outputs[k]], &n))
 			all_known = 0;
 		else
-			cost->written_bytes = sl__saturating_add(cost->written_bytes, n);
+			cost->written_bytes =
+				sl__saturating_add(cost->written_bytes, n);
 	}
 	cost->in_elements = sl__in_elements(call, 0);
 	cost->out_elements = sl__out_elements(call, 0);
@@ -300,7 +320,7 @@ void
 sl__cost_node(struct sl__shapes *shapes, uint32_t id, struct sl_cost *out)
 {
 	struct sl__rule_context call = {.shapes = shapes,
-				.node = &shapes->graph->nodes[id]};
+					.node = &shapes->graph->nodes[id]};
 	const char *sizeless = find_sizeless(&call);
 	int all_known;
 

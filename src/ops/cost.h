@@ -31,8 +31,9 @@ struct sl__costs {
 	enum sl_basis *basis; /* of the whole: the worse of cost and calls */
 	const char **why;
 };
-enum sl_status sl__costs_of_graph(struct sl__costs *out, struct sl__shapes *shapes,
-			    struct sl_error *err) SL_CHECKED;
+enum sl_status sl__costs_of_graph(struct sl__costs *out,
+				  struct sl__shapes *shapes,
+				  struct sl_error *err) SL_CHECKED;
 
 /*
  * Sums and products that stop at UINT64_MAX; a cost that holds one becomes
@@ -43,13 +44,14 @@ uint64_t sl__saturating_mul(uint64_t a, uint64_t b);
 
 /* into += n_calls * cost, operations and bytes; the rest is left alone. */
 void sl__cost_add_calls(struct sl_cost *into, const struct sl_cost *cost,
-		  uint64_t n_calls);
+			uint64_t n_calls);
 
 /* For cost rules: n times so many operations each are added to the cost. */
 struct sl__operations_each {
 	uint64_t mul, add, fma, div, exp, cmp;
 };
-void sl__cost_add_operations(struct sl_cost *cost, uint64_t n, struct sl__operations_each each);
+void sl__cost_add_operations(struct sl_cost *cost, uint64_t n,
+			     struct sl__operations_each each);
 #define SL__OPERATIONS_EACH(...) ((struct sl__operations_each){__VA_ARGS__})
 
 /* And products that add up: multiplications and additions in one. */
@@ -73,11 +75,12 @@ int sl__in_is_parameter(const struct sl__rule_context *call, size_t i);
 
 /* Neighbours that the node's interpolation takes along one dimension: 1 copies,
  * 2 linear, 4 cubic. */
-uint64_t sl__interpolation_taps(struct sl__rule_context *call, const char *otherwise);
+uint64_t sl__interpolation_taps(struct sl__rule_context *call,
+				const char *otherwise);
 
 /* Hidden elements of all steps, samples and directions of a recurrent node,
  * from what its cost rule counted. */
 uint64_t sl__recurrent_n_hidden(const struct sl__node *node,
-			     const struct sl_cost *cost);
+				const struct sl_cost *cost);
 
 #endif

@@ -17,7 +17,8 @@
 struct sl__known_element
 sl__element_from_integer(int64_t value)
 {
-	struct sl__known_element e = {.kind = SL__ELEMENT_WHOLE, .whole = value};
+	struct sl__known_element e = {.kind = SL__ELEMENT_WHOLE,
+				      .whole = value};
 
 	return e;
 }
@@ -41,7 +42,8 @@ enum sl__fold_outcome
 sl__element_new_symbol(struct sl__shapes *shapes, struct sl__known_element *out)
 {
 	*out = sl__element_from_integer(sl__size_new_unknown(shapes));
-	return out->whole == -1 ? SL__FOLD_OUTCOME_NO_MEMORY : SL__FOLD_OUTCOME_KNOWN;
+	return out->whole == -1 ? SL__FOLD_OUTCOME_NO_MEMORY
+				: SL__FOLD_OUTCOME_KNOWN;
 }
 
 static int64_t
@@ -60,7 +62,8 @@ most(int64_t size)
 
 int
 sl__element_is_less(const struct sl__shapes *shapes,
-		    const struct sl__known_element *a, const struct sl__known_element *b)
+		    const struct sl__known_element *a,
+		    const struct sl__known_element *b)
 {
 	if (a->kind == SL__ELEMENT_REAL)
 		return a->real < b->real;
@@ -73,7 +76,8 @@ sl__element_is_less(const struct sl__shapes *shapes,
 
 int
 sl__element_is_equal(const struct sl__shapes *shapes,
-		     const struct sl__known_element *a, const struct sl__known_element *b)
+		     const struct sl__known_element *a,
+		     const struct sl__known_element *b)
 {
 	if (a->kind == SL__ELEMENT_REAL)
 		return a->real == b->real;
@@ -115,9 +119,10 @@ take_real(double value, struct sl__known_element *out)
 }
 
 #define ARITHMETIC(name, sign)                                                \
-	enum sl__fold_outcome sl__element_##name(                                  \
-		struct sl__shapes *shapes, const struct sl__known_element *a,       \
-		const struct sl__known_element *b, struct sl__known_element *out)         \
+	enum sl__fold_outcome sl__element_##name(                             \
+		struct sl__shapes *shapes, const struct sl__known_element *a, \
+		const struct sl__known_element *b,                            \
+		struct sl__known_element *out)                                \
 	{                                                                     \
 		int64_t x = a->whole, y = b->whole, z;                        \
 		int overflows;                                                \
@@ -137,7 +142,8 @@ ARITHMETIC(mul, *)
 /* Sizes divide downwards: the same as truncating where neither is below 0. */
 enum sl__fold_outcome
 sl__element_div(struct sl__shapes *shapes, const struct sl__known_element *a,
-		const struct sl__known_element *b, struct sl__known_element *out)
+		const struct sl__known_element *b,
+		struct sl__known_element *out)
 {
 	if (a->kind == SL__ELEMENT_REAL)
 		return take_real(a->real / b->real, out);
@@ -175,14 +181,16 @@ choose(struct sl__shapes *shapes, const struct sl__known_element *a,
 
 enum sl__fold_outcome
 sl__element_max(struct sl__shapes *shapes, const struct sl__known_element *a,
-		const struct sl__known_element *b, struct sl__known_element *out)
+		const struct sl__known_element *b,
+		struct sl__known_element *out)
 {
 	return choose(shapes, a, b, 1, out);
 }
 
 enum sl__fold_outcome
 sl__element_min(struct sl__shapes *shapes, const struct sl__known_element *a,
-		const struct sl__known_element *b, struct sl__known_element *out)
+		const struct sl__known_element *b,
+		struct sl__known_element *out)
 {
 	return choose(shapes, a, b, 0, out);
 }
@@ -255,12 +263,13 @@ to_integer(struct sl__known_element *e, enum sl_dtype dtype)
 			return SL__FOLD_OUTCOME_UNKNOWN;
 		*e = sl__element_from_integer((int64_t)e->real);
 	}
-	return fits(dtype, e->whole) ? SL__FOLD_OUTCOME_KNOWN : SL__FOLD_OUTCOME_UNKNOWN;
+	return fits(dtype, e->whole) ? SL__FOLD_OUTCOME_KNOWN
+				     : SL__FOLD_OUTCOME_UNKNOWN;
 }
 
 enum sl__fold_outcome
-sl__element_convert(const struct sl__shapes *shapes, struct sl__known_element *e,
-		    enum sl_dtype dtype)
+sl__element_convert(const struct sl__shapes *shapes,
+		    struct sl__known_element *e, enum sl_dtype dtype)
 {
 	if (e->kind == SL__ELEMENT_ABSENT)
 		return SL__FOLD_OUTCOME_UNKNOWN;
@@ -273,5 +282,6 @@ sl__element_convert(const struct sl__shapes *shapes, struct sl__known_element *e
 			return SL__FOLD_OUTCOME_UNKNOWN;
 		*e = sl__element_from_real((double)e->whole);
 	}
-	return round_to(dtype, &e->real) ? SL__FOLD_OUTCOME_KNOWN : SL__FOLD_OUTCOME_UNKNOWN;
+	return round_to(dtype, &e->real) ? SL__FOLD_OUTCOME_KNOWN
+					 : SL__FOLD_OUTCOME_UNKNOWN;
 }

@@ -19,12 +19,14 @@ struct sl__known_element {
 
 /* Whether a result follows. */
 enum sl__fold_outcome {
-	SL__FOLD_OUTCOME_UNKNOWN = 0, /* a symbol decides it, or it does not fit */
+	SL__FOLD_OUTCOME_UNKNOWN =
+		0, /* a symbol decides it, or it does not fit */
 	SL__FOLD_OUTCOME_KNOWN,
 	SL__FOLD_OUTCOME_NO_MEMORY
 };
 
-struct sl__known_element sl__known_element_at(const struct sl__known_contents *known, size_t i);
+struct sl__known_element
+sl__known_element_at(const struct sl__known_contents *known, size_t i);
 
 /* Whole and real ones from numbers. */
 struct sl__known_element sl__element_from_integer(int64_t value);
@@ -36,10 +38,9 @@ struct sl__known_element sl__element_from_real(double value);
  * say it, and give a new symbol where the result is still some integer.
  * Division truncates, as ONNX's does.
  */
-typedef enum sl__fold_outcome sl__element_function(struct sl__shapes *shapes,
-					      const struct sl__known_element *a,
-					      const struct sl__known_element *b,
-					      struct sl__known_element *out);
+typedef enum sl__fold_outcome sl__element_function(
+	struct sl__shapes *shapes, const struct sl__known_element *a,
+	const struct sl__known_element *b, struct sl__known_element *out);
 sl__element_function sl__element_add;
 sl__element_function sl__element_sub;
 sl__element_function sl__element_mul;
@@ -57,7 +58,7 @@ int sl__element_is_equal(const struct sl__shapes *shapes,
 
 /* Some integer: a new symbol. */
 enum sl__fold_outcome sl__element_new_symbol(struct sl__shapes *shapes,
-				  struct sl__known_element *out);
+					     struct sl__known_element *out);
 
 /*
  * Makes 'e' an element of that type of number: reals are rounded to it or cut
@@ -65,7 +66,7 @@ enum sl__fold_outcome sl__element_new_symbol(struct sl__shapes *shapes,
  * that does not fit, and a symbol that would have to be real, do not follow.
  */
 enum sl__fold_outcome sl__element_convert(const struct sl__shapes *shapes,
-				     struct sl__known_element *e,
-				     enum sl_dtype dtype);
+					  struct sl__known_element *e,
+					  enum sl_dtype dtype);
 
 #endif

@@ -88,7 +88,8 @@ set_up(struct sl__evaluator *ev, const struct sl_graph *graph,
 		return sl__fail_nomem(err);
 	rc = find_last_users(ev, err);
 	return rc ? rc
-		  : sl__shapes_new_empty(&ev->shapes, graph, &ev->allocator, err);
+		  : sl__shapes_new_empty(&ev->shapes, graph, &ev->allocator,
+					 err);
 }
 
 enum sl_status
@@ -166,7 +167,7 @@ sl__evaluator_clear_values(struct sl__evaluator *ev)
 
 void
 sl__evaluator_set_tensor(struct sl__evaluator *ev, uint32_t value,
-		   const struct sl__tensor *tensor)
+			 const struct sl__tensor *tensor)
 {
 	empty_value(ev, value);
 	sl__runtime_value_borrow(&ev->values[value], tensor);
@@ -174,7 +175,7 @@ sl__evaluator_set_tensor(struct sl__evaluator *ev, uint32_t value,
 
 void
 sl__evaluator_bind_storage(struct sl__evaluator *ev, uint32_t value,
-		   const struct sl__runtime_value *storage)
+			   const struct sl__runtime_value *storage)
 {
 	empty_value(ev, value);
 	ev->values[value] = *storage;
@@ -294,8 +295,8 @@ make_room(struct sl__evaluator *ev, uint32_t value, int is_control,
 	if (!is_settled(type))
 		return SL_OK;
 	return sl__runtime_value_alloc_tensor(content, type->dtype,
-					(size_t)type->rank, type->dims,
-					&ev->allocator, err);
+					      (size_t)type->rank, type->dims,
+					      &ev->allocator, err);
 }
 
 /* What the node's rule says of its outputs, as storage. */
@@ -343,7 +344,7 @@ prepare_outputs(struct sl__evaluator *ev, const struct sl__node *node,
 
 enum sl_status
 sl__error_prefix_node_name(struct sl_error *err, enum sl_status status,
-		const struct sl__node *node)
+			   const struct sl__node *node)
 {
 	char where[320];
 

@@ -39,7 +39,7 @@ void sl__evaluator_free(struct sl__evaluator *ev); /* NULL is fine */
 
 /* The value holds this tensor, which outlives the run. */
 void sl__evaluator_set_tensor(struct sl__evaluator *ev, uint32_t value,
-			const struct sl__tensor *tensor);
+			      const struct sl__tensor *tensor);
 
 /*
  * The value is what 'storage' holds, of any kind, or is to be written where it
@@ -47,7 +47,7 @@ void sl__evaluator_set_tensor(struct sl__evaluator *ev, uint32_t value,
  * caller's.
  */
 void sl__evaluator_bind_storage(struct sl__evaluator *ev, uint32_t value,
-			const struct sl__runtime_value *storage);
+				const struct sl__runtime_value *storage);
 
 /* What a value holds; parameters are loaded.  SL_E_DATA where it holds
  * nothing. */
@@ -68,7 +68,8 @@ enum sl_status sl__evaluate_block(struct sl__evaluator *ev, uint32_t block,
 				  struct sl_error *err) SL_CHECKED;
 
 /* Puts the node's name before a failure. */
-enum sl_status sl__error_prefix_node_name(struct sl_error *err, enum sl_status status,
-			       const struct sl__node *node);
+enum sl_status sl__error_prefix_node_name(struct sl_error *err,
+					  enum sl_status status,
+					  const struct sl__node *node);
 
 #endif

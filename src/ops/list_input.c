@@ -39,8 +39,8 @@ struct sl__integer_list
 sl__integer_list_read(struct sl__rule_context *call, size_t i, const char *name)
 {
 	static const int64_t nothing[1];
-	const struct sl__attribute *a = name ? sl__attribute_find(call->node, name)
-					     : NULL;
+	const struct sl__attribute *a =
+		name ? sl__attribute_find(call->node, name) : NULL;
 	const struct sl__type *type = sl__in_type(call, i);
 	const struct sl__known_contents *known;
 	struct sl__integer_list list = {0, -1, NULL};
@@ -85,8 +85,9 @@ sl__integer_list_is_known(const struct sl__integer_list *list)
 }
 
 enum sl_status
-sl__integer_list_mark_axes(struct sl__rule_context *call, const struct sl__integer_list *list, int rank,
-	      unsigned char *is_axis)
+sl__integer_list_mark_axes(struct sl__rule_context *call,
+			   const struct sl__integer_list *list, int rank,
+			   unsigned char *is_axis)
 {
 	for (int64_t i = 0; !call->failure && i < list->n; i++) {
 		int axis = sl__axis_require(call, list->values[i], rank);
@@ -108,16 +109,16 @@ sl__out_inferred_type(const struct sl__rule_context *call, size_t k)
 }
 
 int64_t
-sl__in_dim_or_default(const struct sl__rule_context *call, size_t i, int rank, int d,
-	   int64_t otherwise)
+sl__in_dim_or_default(const struct sl__rule_context *call, size_t i, int rank,
+		      int d, int64_t otherwise)
 {
 	return sl__in_rank(call, i) == rank ? sl__in_type(call, i)->dims[d]
 					    : otherwise;
 }
 
 enum sl_status
-sl__out_set_rank_only(struct sl__rule_context *call, size_t k, enum sl_dtype dtype, int64_t rank,
-	     const char *why)
+sl__out_set_rank_only(struct sl__rule_context *call, size_t k,
+		      enum sl_dtype dtype, int64_t rank, const char *why)
 {
 	int64_t *dims;
 
@@ -125,7 +126,7 @@ sl__out_set_rank_only(struct sl__rule_context *call, size_t k, enum sl_dtype dty
 		return sl__out_set_unknown_shape(call, k, dtype, why);
 	if (rank > SL__RANK_MOST)
 		return sl__rule_reject(call, "%lld dimensions, %d are the most",
-				  (long long)rank, SL__RANK_MOST);
+				       (long long)rank, SL__RANK_MOST);
 	dims = sl__sizes_alloc(call, (size_t)rank);
 	for (int64_t i = 0; dims && i < rank; i++)
 		dims[i] = sl__size_new_unknown(call->shapes);
@@ -133,14 +134,16 @@ sl__out_set_rank_only(struct sl__rule_context *call, size_t k, enum sl_dtype dty
 }
 
 void
-sl__out_set_same_contents(struct sl__rule_context *call, size_t k, const struct sl__known_contents *from)
+sl__out_set_same_contents(struct sl__rule_context *call, size_t k,
+			  const struct sl__known_contents *from)
 {
 	if (sl__out_inferred_type(call, k))
 		call->shapes->known[call->node->outputs[k]] = from;
 }
 
 void
-sl__cost_limit_bytes_read(struct sl__rule_context *call, struct sl_cost *cost, size_t i)
+sl__cost_limit_bytes_read(struct sl__rule_context *call, struct sl_cost *cost,
+			  size_t i)
 {
 	const struct sl__type *type = sl__in_type(call, i);
 	const struct sl__type *out = sl__out_inferred_type(call, 0);
@@ -157,7 +160,8 @@ sl__cost_limit_bytes_read(struct sl__rule_context *call, struct sl_cost *cost, s
 }
 
 enum sl_status
-sl__out_set_input_dims_plus(struct sl__rule_context *call, enum sl_dtype dtype, int64_t last)
+sl__out_set_input_dims_plus(struct sl__rule_context *call, enum sl_dtype dtype,
+			    int64_t last)
 {
 	int rank = sl__in_rank(call, 0);
 	int64_t *dims;

@@ -28,10 +28,11 @@ check_heads(struct sl__rule_context *call, const struct sl__head_sizes *h)
 	if (h->n_heads < 1 || h->n_kv_heads < 1)
 		sl__rule_reject(call, "the number of heads is missing");
 	else if (sl__sizes_differ(h->n_heads % h->n_kv_heads, 0))
-		sl__rule_reject(call,
-			   "%lld heads of queries on %lld of keys do not come "
-			   "out even",
-			   (long long)h->n_heads, (long long)h->n_kv_heads);
+		sl__rule_reject(
+			call,
+			"%lld heads of queries on %lld of keys do not come "
+			"out even",
+			(long long)h->n_heads, (long long)h->n_kv_heads);
 }
 
 /* size / n, where that must come out even. */
@@ -41,10 +42,11 @@ share(struct sl__rule_context *call, int64_t size, int64_t n)
 	if (n < 1)
 		sl__rule_reject(call, "the number of heads is missing");
 	else if (!sl__is_symbol(size) && size % n)
-		sl__rule_reject(call,
-			   "a width of %lld over %lld heads does not come out "
-			   "even",
-			   (long long)size, (long long)n);
+		sl__rule_reject(
+			call,
+			"a width of %lld over %lld heads does not come out "
+			"even",
+			(long long)size, (long long)n);
 	return n < 1 ? 0 : sl__size_div(call->shapes, size, n);
 }
 
@@ -62,14 +64,16 @@ enum { MASK = 3, PAST_KEY = 4, PAST_VALUE = 5, LENGTHS = 6 };
 static void
 read_flat(struct sl__head_sizes *h, struct sl__rule_context *call)
 {
-	const struct sl__type *q = sl__in_type(call, 0), *k = sl__in_type(call, 1);
+	const struct sl__type *q = sl__in_type(call, 0),
+			      *k = sl__in_type(call, 1);
 	const struct sl__type *v = sl__in_type(call, 2);
 
 	h->is_flat = 1;
 	h->queries = q->dims[1];
 	h->fresh = k->dims[1];
 	h->n_heads = sl__attribute_int(call->node, "q_num_heads", 0);
-	h->n_kv_heads = sl__attribute_int(call->node, "kv_num_heads", h->n_heads);
+	h->n_kv_heads =
+		sl__attribute_int(call->node, "kv_num_heads", h->n_heads);
 	check_heads(call, h);
 	h->width = share(call, q->dims[2], h->n_heads);
 	h->value_width = share(call, v->dims[2], h->n_kv_heads);
@@ -80,7 +84,8 @@ read_flat(struct sl__head_sizes *h, struct sl__rule_context *call)
 static int
 read_attention(struct sl__head_sizes *h, struct sl__rule_context *call)
 {
-	const struct sl__type *q = sl__in_type(call, 0), *k = sl__in_type(call, 1);
+	const struct sl__type *q = sl__in_type(call, 0),
+			      *k = sl__in_type(call, 1);
 	const struct sl__type *v = sl__in_type(call, 2);
 	int rank = sl__in_rank(call, 0);
 
@@ -89,8 +94,9 @@ read_attention(struct sl__head_sizes *h, struct sl__rule_context *call)
 		return 0;
 	if ((rank != 3 && rank != 4) || k->rank != rank || v->rank != rank) {
 		sl__rule_reject(call, "queries %s, keys %s, values %s",
-			   sl__in_shape_text(call, 0), sl__in_shape_text(call, 1),
-			   sl__in_shape_text(call, 2));
+				sl__in_shape_text(call, 0),
+				sl__in_shape_text(call, 1),
+				sl__in_shape_text(call, 2));
 		return 0;
 	}
 	h->batch = q->dims[0];
@@ -106,7 +112,8 @@ read_attention(struct sl__head_sizes *h, struct sl__rule_context *call)
 		if (!sl__is_symbol(h->n_heads) && !sl__is_symbol(h->n_kv_heads))
 			check_heads(call, h);
 	}
-	return end_heads(h, call, sl__in_dim_or_default(call, PAST_KEY, 4, 2, 0));
+	return end_heads(h, call,
+			 sl__in_dim_or_default(call, PAST_KEY, 4, 2, 0));
 }
 
 /* Output 0 as rows of all heads. */
@@ -116,7 +123,7 @@ say_flat(struct sl__rule_context *call, const struct sl__head_sizes *h)
 	int64_t width = sl__size_mul(call->shapes, h->n_heads, h->value_width);
 
 	return sl__out_set_shape(call, 0, h->dtype, 3,
-		       (int64_t[]){h->batch, h->queries, width});
+				 (int64_t[]){h->batch, h->queries, width});
 }
 
 /* The result as the queries came, and the keys and values as a cache. */
@@ -157,22 +164,26 @@ sl__infer_attention(struct sl__rule_context *call)
 /* The two products and the softmax between them, per score: the scale, the
  * maximum, minus that and the sum, the exponential and the quotient. */
 static void
-count_heads(struct sl__rule_context *call, const struct sl__head_sizes *h, int has_mask,
-	    struct sl_cost *cost)
+count_heads(struct sl__rule_context *call, const struct sl__head_sizes *h,
+	    int has_mask, struct sl_cost *cost)
 {
-	uint64_t scores =
-		sl__saturating_mul(sl__saturating_mul((uint64_t)h->batch, (uint64_t)h->n_heads),
-			  sl__saturating_mul((uint64_t)h->queries, (uint64_t)h->total));
+	uint64_t scores = sl__saturating_mul(
+		sl__saturating_mul((uint64_t)h->batch, (uint64_t)h->n_heads),
+		sl__saturating_mul((uint64_t)h->queries, (uint64_t)h->total));
 
 	cost->work = SL_WORK_PRODUCT;
-	sl__cost_add_macs(cost,
-		       sl__saturating_mul(scores, sl__saturating_add((uint64_t)h->width,
-						  (uint64_t)h->value_width)));
+	sl__cost_add_macs(
+		cost,
+		sl__saturating_mul(
+			scores, sl__saturating_add((uint64_t)h->width,
+						   (uint64_t)h->value_width)));
 	sl__cost_add_operations(cost, scores,
-		  SL__OPERATIONS_EACH(.mul = 1, .cmp = 1, .add = has_mask ? 3 : 2, .exp = 1,
-			  .div = 1));
+				SL__OPERATIONS_EACH(.mul = 1, .cmp = 1,
+						    .add = has_mask ? 3 : 2,
+						    .exp = 1, .div = 1));
 	if (sl__attribute_float(call->node, "softcap", 0) > 0)
-		sl__cost_add_operations(cost, scores, SL__OPERATIONS_EACH(.exp = 1, .mul = 2));
+		sl__cost_add_operations(
+			cost, scores, SL__OPERATIONS_EACH(.exp = 1, .mul = 2));
 }
 
 void
@@ -209,18 +220,19 @@ read_widths(int64_t widths[3], struct sl__rule_context *call)
 	const struct sl__type *w = sl__in_type(call, 1);
 
 	if (n && n != 3)
-		return sl__rule_reject(call,
-				  "qkv_hidden_sizes has %zu numbers, not 3", n);
+		return sl__rule_reject(
+			call, "qkv_hidden_sizes has %zu numbers, not 3", n);
 	if (!n && (sl__in_rank(call, 1) != 2 ||
 		   (!sl__is_symbol(w->dims[1]) && w->dims[1] % 3)))
-		return sl__rule_reject(call, "the weight's columns are not those of "
-					"Q, K and V");
+		return sl__rule_reject(call,
+				       "the weight's columns are not those of "
+				       "Q, K and V");
 	for (int i = 0; i < 3; i++) {
 		widths[i] = n ? sizes[i]
 			      : sl__size_div(call->shapes, w->dims[1], 3);
 		if (widths[i] < 1 && (n || !sl__is_symbol(widths[i])))
 			sl__rule_reject(call, "a width of %lld",
-				   (long long)widths[i]);
+					(long long)widths[i]);
 	}
 	return call->failure;
 }
@@ -228,7 +240,8 @@ read_widths(int64_t widths[3], struct sl__rule_context *call)
 static int
 read_projected(struct sl__head_sizes *h, struct sl__rule_context *call)
 {
-	const struct sl__type *x = sl__in_type(call, 0), *w = sl__in_type(call, 1);
+	const struct sl__type *x = sl__in_type(call, 0),
+			      *w = sl__in_type(call, 1);
 	int is_quantized = sl__is_op(call->node, SL__OP_MS_QAttention);
 	int64_t widths[3] = {0};
 
@@ -240,16 +253,19 @@ read_projected(struct sl__head_sizes *h, struct sl__rule_context *call)
 	if (x->rank != 3 || w->rank != 2 ||
 	    sl__sizes_differ(x->dims[2], w->dims[0]))
 		sl__rule_reject(call, "a weight of %s does not fit rows of %s",
-			   sl__in_shape_text(call, 1), sl__in_shape_text(call, 0));
+				sl__in_shape_text(call, 1),
+				sl__in_shape_text(call, 0));
 	if (call->failure || read_widths(widths, call))
 		return 0;
 	h->batch = x->dims[0];
 	h->queries = h->fresh = x->dims[1];
-	h->n_heads = h->n_kv_heads = sl__attribute_int(call->node, "num_heads", 0);
+	h->n_heads = h->n_kv_heads =
+		sl__attribute_int(call->node, "num_heads", 0);
 	h->width = share(call, widths[0], h->n_heads);
 	h->value_width = share(call, widths[2], h->n_heads);
-	return end_heads(h, call,
-			 sl__in_dim_or_default(call, projected_of(call).past, 5, 3, 0));
+	return end_heads(
+		h, call,
+		sl__in_dim_or_default(call, projected_of(call).past, 5, 3, 0));
 }
 
 enum sl_status
@@ -261,18 +277,20 @@ sl__infer_projected_attention(struct sl__rule_context *call)
 		return say_dtypes(call, h.dtype);
 	say_flat(call, &h);
 	/* Keys and values of all tokens so far, in one tensor. */
-	return sl__out_set_shape(call, 1, h.dtype, 5,
-		       (int64_t[]){2, h.batch, h.n_heads, h.total, h.width});
+	return sl__out_set_shape(
+		call, 1, h.dtype, 5,
+		(int64_t[]){2, h.batch, h.n_heads, h.total, h.width});
 }
 
 /* The projections outweigh the products at all but long sequences, so the
  * whole counts as a product with a parameter. */
 void
-sl__cost_projected_attention(struct sl__rule_context *call, struct sl_cost *cost)
+sl__cost_projected_attention(struct sl__rule_context *call,
+			     struct sl_cost *cost)
 {
 	struct projected at = projected_of(call);
-	uint64_t rows =
-		sl__saturating_mul(sl__in_dim(call, 0, 0), sl__in_dim(call, 0, 1));
+	uint64_t rows = sl__saturating_mul(sl__in_dim(call, 0, 0),
+					   sl__in_dim(call, 0, 1));
 	struct sl__head_sizes h;
 
 	if (!read_projected(&h, call)) {
@@ -284,10 +302,12 @@ sl__cost_projected_attention(struct sl__rule_context *call, struct sl_cost *cost
 			    sl__has_in(call, at.extra_bias),
 		    cost);
 	cost->work = SL_WORK_LINEAR;
-	sl__cost_add_macs(cost, sl__saturating_mul(rows, sl__in_elements(call, 1)));
+	sl__cost_add_macs(cost,
+			  sl__saturating_mul(rows, sl__in_elements(call, 1)));
 	if (sl__has_in(call, at.bias))
-		sl__cost_add_operations(cost, sl__saturating_mul(rows, sl__in_dim(call, 1, 1)),
-			  SL__OPERATIONS_EACH(.add = 1));
+		sl__cost_add_operations(
+			cost, sl__saturating_mul(rows, sl__in_dim(call, 1, 1)),
+			SL__OPERATIONS_EACH(.add = 1));
 }
 
 /*
@@ -298,7 +318,8 @@ sl__cost_projected_attention(struct sl__rule_context *call, struct sl_cost *cost
 static int
 read_multi_head(struct sl__head_sizes *h, struct sl__rule_context *call)
 {
-	const struct sl__type *q = sl__in_type(call, 0), *k = sl__in_type(call, 1);
+	const struct sl__type *q = sl__in_type(call, 0),
+			      *k = sl__in_type(call, 1);
 
 	*h = (struct sl__head_sizes){.dtype = sl__in_dtype(call, 0),
 				     .is_flat = 1};
@@ -308,12 +329,14 @@ read_multi_head(struct sl__head_sizes *h, struct sl__rule_context *call)
 	if ((q->rank != 3 && q->rank != 5) ||
 	    (k && (k->rank < 3 || k->rank > 5))) {
 		sl__rule_reject(call, "queries of %s and keys of %s",
-			   sl__in_shape_text(call, 0), sl__in_shape_text(call, 1));
+				sl__in_shape_text(call, 0),
+				sl__in_shape_text(call, 1));
 		return 0;
 	}
 	h->batch = q->dims[0];
 	h->queries = h->fresh = q->dims[1];
-	h->n_heads = h->n_kv_heads = sl__attribute_int(call->node, "num_heads", 0);
+	h->n_heads = h->n_kv_heads =
+		sl__attribute_int(call->node, "num_heads", 0);
 	h->width = share(call,
 			 q->rank == 5 ? sl__size_mul(call->shapes, h->n_heads,
 						     q->dims[4])
@@ -348,11 +371,13 @@ sl__cost_multi_head(struct sl__rule_context *call, struct sl_cost *cost)
 	}
 	count_heads(call, &h, sl__has_in(call, 4) || sl__has_in(call, 5), cost);
 	if (sl__has_in(call, 3)) /* added to Q, K and V */
-		sl__cost_add_operations(cost,
-			  sl__saturating_mul(sl__in_elements(call, 3),
-				    sl__saturating_mul((uint64_t)h.batch,
-					      (uint64_t)h.queries)),
-			  SL__OPERATIONS_EACH(.add = 1));
+		sl__cost_add_operations(
+			cost,
+			sl__saturating_mul(
+				sl__in_elements(call, 3),
+				sl__saturating_mul((uint64_t)h.batch,
+						   (uint64_t)h.queries)),
+			SL__OPERATIONS_EACH(.add = 1));
 }
 
 enum { GROUP_PAST = 3, GROUP_TOTAL = 6, GROUP_COS = 7 };
@@ -373,7 +398,8 @@ read_group(struct sl__head_sizes *h, struct sl__rule_context *call)
 	h->n_heads = sl__attribute_int(call->node, "num_heads", 0);
 	h->n_kv_heads = sl__attribute_int(call->node, "kv_num_heads", 0);
 	if (q->rank != 3)
-		sl__rule_reject(call, "queries of %s", sl__in_shape_text(call, 0));
+		sl__rule_reject(call, "queries of %s",
+				sl__in_shape_text(call, 0));
 	if (h->n_heads > INT32_MAX || h->n_kv_heads > INT32_MAX)
 		sl__rule_reject(call, "%lld heads", (long long)h->n_heads);
 	check_heads(call, h);
@@ -420,16 +446,20 @@ sl__cost_group_query(struct sl__rule_context *call, struct sl_cost *cost)
 		return;
 	}
 	count_heads(call, &h, 0, cost);
-	if (sl__attribute_int(call->node, "do_rotary", 0) && sl__has_in(call, GROUP_COS))
-		sl__cost_add_operations(cost,
-			  sl__saturating_mul(sl__saturating_mul((uint64_t)h.batch,
-					      (uint64_t)h.queries),
-				    sl__saturating_mul((uint64_t)(h.n_heads +
-							 h.n_kv_heads),
-					      (uint64_t)h.width)),
-			  SL__OPERATIONS_EACH(.mul = 1, .fma = 1));
+	if (sl__attribute_int(call->node, "do_rotary", 0) &&
+	    sl__has_in(call, GROUP_COS))
+		sl__cost_add_operations(
+			cost,
+			sl__saturating_mul(
+				sl__saturating_mul((uint64_t)h.batch,
+						   (uint64_t)h.queries),
+				sl__saturating_mul(
+					(uint64_t)(h.n_heads + h.n_kv_heads),
+					(uint64_t)h.width)),
+			SL__OPERATIONS_EACH(.mul = 1, .fma = 1));
 	if (h.is_cache_estimated)
-		sl__cost_mark_estimated(cost, "as if the whole cache were in use");
+		sl__cost_mark_estimated(cost,
+					"as if the whole cache were in use");
 }
 
 /* Q, K, V packed [batch][tokens][heads * width]; the state is a matrix a
@@ -443,7 +473,8 @@ read_linear(struct sl__head_sizes *h, struct sl__rule_context *call)
 		return 0;
 	for (size_t i = 0; i < 3; i++) {
 		if (sl__in_rank(call, i) != 3)
-			sl__rule_reject(call, "queries of %s", sl__in_shape_text(call, 0));
+			sl__rule_reject(call, "queries of %s",
+					sl__in_shape_text(call, 0));
 	}
 	if (call->failure)
 		return 0;
@@ -471,7 +502,8 @@ sl__infer_linear_attention(struct sl__rule_context *call)
 void
 sl__cost_linear_attention(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	const char *rule = sl__attribute_string(call->node, "update_rule", "gated_delta");
+	const char *rule =
+		sl__attribute_string(call->node, "update_rule", "gated_delta");
 	uint64_t n_renewed = strstr(rule, "delta") ? 2 : 1, states;
 	struct sl__head_sizes h;
 
@@ -485,12 +517,16 @@ sl__cost_linear_attention(struct sl__rule_context *call, struct sl_cost *cost)
 	cost->work = SL_WORK_PRODUCT;
 	sl__cost_add_macs(
 		cost,
-		sl__saturating_mul(states,
-			  sl__saturating_add(sl__saturating_mul(n_renewed, (uint64_t)h.n_kv_heads),
-				   (uint64_t)h.n_heads)));
+		sl__saturating_mul(
+			states,
+			sl__saturating_add(
+				sl__saturating_mul(n_renewed,
+						   (uint64_t)h.n_kv_heads),
+				(uint64_t)h.n_heads)));
 	if (strstr(rule, "gated"))
 		cost->mul = sl__saturating_mul(states, (uint64_t)h.n_kv_heads);
-	sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.mul = 1));
+	sl__cost_add_operations(cost, cost->out_elements,
+				SL__OPERATIONS_EACH(.mul = 1));
 	cost->exp = sl__in_elements(call, 4);
 }
 
@@ -509,7 +545,9 @@ sl__cost_rotary(struct sl__rule_context *call, struct sl_cost *cost)
 		width = n_heads > 0 ? width / (uint64_t)n_heads : turned;
 	if (width == 0 || turned > width)
 		turned = width;
-	cost->mul = width ? sl__saturating_mul(cost->in_elements / width, turned) : 0;
+	cost->mul =
+		width ? sl__saturating_mul(cost->in_elements / width, turned)
+		      : 0;
 	cost->fma = cost->mul;
 }
 
@@ -526,7 +564,8 @@ static const struct {
 };
 
 enum sl_status
-sl__head_attention_read(struct sl__head_attention *h, struct sl__kernel_call *ev)
+sl__head_attention_read(struct sl__head_attention *h,
+			struct sl__kernel_call *ev)
 {
 	struct sl__head_sizes s = {0};
 	struct sl__ref_rules v;
@@ -560,12 +599,13 @@ read_sizes(struct sl__head_attention *h, struct sl__kernel_call *ev)
 	for (size_t i = 1; i < 3; i++) {
 		int64_t width = i == 1 ? h->width : h->value_width;
 
-		if (h->is_flat ? !sl__ref_input_has_dims(ev, i, 3,
-						   (int64_t[]){h->batch, fresh,
-							       n * width})
-			       : !sl__ref_input_has_dims(ev, i, 4,
-						   (int64_t[]){h->batch, n,
-							       fresh, width}))
+		if (h->is_flat
+			    ? !sl__ref_input_has_dims(
+				      ev, i, 3,
+				      (int64_t[]){h->batch, fresh, n * width})
+			    : !sl__ref_input_has_dims(
+				      ev, i, 4,
+				      (int64_t[]){h->batch, n, fresh, width}))
 			return sl__ref_reject(
 				ev, "keys and values do not fit the queries");
 	}
@@ -575,28 +615,30 @@ read_sizes(struct sl__head_attention *h, struct sl__kernel_call *ev)
 /* Input i as [batch][n_heads][n->n_rows][width], rows of input 'past' before
  * it. */
 static const double *
-join_past(struct sl__kernel_call *ev, size_t i, size_t past, struct sl__head_row_counts n)
+join_past(struct sl__kernel_call *ev, size_t i, size_t past,
+	  struct sl__head_row_counts n)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, past);
 	struct sl__head_row_target to = {.start = t ? t->dims[2] : 0};
-	struct sl__head_rows rows = sl__head_rows_of_tensor(sl__ref_input_doubles(ev, i), &n,
-					   sl__ref_input_rank(ev, i) == 3);
+	struct sl__head_rows rows =
+		sl__head_rows_of_tensor(sl__ref_input_doubles(ev, i), &n,
+					sl__ref_input_rank(ev, i) == 3);
 
 	to.room = to.start + n.n_rows;
-	return sl__head_rows_concat(ev, &to, sl__ref_optional_doubles(ev, past), &rows,
-			     &n, NULL);
+	return sl__head_rows_concat(ev, &to, sl__ref_optional_doubles(ev, past),
+				    &rows, &n, NULL);
 }
 
 /* Checks that a past is [batch][n_kv_heads][past][width]. */
 static enum sl_status
-check_past(const struct sl__head_attention *h, struct sl__kernel_call *ev, size_t i,
-	   int64_t width)
+check_past(const struct sl__head_attention *h, struct sl__kernel_call *ev,
+	   size_t i, int64_t width)
 {
-	if (sl__ref_input(ev, i)
-		    ? sl__ref_input_has_dims(ev, i, 4,
-				       (int64_t[]){h->batch, h->n_kv_heads,
-						   h->past, width})
-		    : h->past == 0)
+	if (sl__ref_input(ev, i) ? sl__ref_input_has_dims(
+					   ev, i, 4,
+					   (int64_t[]){h->batch, h->n_kv_heads,
+						       h->past, width})
+				 : h->past == 0)
 		return SL_OK;
 	return sl__ref_reject(ev, "input %zu does not fit the keys", i);
 }
@@ -605,10 +647,12 @@ static enum sl_status
 read_operands(struct sl__head_attention *h, struct sl__kernel_call *ev)
 {
 	int64_t fresh = h->total - h->past;
-	struct sl__head_row_counts q = {h->batch, h->n_heads, h->queries, h->width};
-	struct sl__head_row_counts k = {h->batch, h->n_kv_heads, fresh, h->width};
+	struct sl__head_row_counts q = {h->batch, h->n_heads, h->queries,
+					h->width};
+	struct sl__head_row_counts k = {h->batch, h->n_kv_heads, fresh,
+					h->width};
 	struct sl__head_row_counts v = {h->batch, h->n_kv_heads, fresh,
-				   h->value_width};
+					h->value_width};
 
 	if (check_past(h, ev, PAST_KEY, h->width) ||
 	    check_past(h, ev, PAST_VALUE, h->value_width))
@@ -685,7 +729,8 @@ sl__ref_attention(struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
 	int64_t mode = sl__attribute_int(node, "qk_matmul_output_mode", 0);
-	struct sl__head_attention h = {.has_scores = sl__ref_output(ev, 3) != NULL};
+	struct sl__head_attention h = {.has_scores = sl__ref_output(ev, 3) !=
+						     NULL};
 
 	if (read_sizes(&h, ev) || read_operands(&h, ev) || read_mask(&h, ev) ||
 	    read_offsets(&h, ev))
@@ -699,7 +744,9 @@ sl__ref_attention(struct sl__kernel_call *ev)
 	h.is_causal = sl__attribute_int(node, "is_causal", 0) != 0;
 	h.left = sl__attribute_int(node, "left_window_size", -1);
 	h.right = sl__attribute_int(node, "right_window_size", -1);
-	return sl__head_attention_run(ev, &h) ? ev->failure : sl__head_attention_store(ev, &h);
+	return sl__head_attention_run(ev, &h)
+		       ? ev->failure
+		       : sl__head_attention_store(ev, &h);
 }
 
 /* x [batch][n_heads][n_rows][width] or flat; angles [positions][n_pairs]. */
@@ -788,7 +835,8 @@ static enum sl_status
 turn_all(struct sl__kernel_call *ev, const struct rotary *r, double *y,
 	 int is_interleaved)
 {
-	struct sl__head_rows rows = sl__head_rows_of_tensor(NULL, &r->n, r->is_flat);
+	struct sl__head_rows rows =
+		sl__head_rows_of_tensor(NULL, &r->n, r->is_flat);
 
 	for (int64_t i = 0; i < r->n.batch * r->n.n_rows; i++) {
 		int64_t at = angle_of(r, i);
@@ -800,9 +848,9 @@ turn_all(struct sl__kernel_call *ev, const struct rotary *r, double *y,
 					      (long long)i);
 		for (int64_t head = 0; head < r->n.n_heads; head++)
 			sl__rotary_rotate_row(y + first + head * rows.head,
-					r->cosines + at * r->n_pairs,
-					r->sines + at * r->n_pairs, r->n_pairs,
-					is_interleaved);
+					      r->cosines + at * r->n_pairs,
+					      r->sines + at * r->n_pairs,
+					      r->n_pairs, is_interleaved);
 	}
 	return SL_OK;
 }
@@ -821,7 +869,8 @@ sl__ref_rotary(struct sl__kernel_call *ev)
 	    read_angles(&r, ev, is_other ? 2 : 1, is_other ? 1 : 3))
 		return ev->failure;
 	memcpy(y, x, (size_t)t->n_elements * sizeof(*y));
-	if (turn_all(ev, &r, y, sl__attribute_int(ev->node, "interleaved", 0) != 0))
+	if (turn_all(ev, &r, y,
+		     sl__attribute_int(ev->node, "interleaved", 0) != 0))
 		return ev->failure;
 	return sl__ref_output_store_doubles(ev, 0, y);
 }

@@ -72,13 +72,14 @@ sl__ref_constant(struct sl__kernel_call *ev)
 	const struct sl__tensor *tensor;
 	struct sl__runtime_value held = {0};
 
-	if (sl__ref_keep_status(ev, sl__constant_tensor(&tensor, ev->node, ev->scratch,
-						 ev->err)))
+	if (sl__ref_keep_status(ev, sl__constant_tensor(&tensor, ev->node,
+							ev->scratch, ev->err)))
 		return ev->failure;
 	if (!tensor)
 		return sl__ref_reject(ev, "it holds no number");
 	if (!sl__ref_keep_status(ev, sl__runtime_value_load(&held, tensor,
-						     ev->allocator, ev->err)))
+							    ev->allocator,
+							    ev->err)))
 		sl__ref_output_copy(ev, 0, &held);
 	sl__runtime_value_clear(&held, ev->allocator);
 	return ev->failure;

@@ -31,7 +31,8 @@ calls_of_owner(const struct sl__rule_context *call)
 }
 
 static void
-set_known(struct sl__rule_context *call, size_t k, const struct sl__known_contents *known)
+set_known(struct sl__rule_context *call, size_t k,
+	  const struct sl__known_contents *known)
 {
 	if (known)
 		sl__out_set_same_contents(call, k, known);
@@ -54,7 +55,7 @@ check_condition(struct sl__rule_context *call, size_t i)
 
 	if (dtype != SL_DTYPE_NONE && dtype != SL_DTYPE_BOOL)
 		sl__rule_reject(call, "its condition is of type %s, not bool",
-			   sl_dtype_text(dtype));
+				sl_dtype_text(dtype));
 }
 
 static uint32_t
@@ -68,8 +69,8 @@ find_branch(struct sl__rule_context *call, const char *name)
 	if (block == SL__NONE)
 		sl__rule_reject(call, "it has no %s", name);
 	else if (n != call->node->n_outputs)
-		sl__rule_reject(call, "its %s gives %zu values, the node %u", name,
-			   n, call->node->n_outputs);
+		sl__rule_reject(call, "its %s gives %zu values, the node %u",
+				name, n, call->node->n_outputs);
 	return block;
 }
 
@@ -82,13 +83,15 @@ take_branch(struct sl__rule_context *call, uint32_t block)
 		uint32_t value = sl__body_output_value(call->shapes, block, k);
 
 		sl__out_set_type(call, k, &call->shapes->types[value]);
-		set_known(call, k, sl__shapes_known_contents(call->shapes, value));
+		set_known(call, k,
+			  sl__shapes_known_contents(call->shapes, value));
 	}
 	return call->failure;
 }
 
 static enum sl_status
-infer_branch(const struct sl__rule_context *call, uint32_t block, struct sl_error *err)
+infer_branch(const struct sl__rule_context *call, uint32_t block,
+	     struct sl_error *err)
 {
 	enum sl_status rc;
 
@@ -105,14 +108,14 @@ merge_branches(struct sl__rule_context *call, const uint32_t *blocks)
 	struct sl__shapes *shapes = call->shapes;
 
 	for (size_t k = 0; !call->failure && k < call->node->n_outputs; k++) {
-		const struct sl__type *a =
-			&shapes->types[sl__body_output_value(shapes, blocks[0], k)];
-		const struct sl__type *b =
-			&shapes->types[sl__body_output_value(shapes, blocks[1], k)];
+		const struct sl__type *a = &shapes->types[sl__body_output_value(
+			shapes, blocks[0], k)];
+		const struct sl__type *b = &shapes->types[sl__body_output_value(
+			shapes, blocks[1], k)];
 		struct sl__type both;
 
-		if (!sl__rule_keep_status(call, sl__type_merge(shapes, &both, a, b,
-							call->err)))
+		if (!sl__rule_keep_status(call, sl__type_merge(shapes, &both, a,
+							       b, call->err)))
 			sl__out_set_type(call, k, &both);
 	}
 	return call->failure;
@@ -182,7 +185,7 @@ static void
 scale_body(struct sl__rule_context *call, uint32_t body, const struct trips *t)
 {
 	sl__body_multiply_calls(call->shapes, body,
-		       t->n < 0 ? UINT64_MAX : (uint64_t)t->n);
+				t->n < 0 ? UINT64_MAX : (uint64_t)t->n);
 	sl__body_multiply_calls(call->shapes, body, calls_of_owner(call));
 }
 
@@ -237,14 +240,15 @@ leave_sizes(struct sl__rule_context *call, struct sl__type *type,
 
 /* What the node gives for its carried values. */
 static enum sl_status
-give_carried(struct sl__rule_context *call, const struct sl__loop_carried_values *c,
-	     const struct trips *trips, size_t first_node_input)
+give_carried(struct sl__rule_context *call,
+	     const struct sl__loop_carried_values *c, const struct trips *trips,
+	     size_t first_node_input)
 {
 	struct sl__shapes *shapes = call->shapes;
 
 	for (size_t i = 0; !call->failure && i < c->n; i++) {
-		uint32_t last =
-			sl__body_output_value(shapes, c->block, c->first_out + i);
+		uint32_t last = sl__body_output_value(shapes, c->block,
+						      c->first_out + i);
 		const struct sl__type *type = &c->types[i];
 
 		if (trips->n == 0)
@@ -258,15 +262,16 @@ give_carried(struct sl__rule_context *call, const struct sl__loop_carried_values
 		if (trips->n == 0 || sl__body_carries_unchanged(shapes, c, i))
 			set_known(call, i, c->known[i]);
 		else if (c->runs_once)
-			set_known(call, i, sl__shapes_known_contents(shapes, last));
+			set_known(call, i,
+				  sl__shapes_known_contents(shapes, last));
 	}
 	return call->failure;
 }
 
 /* Output k of the node: a body's output, stacked along an axis. */
 static enum sl_status
-give_stacked(struct sl__rule_context *call, size_t k, uint32_t value, int64_t size,
-	     int64_t named_axis)
+give_stacked(struct sl__rule_context *call, size_t k, uint32_t value,
+	     int64_t size, int64_t named_axis)
 {
 	const struct sl__type *type = &call->shapes->types[value];
 	int64_t *dims;
@@ -276,9 +281,9 @@ give_stacked(struct sl__rule_context *call, size_t k, uint32_t value, int64_t si
 		return sl__out_set_shape(call, k, type->dtype, -1, NULL);
 	axis = sl__axis_normalize(named_axis, type->rank + 1);
 	if (axis < 0)
-		sl__rule_reject(call,
-			   "output axis %lld lies outside of %d dimensions",
-			   (long long)named_axis, type->rank + 1);
+		sl__rule_reject(
+			call, "output axis %lld lies outside of %d dimensions",
+			(long long)named_axis, type->rank + 1);
 	dims = sl__sizes_alloc(call, (size_t)type->rank + 1);
 	for (int i = 0; !call->failure && i <= type->rank; i++)
 		dims[i] = i == axis ? size : type->dims[at++];
@@ -286,7 +291,8 @@ give_stacked(struct sl__rule_context *call, size_t k, uint32_t value, int64_t si
 }
 
 static enum sl_status
-check_body(struct sl__rule_context *call, uint32_t body, size_t n_in, size_t n_out)
+check_body(struct sl__rule_context *call, uint32_t body, size_t n_in,
+	   size_t n_out)
 {
 	const struct sl__block *block;
 
@@ -294,15 +300,17 @@ check_body(struct sl__rule_context *call, uint32_t body, size_t n_in, size_t n_o
 		return sl__rule_reject(call, "it has no body");
 	block = &call->shapes->graph->blocks[body];
 	if (block->n_inputs != n_in)
-		return sl__rule_reject(call,
-				  "its body takes %zu values, %zu are handed "
-				  "in",
-				  block->n_inputs, n_in);
+		return sl__rule_reject(
+			call,
+			"its body takes %zu values, %zu are handed "
+			"in",
+			block->n_inputs, n_in);
 	if (block->n_outputs != n_out)
-		return sl__rule_reject(call,
-				  "its body gives %zu values, %zu are asked "
-				  "for",
-				  block->n_outputs, n_out);
+		return sl__rule_reject(
+			call,
+			"its body gives %zu values, %zu are asked "
+			"for",
+			block->n_outputs, n_out);
 	return SL_OK;
 }
 
@@ -347,7 +355,9 @@ static int64_t
 loop_limit(struct sl__rule_context *call)
 {
 	const struct sl__known_contents *most = sl__in_known_contents(call, 0);
-	int truth = sl__has_in(call, 1) ? truth_of(sl__in_known_contents(call, 1)) : 1;
+	int truth = sl__has_in(call, 1)
+			    ? truth_of(sl__in_known_contents(call, 1))
+			    : 1;
 
 	if (truth == 0)
 		return 0;
@@ -376,13 +386,15 @@ enum sl_status
 sl__infer_loop(struct sl__rule_context *call)
 {
 	static const int64_t one = 1;
-	static const struct sl__known_contents yes = {SL_DTYPE_BOOL, 1, &one, NULL};
+	static const struct sl__known_contents yes = {SL_DTYPE_BOOL, 1, &one,
+						      NULL};
 	struct sl__shapes *shapes = call->shapes;
 	size_t n = call->node->n_inputs > 2 ? call->node->n_inputs - 2 : 0;
-	struct sl__loop_carried_values c = {.block = sl__node_body_by_name(call->node, "body"),
-				.first_in = 2,
-				.first_out = 1,
-				.n = n};
+	struct sl__loop_carried_values c = {
+		.block = sl__node_body_by_name(call->node, "body"),
+		.first_in = 2,
+		.first_out = 1,
+		.n = n};
 	int64_t limit = loop_limit(call);
 	const struct sl__block *block;
 	struct trips trips;
@@ -439,11 +451,12 @@ scan_of(struct sl__rule_context *call, struct scan *s)
 	if (n_scans < 1 || node->n_inputs < s->first_state ||
 	    (uint64_t)n_scans > node->n_inputs - s->first_state)
 		return sl__rule_reject(call, "%lld inputs to scan, of %u",
-				  (long long)n_scans, node->n_inputs);
+				       (long long)n_scans, node->n_inputs);
 	s->n_scans = (size_t)n_scans;
 	s->n_states = node->n_inputs - s->first_state - s->n_scans;
 	if (node->n_outputs < s->n_states)
-		return sl__rule_reject(call, "it gives fewer values than it keeps");
+		return sl__rule_reject(call,
+				       "it gives fewer values than it keeps");
 	s->in_axes = sl__integer_list_read(call, SIZE_MAX, "scan_input_axes");
 	s->out_axes = sl__integer_list_read(call, SIZE_MAX, "scan_output_axes");
 	s->batch = s->length = sl__size_new_unknown(call->shapes);
@@ -466,10 +479,10 @@ take_dim(struct sl__rule_context *call, struct sl__type *type, int64_t named,
 		return call->failure;
 	if (sl__size_unify(type->dims[axis], *size) == -1)
 		return sl__rule_reject(call,
-				  "inputs of %lld and %lld elements are "
-				  "scanned together",
-				  (long long)*size,
-				  (long long)type->dims[axis]);
+				       "inputs of %lld and %lld elements are "
+				       "scanned together",
+				       (long long)*size,
+				       (long long)type->dims[axis]);
 	*size = sl__size_unify(type->dims[axis], *size);
 	for (int i = 0; i < type->rank; i++) {
 		if (i != axis)
@@ -482,7 +495,8 @@ take_dim(struct sl__rule_context *call, struct sl__type *type, int64_t named,
 
 /* The types that the body sees. */
 static enum sl_status
-enter_scan(struct sl__rule_context *call, struct scan *s, struct sl__loop_carried_values *c)
+enter_scan(struct sl__rule_context *call, struct scan *s,
+	   struct sl__loop_carried_values *c)
 {
 	const struct sl__block *block = &call->shapes->graph->blocks[c->block];
 
@@ -534,10 +548,11 @@ leave_scan(struct sl__rule_context *call, const struct scan *s,
 	trips.n = -1; /* a state has the same type whether it runs or not */
 	give_carried(call, c, &trips, s->first_state);
 	for (size_t k = s->n_states; k < call->node->n_outputs; k++)
-		give_stacked(
-			call, k, sl__body_output_value(call->shapes, c->block, k),
-			s->length,
-			s->has_batch ? 0
+		give_stacked(call, k,
+			     sl__body_output_value(call->shapes, c->block, k),
+			     s->length,
+			     s->has_batch
+				     ? 0
 				     : axis_at(&s->out_axes, k - s->n_states));
 	for (size_t k = 0; !call->failure && k < call->node->n_outputs; k++)
 		leave_batch(call, s, k);
@@ -547,7 +562,8 @@ leave_scan(struct sl__rule_context *call, const struct scan *s,
 enum sl_status
 sl__infer_scan(struct sl__rule_context *call)
 {
-	struct sl__loop_carried_values c = {.block = sl__node_body_by_name(call->node, "body")};
+	struct sl__loop_carried_values c = {
+		.block = sl__node_body_by_name(call->node, "body")};
 	struct scan s;
 
 	if (scan_of(call, &s) ||
@@ -556,7 +572,8 @@ sl__infer_scan(struct sl__rule_context *call)
 		return call->failure;
 	c.n = s.n_states;
 	if (new_carried(call, &c, s.first_state) || enter_scan(call, &s, &c) ||
-	    sl__rule_keep_status(call, sl__body_infer(call->shapes, &c, call->err)))
+	    sl__rule_keep_status(call,
+				 sl__body_infer(call->shapes, &c, call->err)))
 		return call->failure;
 	return leave_scan(call, &s, &c);
 }

@@ -99,17 +99,19 @@ read_conv(struct conv *c, struct sl__rule_context *call)
 	if (c->rank < 0 || weight_rank < 0)
 		return 0;
 	if (c->rank < 3 || c->rank != weight_rank)
-		sl__rule_reject(call,
-			   "an input of %s and a weight of %s: it takes both "
-			   "with batch or output channels, channels, and an "
-			   "image",
-			   sl__in_shape_text(call, 0),
-			   sl__in_shape_text(call, c->form->weight));
+		sl__rule_reject(
+			call,
+			"an input of %s and a weight of %s: it takes both "
+			"with batch or output channels, channels, and an "
+			"image",
+			sl__in_shape_text(call, 0),
+			sl__in_shape_text(call, c->form->weight));
 	if (c->n_groups < 1)
 		sl__rule_reject(call, "group is %lld", (long long)c->n_groups);
 	c->channel = c->form->is_channels_last ||
 				     (c->form->id == SL__OP_MS_QLinearConv &&
-				      sl__attribute_int(call->node, "channels_last", 0))
+				      sl__attribute_int(call->node,
+							"channels_last", 0))
 			     ? c->rank - 1
 			     : 1;
 	return !call->failure &&
@@ -117,30 +119,36 @@ read_conv(struct conv *c, struct sl__rule_context *call)
 }
 
 static void
-check_channels(struct sl__rule_context *call, const struct conv *c, int64_t taken)
+check_channels(struct sl__rule_context *call, const struct conv *c,
+	       int64_t taken)
 {
 	int64_t channels = c->x->dims[c->channel];
 
 	if (taken == -1)
-		sl__rule_reject(call, "the weight takes more channels than can be "
-				 "counted, for its many groups");
-	else if (sl__sizes_differ(channels, taken))
 		sl__rule_reject(call,
-			   "the input has %lld channels, the weight takes %lld",
-			   (long long)channels, (long long)taken);
+				"the weight takes more channels than can be "
+				"counted, for its many groups");
+	else if (sl__sizes_differ(channels, taken))
+		sl__rule_reject(
+			call,
+			"the input has %lld channels, the weight takes %lld",
+			(long long)channels, (long long)taken);
 }
 
 static void
-check_bias(struct sl__rule_context *call, const struct conv *c, int64_t channels)
+check_bias(struct sl__rule_context *call, const struct conv *c,
+	   int64_t channels)
 {
 	int rank = sl__in_rank(call, c->form->bias);
 
 	if (rank >= 0 &&
 	    (rank != 1 ||
-	     sl__sizes_differ(sl__in_type(call, c->form->bias)->dims[0], channels)))
+	     sl__sizes_differ(sl__in_type(call, c->form->bias)->dims[0],
+			      channels)))
 		sl__rule_reject(
 			call, "a bias of %s does not fit %lld output channels",
-			sl__in_shape_text(call, c->form->bias), (long long)channels);
+			sl__in_shape_text(call, c->form->bias),
+			(long long)channels);
 }
 
 enum sl_status
@@ -156,16 +164,17 @@ sl__infer_conv(struct sl__rule_context *call)
 	check_channels(call, &c,
 		       sl__size_mul(call->shapes, c.w->dims[1], c.n_groups));
 	if (!sl__is_symbol(out_channels) && out_channels % c.n_groups)
-		sl__rule_reject(call,
-			   "%lld output channels in %lld groups do not come "
-			   "out even",
-			   (long long)out_channels, (long long)c.n_groups);
+		sl__rule_reject(
+			call,
+			"%lld output channels in %lld groups do not come "
+			"out even",
+			(long long)out_channels, (long long)c.n_groups);
 	check_bias(call, &c, out_channels);
 	for (int d = 0; d < c.window.n; d++) {
 		int at = image_dim(&c, d);
 
-		dims[at] =
-			sl__window_output_size(call, &c.window, d, c.x->dims[at]);
+		dims[at] = sl__window_output_size(call, &c.window, d,
+						  c.x->dims[at]);
 	}
 	dims[0] = c.x->dims[0];
 	dims[c.channel] = out_channels;
@@ -183,28 +192,29 @@ static void
 read_spread(struct spread *s, struct sl__rule_context *call, int n)
 {
 	const int64_t *values;
-	size_t n_values = sl__attribute_ints(call->node, "output_padding", &values);
+	size_t n_values =
+		sl__attribute_ints(call->node, "output_padding", &values);
 
 	memset(s, 0, sizeof(*s));
 	if (n_values && n_values != (size_t)n)
 		sl__rule_reject(call, "output_padding has %zu numbers, not %d",
-			   n_values, n);
+				n_values, n);
 	for (int d = 0; d < n && n_values == (size_t)n; d++) {
 		if (values[d] < 0 || values[d] > INT32_MAX)
 			sl__rule_reject(call, "output_padding holds %lld",
-				   (long long)values[d]);
+					(long long)values[d]);
 		s->more[d] = values[d];
 	}
 	n_values = sl__attribute_ints(call->node, "output_shape", &values);
 	if (n_values && n_values != (size_t)n && n_values != (size_t)n + 2)
 		sl__rule_reject(call, "output_shape has %zu numbers, not %d",
-			   n_values, n);
+				n_values, n);
 	else if (n_values)
 		s->shape = values + (n_values - (size_t)n);
 	for (int d = 0; s->shape && d < n; d++) {
 		if (s->shape[d] < 0)
 			sl__rule_reject(call, "output_shape holds %lld",
-				   (long long)s->shape[d]);
+					(long long)s->shape[d]);
 	}
 }
 
@@ -260,7 +270,8 @@ sl__infer_conv_transpose(struct sl__rule_context *call)
 enum sl_status
 sl__infer_causal_conv(struct sl__rule_context *call)
 {
-	const struct sl__type *x = sl__in_type(call, 0), *w = sl__in_type(call, 1);
+	const struct sl__type *x = sl__in_type(call, 0),
+			      *w = sl__in_type(call, 1);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 
 	sl__out_set_like_input(call, 0, 0, SL_DTYPE_NONE);
@@ -269,10 +280,12 @@ sl__infer_causal_conv(struct sl__rule_context *call)
 	if (x->rank != 3 || w->rank != 3 ||
 	    sl__sizes_differ(x->dims[1], w->dims[0]))
 		return sl__rule_reject(call, "a kernel of %s does not fit %s",
-				  sl__in_shape_text(call, 1), sl__in_shape_text(call, 0));
-	return sl__out_set_shape(call, 1, dtype, 3,
-		       (int64_t[]){x->dims[0], x->dims[1],
-				   sl__size_sub(call->shapes, w->dims[2], 1)});
+				       sl__in_shape_text(call, 1),
+				       sl__in_shape_text(call, 0));
+	return sl__out_set_shape(
+		call, 1, dtype, 3,
+		(int64_t[]){x->dims[0], x->dims[1],
+			    sl__size_sub(call->shapes, w->dims[2], 1)});
 }
 
 /* What follows the sums: bias, a second operand, an activation, a scale. */
@@ -284,18 +297,23 @@ count_ending(struct sl__rule_context *call, struct sl_cost *cost)
 
 	cost->work = SL_WORK_CONVOLUTION;
 	if (sl__has_in(call, form_of(call)->bias))
-		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.add = 1));
+		sl__cost_add_operations(cost, cost->out_elements,
+					SL__OPERATIONS_EACH(.add = 1));
 	if ((sl__is_op(node, SL__OP_MS_FusedConv) ||
 	     sl__is_op(node, SL__OP_MS_NhwcFusedConv)) &&
 	    sl__has_in(call, 3))
-		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.add = 1));
+		sl__cost_add_operations(cost, cost->out_elements,
+					SL__OPERATIONS_EACH(.add = 1));
 	if (!strcmp(word, "Relu") || !strcmp(word, "LeakyRelu") ||
 	    !strcmp(word, "Clip"))
-		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.cmp = 1));
+		sl__cost_add_operations(cost, cost->out_elements,
+					SL__OPERATIONS_EACH(.cmp = 1));
 	else if (*word && strcmp(word, "none"))
-		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.exp = 1));
+		sl__cost_add_operations(cost, cost->out_elements,
+					SL__OPERATIONS_EACH(.exp = 1));
 	if (form_of(call)->weight == 3) /* back to small integers */
-		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.mul = 1));
+		sl__cost_add_operations(cost, cost->out_elements,
+					SL__OPERATIONS_EACH(.mul = 1));
 }
 
 /* Elements of the weight behind one of its first dimension's. */
@@ -313,16 +331,16 @@ taps_per_first(struct sl__rule_context *call)
 void
 sl__cost_conv(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	sl__cost_add_macs(cost,
-		       sl__saturating_mul(cost->out_elements, taps_per_first(call)));
+	sl__cost_add_macs(cost, sl__saturating_mul(cost->out_elements,
+						   taps_per_first(call)));
 	count_ending(call, cost);
 }
 
 void
 sl__cost_conv_transpose(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	sl__cost_add_macs(cost,
-		       sl__saturating_mul(cost->in_elements, taps_per_first(call)));
+	sl__cost_add_macs(cost, sl__saturating_mul(cost->in_elements,
+						   taps_per_first(call)));
 	count_ending(call, cost);
 }
 
@@ -343,9 +361,13 @@ sl__cost_deform_conv(struct sl__rule_context *call, struct sl_cost *cost)
 	}
 	taps = sl__saturating_mul(taps, sl__out_dim(call, 0, 0));
 	if (w && w->rank < 32)
-		sl__cost_add_operations(cost, taps,
-			  SL__OPERATIONS_EACH(.fma = UINT64_C(1) << (w->rank - 2)));
-	sl__cost_add_operations(cost, taps, SL__OPERATIONS_EACH(.mul = (uint64_t)sl__has_in(call, 4)));
+		sl__cost_add_operations(
+			cost, taps,
+			SL__OPERATIONS_EACH(.fma = UINT64_C(1)
+						   << (w->rank - 2)));
+	sl__cost_add_operations(
+		cost, taps,
+		SL__OPERATIONS_EACH(.mul = (uint64_t)sl__has_in(call, 4)));
 }
 
 enum { MOST = SL__WINDOW_MOST };
@@ -450,7 +472,8 @@ run_taps(const struct job *c, const double *kernel, const double *x, double *y)
 				scatter_row(&row, y, x, *kernel);
 			else
 				gather_row(&row, x, y, *kernel);
-		} while (sl__strided_position_next(at, n - 1, n_small, NULL, NULL, 0));
+		} while (sl__strided_position_next(at, n - 1, n_small, NULL,
+						   NULL, 0));
 		kernel++;
 	} while (sl__strided_position_next(tap, n, c->w.kernel, NULL, NULL, 0));
 }
@@ -478,7 +501,8 @@ read_sizes(struct job *c, struct sl__kernel_call *ev, size_t weight)
 
 	if (!x || !w || x->rank < 3 || x->rank != w->rank || x->rank != y->rank)
 		return sl__ref_reject(ev, "it lacks an image or weight");
-	if (sl__window_read_for_kernel(&c->w, ev, (int)x->rank - 2, w->dims + 2))
+	if (sl__window_read_for_kernel(&c->w, ev, (int)x->rank - 2,
+				       w->dims + 2))
 		return ev->failure;
 	c->batch = x->dims[0];
 	c->n_groups = sl__attribute_int(ev->node, "group", 1);
@@ -560,7 +584,8 @@ sl__ref_conv(struct sl__kernel_call *ev)
 	const struct sl__tensor *y = &sl__ref_output(ev, 0)->tensor;
 	int is_nhwc = sl__is_op(ev->node, SL__OP_MS_NhwcFusedConv);
 	int is_fused = sl__is_op(ev->node, SL__OP_MS_FusedConv) || is_nhwc;
-	const struct sl__tensor *z = is_fused ? sl__ref_input_tensor(ev, 3) : NULL;
+	const struct sl__tensor *z = is_fused ? sl__ref_input_tensor(ev, 3)
+					      : NULL;
 	const double *more = z ? sl__ref_input_doubles(ev, 3) : NULL;
 	struct sl__fused_activation ending = {0};
 	struct job c = {.is_channels_last =
@@ -598,7 +623,8 @@ centred(struct sl__kernel_call *ev, size_t i, size_t zero_at, int64_t n_lines)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 	const double *given = sl__ref_input_doubles(ev, i);
-	const int64_t *zeros = sl__ref_channel_zero_points(ev, zero_at, n_lines);
+	const int64_t *zeros =
+		sl__ref_channel_zero_points(ev, zero_at, n_lines);
 	int64_t n = t ? (int64_t)t->n_elements : 0;
 	int64_t length = n_lines && n >= n_lines ? n / n_lines : 1;
 	double *made = sl__ref_scratch_doubles(ev, n);
@@ -669,8 +695,8 @@ sl__ref_qlinear_conv(struct sl__kernel_call *ev)
 		float sum = (float)(c.y[i] + (double)bias[m]);
 		float scaled = (float)((double)sum * factor);
 
-		made[i] = sl__ref_saturate_value(out->dtype,
-					    nearbyint((double)scaled), y.zero);
+		made[i] = sl__ref_saturate_value(
+			out->dtype, nearbyint((double)scaled), y.zero);
 	}
 	return sl__ref_output_store_integers(ev, 0, made);
 }
@@ -804,7 +830,8 @@ sample_tap(const struct job *c, const double *image, const int64_t *tap,
 					    c->w.pads_before[d]) +
 				   offsets[d * c->out_size + i];
 		seen[i] = sample(c, image, place);
-		sl__strided_position_next(at, (size_t)c->w.n, c->out, NULL, NULL, 0);
+		sl__strided_position_next(at, (size_t)c->w.n, c->out, NULL,
+					  NULL, 0);
 	}
 }
 
@@ -836,7 +863,8 @@ bend_channel(const struct job *c, const struct bend *b, int64_t n, int64_t k,
 			for (int64_t i = 0; i < size; i++)
 				y[i] += weight * seen[i];
 		}
-		sl__strided_position_next(tap, (size_t)c->w.n, c->w.kernel, NULL, NULL, 0);
+		sl__strided_position_next(tap, (size_t)c->w.n, c->w.kernel,
+					  NULL, NULL, 0);
 	}
 }
 

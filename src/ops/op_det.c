@@ -18,7 +18,7 @@ sl__infer_det(struct sl__rule_context *call)
 		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	if (rank < 2)
 		return sl__rule_reject(call, "%s is no matrix",
-				  sl__in_shape_text(call, 0));
+				       sl__in_shape_text(call, 0));
 	return sl__out_set_shape(call, 0, in->dtype, rank - 2, in->dims);
 }
 
@@ -36,9 +36,14 @@ sl__cost_det(struct sl__rule_context *call, struct sl_cost *cost)
 	if (n == 0)
 		return;
 	pairs = sl__saturating_mul(n, n - 1);
-	sl__cost_add_operations(cost, n_matrices,
-		  SL__OPERATIONS_EACH(.div = pairs / 2, .mul = n - 1,
-			  .fma = sl__saturating_mul(pairs, sl__saturating_mul(2, n) - 1) / 6));
+	sl__cost_add_operations(
+		cost, n_matrices,
+		SL__OPERATIONS_EACH(.div = pairs / 2, .mul = n - 1,
+				    .fma = sl__saturating_mul(
+						   pairs,
+						   sl__saturating_mul(2, n) -
+							   1) /
+					   6));
 }
 
 static void

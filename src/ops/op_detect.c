@@ -130,7 +130,8 @@ grow(struct choice *c, struct sl__kernel_call *ev)
 }
 
 static enum sl_status
-choose(struct choice *c, struct sl__kernel_call *ev, int64_t image, int64_t class)
+choose(struct choice *c, struct sl__kernel_call *ev, int64_t image,
+       int64_t class)
 {
 	const double *corners = c->corners + image * c->boxes * 4;
 	size_t first = c->n_rows;
@@ -160,9 +161,11 @@ read_choice(struct choice *c, struct sl__kernel_call *ev)
 {
 	double most = sl__ref_input_scalar(ev, MOST, 0);
 
-	if (sl__ref_input_rank(ev, BOXES) != 3 || sl__ref_input_rank(ev, SCORES) != 3 ||
+	if (sl__ref_input_rank(ev, BOXES) != 3 ||
+	    sl__ref_input_rank(ev, SCORES) != 3 ||
 	    sl__ref_input_dim(ev, BOXES, 2) != 4 ||
-	    sl__ref_input_dim(ev, BOXES, 0) != sl__ref_input_dim(ev, SCORES, 0) ||
+	    sl__ref_input_dim(ev, BOXES, 0) !=
+		    sl__ref_input_dim(ev, SCORES, 0) ||
 	    sl__ref_input_dim(ev, BOXES, 1) != sl__ref_input_dim(ev, SCORES, 2))
 		return sl__ref_reject(ev, "the scores do not fit the boxes");
 	c->images = sl__ref_input_dim(ev, SCORES, 0);
@@ -174,7 +177,8 @@ read_choice(struct choice *c, struct sl__kernel_call *ev)
 	c->overlap = sl__ref_input_scalar(ev, OVERLAP, 0);
 	c->has_score = sl__ref_input_tensor(ev, SCORE) != NULL;
 	c->score = sl__ref_input_scalar(ev, SCORE, 0);
-	c->is_centered = sl__attribute_int(ev->node, "center_point_box", 0) != 0;
+	c->is_centered = sl__attribute_int(ev->node, "center_point_box", 0) !=
+			 0;
 	c->corners = sl__ref_input_doubles(ev, BOXES);
 	c->scores = sl__ref_input_doubles(ev, SCORES);
 	c->candidates =

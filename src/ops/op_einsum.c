@@ -116,10 +116,11 @@ take_operand(struct equation *e, struct sl__rule_context *call, size_t i,
 	const struct sl__type *type = sl__in_type(call, i);
 
 	if ((int)t->n != type->rank) {
-		sl__rule_reject(call,
-			   "operand %zu is %s, the equation has %zu letters "
-			   "for it",
-			   i, sl__in_shape_text(call, i), t->n);
+		sl__rule_reject(
+			call,
+			"operand %zu is %s, the equation has %zu letters "
+			"for it",
+			i, sl__in_shape_text(call, i), t->n);
 		return;
 	}
 	for (size_t d = 0; d < t->n; d++) {
@@ -130,17 +131,19 @@ take_operand(struct equation *e, struct sl__rule_context *call, size_t i,
 		before = *size;
 		*size = sl__broadcast_size(call->shapes, before, type->dims[d]);
 		if (*size == -1)
-			sl__rule_reject(call,
-				   "one dimension is %lld in one operand and "
-				   "%lld in another",
-				   (long long)before, (long long)type->dims[d]);
+			sl__rule_reject(
+				call,
+				"one dimension is %lld in one operand and "
+				"%lld in another",
+				(long long)before, (long long)type->dims[d]);
 	}
 }
 
 static enum sl_status
 read_equation(struct equation *e, struct sl__rule_context *call)
 {
-	const char *given = sl__attribute_string(call->node, "equation", ""), *text = given;
+	const char *given = sl__attribute_string(call->node, "equation", ""),
+		   *text = given;
 	struct term term;
 	size_t i = 0;
 
@@ -161,9 +164,9 @@ read_equation(struct equation *e, struct sl__rule_context *call)
 			break;
 	}
 	if (!text || i != call->node->n_inputs)
-		sl__rule_reject(call,
-			   "the equation '%.100s' does not fit %u operands",
-			   given, (unsigned)call->node->n_inputs);
+		sl__rule_reject(
+			call, "the equation '%.100s' does not fit %u operands",
+			given, (unsigned)call->node->n_inputs);
 	if (text && *text)
 		e->result = text + 2;
 	return call->failure;
@@ -193,14 +196,16 @@ sl__infer_einsum(struct sl__rule_context *call)
 	for (size_t k = 0; k < term.n; k++) {
 		dims[k] = e.sizes[term.labels[k]];
 		if (!e.counts[term.labels[k]] && e.has_rank)
-			sl__rule_reject(call,
-				   "a letter of the equation's result '%.60s' "
-				   "is in no operand",
-				   e.result);
+			sl__rule_reject(
+				call,
+				"a letter of the equation's result '%.60s' "
+				"is in no operand",
+				e.result);
 	}
-	return e.has_rank ? sl__out_set_shape(call, 0, sl__in_dtype(call, 0), (int)term.n,
-				    dims)
-			  : sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
+	return e.has_rank
+		       ? sl__out_set_shape(call, 0, sl__in_dtype(call, 0),
+					   (int)term.n, dims)
+		       : sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 }
 
 void
@@ -231,7 +236,8 @@ sl__cost_einsum(struct sl__rule_context *call, struct sl_cost *cost)
 			cost->work = SL_WORK_LINEAR;
 	}
 	if (n_operands > 2)
-		sl__cost_mark_estimated(cost, "all operands at once; in pairs it "
+		sl__cost_mark_estimated(cost,
+					"all operands at once; in pairs it "
 					"takes less");
 }
 
@@ -341,7 +347,8 @@ read_space(struct space *s, struct sl__kernel_call *ev)
 			terms[n].n, out->rank);
 	for (size_t i = 0; i <= n; i++)
 		take_strides(s, s->strides[i], &terms[i],
-			     i < n ? sl__ref_input_tensor(ev, i)->dims : out->dims);
+			     i < n ? sl__ref_input_tensor(ev, i)->dims
+				   : out->dims);
 	return SL_OK;
 }
 
@@ -386,7 +393,8 @@ enum sl_status
 sl__ref_einsum(struct sl__kernel_call *ev)
 {
 	int64_t n_out = (int64_t)sl__ref_output(ev, 0)->tensor.n_elements;
-	int is_whole = sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, 0)), is_empty = 0;
+	int is_whole = sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, 0)),
+	    is_empty = 0;
 	int64_t at[LABEL_MOST] = {0}, offsets[OPERAND_MOST + 1] = {0};
 	const int64_t *strides[OPERAND_MOST + 1];
 	struct space s;
@@ -411,8 +419,9 @@ sl__ref_einsum(struct sl__kernel_call *ev)
 	if (!ev->failure && !is_empty) {
 		do {
 			add_row(&s, &x, offsets);
-		} while (sl__strided_position_next(at, s.n ? s.n - 1 : 0, s.dims, offsets,
-				      strides, s.n_operands + 1));
+		} while (sl__strided_position_next(at, s.n ? s.n - 1 : 0,
+						   s.dims, offsets, strides,
+						   s.n_operands + 1));
 	}
 	return is_whole ? sl__ref_output_store_integers(ev, 0, x.whole_y)
 			: sl__ref_output_store_doubles(ev, 0, x.real_y);

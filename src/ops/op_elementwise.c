@@ -27,7 +27,8 @@ check_numbers(struct sl__rule_context *call)
 {
 	for (size_t i = 0; i < call->node->n_inputs; i++) {
 		if (sl__in_dtype(call, i) == SL_DTYPE_STRING)
-			sl__rule_reject(call, "strings are nothing to compute with");
+			sl__rule_reject(call,
+					"strings are nothing to compute with");
 	}
 }
 
@@ -43,10 +44,11 @@ check_alike(struct sl__rule_context *call, size_t first)
 		if (one == SL_DTYPE_NONE)
 			one = other;
 		if (other != SL_DTYPE_NONE && other != one)
-			sl__rule_reject(call,
-				   "its inputs are of different types, %s and "
-				   "%s",
-				   sl_dtype_text(one), sl_dtype_text(other));
+			sl__rule_reject(
+				call,
+				"its inputs are of different types, %s and "
+				"%s",
+				sl_dtype_text(one), sl_dtype_text(other));
 	}
 }
 
@@ -139,7 +141,7 @@ sl__infer_where(struct sl__rule_context *call)
 	check_alike(call, 1);
 	if (condition != SL_DTYPE_NONE && condition != SL_DTYPE_BOOL)
 		sl__rule_reject(call, "its condition is of type %s, not bool",
-			   sl_dtype_text(condition));
+				sl_dtype_text(condition));
 	return out_broadcast(call, inputs, 3, first_dtype(call, inputs, 2));
 }
 
@@ -161,12 +163,12 @@ sl__infer_cast(struct sl__rule_context *call)
 
 	if (to < 0 || to > SL__DTYPE_LAST)
 		return sl__rule_reject(call, "there is no type of number %lld",
-				  (long long)to);
+				       (long long)to);
 	/* Types that are newer than the table have no size here. */
 	if (to >= SL_N_DTYPES)
 		to = SL_DTYPE_NONE;
 	return sl__out_set_shape(call, 0, (enum sl_dtype)to, rank,
-		       rank > 0 ? sl__in_type(call, 0)->dims : NULL);
+				 rank > 0 ? sl__in_type(call, 0)->dims : NULL);
 }
 
 enum sl_status
@@ -175,7 +177,7 @@ sl__infer_cast_like(struct sl__rule_context *call)
 	int rank = sl__in_rank(call, 0);
 
 	return sl__out_set_shape(call, 0, sl__in_dtype(call, 1), rank,
-		       rank > 0 ? sl__in_type(call, 0)->dims : NULL);
+				 rank > 0 ? sl__in_type(call, 0)->dims : NULL);
 }
 
 /* The mask is of the input's type before version 10, then boolean. */
@@ -310,12 +312,14 @@ void
 sl__cost_gelu(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	int is_tanh =
-		!strcmp(sl__attribute_string(call->node, "approximate", "none"), "tanh");
+		!strcmp(sl__attribute_string(call->node, "approximate", "none"),
+			"tanh");
 
 	set_costs(cost, &costs[is_tanh ? SL__OP_MS_FastGelu
 				       : call->node->op - sl__ops]);
 	if (sl__is_op(call->node, SL__OP_MS_FastGelu) && sl__has_in(call, 1))
-		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.add = 1));
+		sl__cost_add_operations(cost, cost->out_elements,
+					SL__OPERATIONS_EACH(.add = 1));
 }
 
 /* Max, Min, Sum and Mean of n inputs join them n - 1 times. */
@@ -323,8 +327,8 @@ void
 sl__cost_variadic(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	const struct sl__node *node = call->node;
-	uint64_t n = sl__saturating_mul(cost->out_elements,
-			       node->n_inputs ? node->n_inputs - 1 : 0);
+	uint64_t n = sl__saturating_mul(
+		cost->out_elements, node->n_inputs ? node->n_inputs - 1 : 0);
 
 	if (sl__is_op(node, SL__OP_ONNX_Max) ||
 	    sl__is_op(node, SL__OP_ONNX_Min))
@@ -339,12 +343,14 @@ sl__cost_variadic(struct sl__rule_context *call, struct sl_cost *cost)
 void
 sl__cost_clip(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	int has_low = sl__attribute_find(call->node, "min") || sl__has_in(call, 1);
-	int has_high = sl__attribute_find(call->node, "max") || sl__has_in(call, 2);
+	int has_low = sl__attribute_find(call->node, "min") ||
+		      sl__has_in(call, 1);
+	int has_high = sl__attribute_find(call->node, "max") ||
+		       sl__has_in(call, 2);
 
 	cost->work = SL_WORK_ACTIVATION;
 	cost->cmp = sl__saturating_mul(cost->out_elements,
-			      (uint64_t)has_low + (uint64_t)has_high);
+				       (uint64_t)has_low + (uint64_t)has_high);
 }
 
 /* What an input says by its type alone is not read. */
@@ -379,13 +385,14 @@ sl__cost_cast(struct sl__rule_context *call, struct sl_cost *cost)
 void
 sl__cost_dropout(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	const struct sl__known_contents *training = sl__in_known_contents(call, 2);
+	const struct sl__known_contents *training =
+		sl__in_known_contents(call, 2);
 
 	if (sl__has_in(call, 2) && (!training || !training->ints ||
 				    !training->n || training->ints[0])) {
 		cost->mul = cost->cmp = cost->out_elements;
-		sl__cost_mark_estimated(cost,
-				  "drawing random numbers is not counted");
+		sl__cost_mark_estimated(
+			cost, "drawing random numbers is not counted");
 	} else if (call->node->n_outputs > 1 &&
 		   call->node->outputs[1] != SL__NONE) {
 		cost->work = SL_WORK_MOVEMENT;
@@ -532,8 +539,10 @@ form_of(const struct sl__kernel_call *ev)
 	if (form.b)
 		form.b_usual = sl__attribute_float(node, form.b, form.b_usual);
 	if (sl__is_op(node, SL__OP_ONNX_IsInf)) {
-		form.a_usual = sl__attribute_int(node, "detect_positive", 1) != 0;
-		form.b_usual = sl__attribute_int(node, "detect_negative", 1) != 0;
+		form.a_usual = sl__attribute_int(node, "detect_positive", 1) !=
+			       0;
+		form.b_usual = sl__attribute_int(node, "detect_negative", 1) !=
+			       0;
 	}
 	return form;
 }
@@ -560,8 +569,8 @@ on_integers(struct sl__kernel_call *ev, whole_function *function)
 
 /* 'bias' is repeated along the input; NULL: none. */
 static enum sl_status
-on_reals(struct sl__kernel_call *ev, const struct form *form, const double *bias,
-	 int64_t n_bias)
+on_reals(struct sl__kernel_call *ev, const struct form *form,
+	 const double *bias, int64_t n_bias)
 {
 	const double *x = sl__ref_input_doubles(ev, 0);
 	double *y = sl__ref_scratch_doubles(ev, n_elements(ev));
@@ -578,8 +587,8 @@ sl__ref_unary(struct sl__kernel_call *ev)
 {
 	struct form form = form_of(ev);
 
-	if (form.whole &&
-	    (!form.real || sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, 0))))
+	if (form.whole && (!form.real || sl__ref_dtype_is_integer(
+						 sl__ref_input_dtype(ev, 0))))
 		return on_integers(ev, form.whole);
 	return on_reals(ev, &form, NULL, 1);
 }
@@ -593,7 +602,8 @@ sl__ref_bias_gelu(struct sl__kernel_call *ev)
 	int64_t n = bias ? (int64_t)bias->n_elements : 1;
 	struct form form = form_of(ev);
 
-	if (bias && (n == 0 || (n_elements(ev) && n != sl__ref_input_dim(ev, 0, -1))))
+	if (bias &&
+	    (n == 0 || (n_elements(ev) && n != sl__ref_input_dim(ev, 0, -1))))
 		return sl__ref_reject(
 			ev, "a bias of %lld for a last dimension of %lld",
 			(long long)n, (long long)sl__ref_input_dim(ev, 0, -1));
@@ -605,7 +615,8 @@ enum sl_status
 sl__ref_swiglu(struct sl__kernel_call *ev)
 {
 	double alpha = sl__attribute_float(ev->node, "alpha", 1);
-	const double *a = sl__ref_input_doubles(ev, 0), *b = sl__ref_input_doubles(ev, 1);
+	const double *a = sl__ref_input_doubles(ev, 0),
+		     *b = sl__ref_input_doubles(ev, 1);
 	double *y = sl__ref_scratch_doubles(ev, n_elements(ev));
 
 	if (!ev->failure && sl__ref_input_tensor(ev, 0)->n_elements !=
@@ -640,7 +651,8 @@ clip_integers(struct sl__kernel_call *ev)
 		y[i] = x[i];
 		if (has_low && sl__ref_integer_is_less(y[i], low, is_unsigned))
 			y[i] = low;
-		if (has_high && sl__ref_integer_is_less(high, y[i], is_unsigned))
+		if (has_high &&
+		    sl__ref_integer_is_less(high, y[i], is_unsigned))
 			y[i] = high;
 	}
 	return sl__ref_output_store_integers(ev, 0, y);
@@ -663,12 +675,14 @@ enum sl_status
 sl__ref_clip(struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
-	double most = largest_of(node->version < 11 ? SL_DTYPE_F32
-						    : sl__ref_input_dtype(ev, 0));
+	double most = largest_of(
+		node->version < 11 ? SL_DTYPE_F32 : sl__ref_input_dtype(ev, 0));
 	struct form form = {
 		.real = sl__act_clip,
-		.a_usual = sl__ref_input_scalar(ev, 1, sl__attribute_float(node, "min", -most)),
-		.b_usual = sl__ref_input_scalar(ev, 2, sl__attribute_float(node, "max", most))};
+		.a_usual = sl__ref_input_scalar(
+			ev, 1, sl__attribute_float(node, "min", -most)),
+		.b_usual = sl__ref_input_scalar(
+			ev, 2, sl__attribute_float(node, "max", most))};
 
 	return sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, 0))
 		       ? clip_integers(ev)

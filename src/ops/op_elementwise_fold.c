@@ -24,8 +24,8 @@ enum {
 
 /* One element from those of the inputs; the array goes on with absent ones. */
 typedef enum sl__fold_outcome element_rule(struct sl__rule_context *call,
-				      const struct sl__known_element *in,
-				      struct sl__known_element *out);
+					   const struct sl__known_element *in,
+					   struct sl__known_element *out);
 
 /* The sign is the divisor's, or with fmod the dividend's. */
 static enum sl__fold_outcome
@@ -39,7 +39,8 @@ modulo(struct sl__rule_context *call, const struct sl__known_element *in,
 		return SL__FOLD_OUTCOME_UNKNOWN;
 	if (in[0].kind == SL__ELEMENT_REAL) {
 		*out = sl__element_from_real(fmod(in[0].real, in[1].real));
-		return is_fmod ? SL__FOLD_OUTCOME_KNOWN : SL__FOLD_OUTCOME_UNKNOWN;
+		return is_fmod ? SL__FOLD_OUTCOME_KNOWN
+			       : SL__FOLD_OUTCOME_UNKNOWN;
 	}
 	if (sl__is_symbol(a) || sl__is_symbol(b))
 		return sl__element_new_symbol(call->shapes, out);
@@ -70,11 +71,13 @@ power(struct sl__rule_context *call, const struct sl__known_element *in,
 		if (in[i].kind == SL__ELEMENT_WHOLE &&
 		    sl__is_symbol(in[i].whole))
 			return in[0].kind == SL__ELEMENT_WHOLE
-				       ? sl__element_new_symbol(call->shapes, out)
+				       ? sl__element_new_symbol(call->shapes,
+								out)
 				       : SL__FOLD_OUTCOME_UNKNOWN;
 	}
 	if (in[0].kind == SL__ELEMENT_REAL || in[1].kind == SL__ELEMENT_REAL) {
-		*out = sl__element_from_real(pow(real_of(&in[0]), real_of(&in[1])));
+		*out = sl__element_from_real(
+			pow(real_of(&in[0]), real_of(&in[1])));
 		return SL__FOLD_OUTCOME_KNOWN;
 	}
 	/* Beyond 63 only 0, 1 and -1 have a power that fits. */
@@ -164,9 +167,11 @@ clip(struct sl__rule_context *call, const struct sl__known_element *in,
 	enum sl__fold_outcome follows = SL__FOLD_OUTCOME_KNOWN;
 
 	if (sl__attribute_find(call->node, "min"))
-		low = sl__element_from_real(sl__attribute_float(call->node, "min", 0));
+		low = sl__element_from_real(
+			sl__attribute_float(call->node, "min", 0));
 	if (sl__attribute_find(call->node, "max"))
-		high = sl__element_from_real(sl__attribute_float(call->node, "max", 0));
+		high = sl__element_from_real(
+			sl__attribute_float(call->node, "max", 0));
 	if (in[1].kind)
 		low = in[1];
 	if (in[2].kind)
@@ -318,7 +323,8 @@ static const struct rule rules[SL__N_OPS] = {
 
 static enum sl__fold_outcome
 follow(struct sl__rule_context *call, const struct rule *rule,
-       const struct sl__known_element *in, size_t n, struct sl__known_element *out)
+       const struct sl__known_element *in, size_t n,
+       struct sl__known_element *out)
 {
 	enum sl__fold_outcome follows = SL__FOLD_OUTCOME_KNOWN;
 
@@ -342,7 +348,7 @@ follow(struct sl__rule_context *call, const struct rule *rule,
 
 struct operand {
 	const struct sl__known_contents *known; /* NULL: left out */
-	size_t strides[RANK_MOST];     /* along the output's dimensions */
+	size_t strides[RANK_MOST]; /* along the output's dimensions */
 };
 
 struct walk {
@@ -437,7 +443,8 @@ fold_element(struct sl__rule_context *call, const struct walk *w,
 	struct sl__known_element in[INPUTS_MOST] = {0};
 	enum sl__fold_outcome follows = SL__FOLD_OUTCOME_KNOWN;
 
-	for (size_t k = 0; follows == SL__FOLD_OUTCOME_KNOWN && k < w->n_operands; k++)
+	for (size_t k = 0;
+	     follows == SL__FOLD_OUTCOME_KNOWN && k < w->n_operands; k++)
 		follows = take_element(w, k, i, &in[k]);
 	if (follows == SL__FOLD_OUTCOME_KNOWN)
 		follows = follow(call, rule, in, w->n_operands, out);
@@ -460,7 +467,8 @@ fold_elements(struct sl__rule_context *call, const struct walk *w,
 		return sl__rule_nomem(call);
 	for (size_t i = 0; i < w->n_elements; i++) {
 		struct sl__known_element e = {0};
-		enum sl__fold_outcome follows = fold_element(call, w, rule, i, &e);
+		enum sl__fold_outcome follows =
+			fold_element(call, w, rule, i, &e);
 
 		if (follows == SL__FOLD_OUTCOME_NO_MEMORY)
 			return sl__rule_nomem(call);
@@ -470,7 +478,8 @@ fold_elements(struct sl__rule_context *call, const struct walk *w,
 		reals[i] = e.real;
 	}
 	return sl__out_set_known_contents(call, 0, is_real ? NULL : ints,
-			     is_real ? reals : NULL, w->n_elements);
+					  is_real ? reals : NULL,
+					  w->n_elements);
 }
 
 enum sl_status

@@ -81,7 +81,8 @@ seen(struct sl__rule_context *call, const struct row *row, size_t i)
 		known = some_integers(call, i);
 	if (!known || !sl__type_elements(sl__in_type(call, i), &n) ||
 	    n != known->n ||
-	    (i < 32 && row->places >> i & 1 && !sl__known_has_no_symbols(known)))
+	    (i < 32 && row->places >> i & 1 &&
+	     !sl__known_has_no_symbols(known)))
 		return NULL;
 	return known;
 }
@@ -101,8 +102,8 @@ set_words(struct sl__runtime_value *content, const struct sl__type *type,
 }
 
 static int
-set_inputs(struct sl__rule_context *call, const struct row *row, struct sl__kernel_call *ev,
-	   const struct sl__runtime_value **inputs)
+set_inputs(struct sl__rule_context *call, const struct row *row,
+	   struct sl__kernel_call *ev, const struct sl__runtime_value **inputs)
 {
 	for (uint32_t i = 0; i < call->node->n_inputs; i++) {
 		const struct sl__known_contents *known;
@@ -112,7 +113,8 @@ set_inputs(struct sl__rule_context *call, const struct row *row, struct sl__kern
 		    !(i >= 32 || (row->moved | row->places) >> i & 1))
 			continue;
 		known = seen(call, row, i);
-		content = known ? sl__ref_scratch(ev, 1, sizeof(*content)) : NULL;
+		content = known ? sl__ref_scratch(ev, 1, sizeof(*content))
+				: NULL;
 		if (!content)
 			return 0;
 		set_words(content, sl__in_type(call, i),
@@ -138,7 +140,8 @@ set_output(struct sl__rule_context *call, struct sl__kernel_call *ev, size_t k)
 	if (!ev->outputs[k]->bytes)
 		return 0;
 	set_words(ev->outputs[k], type,
-		  sl__ref_dtype_is_integer(type->dtype) ? SL_DTYPE_I64 : SL_DTYPE_F64,
+		  sl__ref_dtype_is_integer(type->dtype) ? SL_DTYPE_I64
+							: SL_DTYPE_F64,
 		  ev->outputs[k]->bytes, (size_t)n);
 	return 1;
 }
@@ -147,7 +150,8 @@ static int
 is_any_known(struct sl__rule_context *call)
 {
 	for (uint32_t i = 0; i < call->node->n_inputs; i++) {
-		const struct sl__known_contents *known = sl__in_known_contents(call, i);
+		const struct sl__known_contents *known =
+			sl__in_known_contents(call, i);
 
 		if (known && known->n)
 			return 1;
@@ -169,14 +173,15 @@ free_scratch(void *block, void *scratch)
 }
 
 struct sl__runtime_value **
-sl__fold_known_by_kernel(struct sl__rule_context *call, struct sl__arena *scratch, int is_sized)
+sl__fold_known_by_kernel(struct sl__rule_context *call,
+			 struct sl__arena *scratch, int is_sized)
 {
 	const struct row *row = SL__OP_ROW_OF(call->node, rows);
 	const struct sl_allocator allocator = {alloc_scratch, free_scratch,
 					       scratch};
 	struct sl__kernel_call ev = {.node = call->node,
-			      .scratch = scratch,
-			      .allocator = &allocator};
+				     .scratch = scratch,
+				     .allocator = &allocator};
 	const struct sl__runtime_value **inputs =
 		sl__ref_scratch(&ev, call->node->n_inputs, sizeof(*inputs));
 	struct sl__runtime_value **outputs =

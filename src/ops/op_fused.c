@@ -74,8 +74,10 @@ int
 sl__post_ops_read(const struct sl__node *node, struct sl__post_op *post_ops)
 {
 	const struct sl__attribute *list = sl__attribute_find(node, "post");
-	const struct sl__attribute *alpha = sl__attribute_find(node, "post_alpha");
-	const struct sl__attribute *beta = sl__attribute_find(node, "post_beta");
+	const struct sl__attribute *alpha =
+		sl__attribute_find(node, "post_alpha");
+	const struct sl__attribute *beta =
+		sl__attribute_find(node, "post_beta");
 	uint32_t input = SL__POST_OP_FIRST_INPUT;
 
 	if (!list)
@@ -123,12 +125,13 @@ static enum sl_status
 apply(struct sl__kernel_call *ev, const struct sl__post_op *post_op, double *y)
 {
 	int has_operand = !kinds[post_op->kind].apply;
-	const double *x = has_operand ? sl__ref_input_doubles(ev, post_op->input)
-				      : NULL;
+	const double *x =
+		has_operand ? sl__ref_input_doubles(ev, post_op->input) : NULL;
 	struct sl__strided_iterator w;
 
 	if (ev->failure || sl__strided_iterator_over_output(ev, &w) ||
-	    (x && sl__strided_iterator_add_input(ev, &w, post_op->input, SIZE_MAX)))
+	    (x &&
+	     sl__strided_iterator_add_input(ev, &w, post_op->input, SIZE_MAX)))
 		return ev->failure;
 	do {
 		*y = sl__post_op_apply(post_op, *y, x ? x[w.offsets[0]] : 0);
@@ -198,7 +201,7 @@ count_post_ops(struct sl__rule_context *call, struct sl_cost *cost)
 		sl__cost_unknown(call, cost);
 	for (int i = 0; i < n; i++)
 		sl__cost_add_operations(cost, cost->out_elements,
-			  kinds[post_ops[i].kind].per);
+					kinds[post_ops[i].kind].per);
 }
 
 void
@@ -213,6 +216,7 @@ sl__cost_post_matmul(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	sl__cost_matmul(call, cost);
 	if (sl__has_in(call, SL__POST_OP_FIRST_INPUT - 1))
-		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.add = 1));
+		sl__cost_add_operations(cost, cost->out_elements,
+					SL__OPERATIONS_EACH(.add = 1));
 	count_post_ops(call, cost);
 }

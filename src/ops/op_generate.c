@@ -24,7 +24,8 @@
 static enum sl_dtype
 dtype_of(struct sl__rule_context *call, enum sl_dtype otherwise)
 {
-	int64_t dtype = sl__attribute_int(call->node, "dtype", (int64_t)otherwise);
+	int64_t dtype =
+		sl__attribute_int(call->node, "dtype", (int64_t)otherwise);
 
 	return dtype > 0 && dtype < SL_N_DTYPES ? (enum sl_dtype)dtype
 						: SL_DTYPE_NONE;
@@ -46,8 +47,9 @@ sl__infer_constant_of_shape(struct sl__rule_context *call)
 	enum sl_dtype dtype = fill ? fill->dtype : SL_DTYPE_F32;
 
 	if (!want.values || want.n > SL__RANK_MOST)
-		return sl__out_set_rank_only(call, 0, dtype, want.n,
-				    "the shape it asks for depends on data");
+		return sl__out_set_rank_only(
+			call, 0, dtype, want.n,
+			"the shape it asks for depends on data");
 	return sl__out_set_shape(call, 0, dtype, (int)want.n, want.values);
 }
 
@@ -74,9 +76,9 @@ sl__fold_constant_of_shape(struct sl__rule_context *call)
 		memcpy(&words[i],
 		       known->ints ? (const void *)known->ints : known->floats,
 		       sizeof(*words));
-	return sl__out_set_known_contents(call, 0, known->ints ? words : NULL,
-			     known->ints ? NULL : (const void *)words,
-			     (size_t)n);
+	return sl__out_set_known_contents(
+		call, 0, known->ints ? words : NULL,
+		known->ints ? NULL : (const void *)words, (size_t)n);
 }
 
 enum sl_status
@@ -110,7 +112,8 @@ static int
 range_of(struct sl__rule_context *call, struct range *range)
 {
 	for (size_t k = 0; k < 3; k++) {
-		const struct sl__known_contents *known = sl__in_known_contents(call, k);
+		const struct sl__known_contents *known =
+			sl__in_known_contents(call, k);
 
 		if (!known || known->n != 1)
 			return 0;
@@ -207,7 +210,8 @@ sl__ref_range(struct sl__kernel_call *ev)
 enum sl_status
 sl__infer_like(struct sl__rule_context *call)
 {
-	return sl__out_set_like_input(call, 0, 0, dtype_of(call, sl__in_dtype(call, 0)));
+	return sl__out_set_like_input(call, 0, 0,
+				      dtype_of(call, sl__in_dtype(call, 0)));
 }
 
 enum sl_status
@@ -245,8 +249,8 @@ sl__infer_random(struct sl__rule_context *call)
 
 	if (!want.values || want.n > SL__RANK_MOST)
 		return sl__rule_reject(call, "no shape is given");
-	return sl__out_set_shape(call, 0, dtype_of(call, SL_DTYPE_F32), (int)want.n,
-		       want.values);
+	return sl__out_set_shape(call, 0, dtype_of(call, SL_DTYPE_F32),
+				 (int)want.n, want.values);
 }
 
 /* What every generator does to an element; its own steps are not counted. */
@@ -257,9 +261,11 @@ sl__cost_random(struct sl__rule_context *call, struct sl_cost *cost)
 			sl__is_op(call->node, SL__OP_ONNX_RandomNormalLike);
 
 	cost->weight_bytes = cost->read_bytes = 0;
-	sl__cost_add_operations(cost, cost->out_elements,
-		  SL__OPERATIONS_EACH(.fma = 1, .exp = (uint64_t)is_normal));
-	sl__cost_mark_estimated(cost, "scaling and shaping of random numbers, not "
+	sl__cost_add_operations(
+		cost, cost->out_elements,
+		SL__OPERATIONS_EACH(.fma = 1, .exp = (uint64_t)is_normal));
+	sl__cost_mark_estimated(cost,
+				"scaling and shaping of random numbers, not "
 				"drawing them");
 }
 
@@ -269,7 +275,8 @@ sl__cost_bernoulli(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->cmp = cost->out_elements;
-	sl__cost_mark_estimated(cost, "comparisons with random numbers, not drawing "
+	sl__cost_mark_estimated(cost,
+				"comparisons with random numbers, not drawing "
 				"them");
 }
 
@@ -282,7 +289,8 @@ sl__infer_multinomial(struct sl__rule_context *call)
 				   : sl__size_new_unknown(call->shapes),
 			   n_samples < 0 ? -1 : n_samples};
 
-	return sl__out_set_shape(call, 0, dtype_of(call, SL_DTYPE_I32), 2, dims);
+	return sl__out_set_shape(call, 0, dtype_of(call, SL_DTYPE_I32), 2,
+				 dims);
 }
 
 /* Weights from logarithms, summed up; each sample looks for its place. */
@@ -290,8 +298,10 @@ void
 sl__cost_multinomial(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->exp = cost->add = cost->in_elements;
-	cost->cmp = sl__saturating_mul(cost->out_elements, sl__in_dim(call, 0, -1));
-	sl__cost_mark_estimated(cost, "at most one comparison with each class for a "
+	cost->cmp =
+		sl__saturating_mul(cost->out_elements, sl__in_dim(call, 0, -1));
+	sl__cost_mark_estimated(cost,
+				"at most one comparison with each class for a "
 				"sample");
 }
 
@@ -457,7 +467,8 @@ keep(struct sl__kernel_call *ev)
 enum sl_status
 sl__ref_dropout(struct sl__kernel_call *ev)
 {
-	double ratio = sl__ref_input_scalar(ev, 1, sl__attribute_float(ev->node, "ratio", 0.5));
+	double ratio = sl__ref_input_scalar(
+		ev, 1, sl__attribute_float(ev->node, "ratio", 0.5));
 
 	if (!is_training(ev) || ratio == 0)
 		return keep(ev);

@@ -28,7 +28,8 @@ sl__interpolation_taps(struct sl__rule_context *call, const char *otherwise)
 enum sl_status
 sl__infer_grid_sample(struct sl__rule_context *call)
 {
-	const struct sl__type *x = sl__in_type(call, 0), *grid = sl__in_type(call, 1);
+	const struct sl__type *x = sl__in_type(call, 0),
+			      *grid = sl__in_type(call, 1);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int64_t *dims;
 
@@ -36,9 +37,9 @@ sl__infer_grid_sample(struct sl__rule_context *call)
 		return sl__out_set_dtype_only(call, 0, dtype);
 	if (x->rank < 3 || grid->rank != x->rank ||
 	    sl__sizes_differ(grid->dims[x->rank - 1], x->rank - 2))
-		return sl__rule_reject(call,
-				  "a grid of %s does not fit images of %s",
-				  sl__in_shape_text(call, 1), sl__in_shape_text(call, 0));
+		return sl__rule_reject(
+			call, "a grid of %s does not fit images of %s",
+			sl__in_shape_text(call, 1), sl__in_shape_text(call, 0));
 	dims = sl__sizes_copy_from_input(call, 0);
 	if (!dims)
 		return call->failure;
@@ -57,9 +58,11 @@ sl__cost_grid_sample(struct sl__rule_context *call, struct sl_cost *cost)
 	for (int d = 2; each > 1 && d < sl__in_rank(call, 0); d++)
 		taps = sl__saturating_mul(taps, each);
 	if (each > 1)
-		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.fma = taps));
+		sl__cost_add_operations(cost, cost->out_elements,
+					SL__OPERATIONS_EACH(.fma = taps));
 	/* Each point of the grid is brought to the image's coordinates. */
-	sl__cost_add_operations(cost, sl__in_elements(call, 1), SL__OPERATIONS_EACH(.fma = 1));
+	sl__cost_add_operations(cost, sl__in_elements(call, 1),
+				SL__OPERATIONS_EACH(.fma = 1));
 }
 
 /* theta [n][2][3] or [n][3][4], size [n][c][d][h][w]. */
@@ -74,11 +77,12 @@ sl__infer_affine_grid(struct sl__rule_context *call)
 
 	if (sl__in_rank(call, 1) == 1 && !sl__is_symbol(list->dims[0]) &&
 	    list->dims[0] != 4 && list->dims[0] != 5)
-		return sl__rule_reject(call, "a size of %lld numbers, not 4 or 5",
-				  (long long)list->dims[0]);
+		return sl__rule_reject(call,
+				       "a size of %lld numbers, not 4 or 5",
+				       (long long)list->dims[0]);
 	if (!size || !size->ints || (size->n != 4 && size->n != 5))
-		return sl__out_set_unknown_shape(call, 0, dtype,
-				       "depends on the contents of 'size'");
+		return sl__out_set_unknown_shape(
+			call, 0, dtype, "depends on the contents of 'size'");
 	n = (int)size->n - 2;
 	dims[0] = size->ints[0];
 	for (int d = 0; d < n; d++)
@@ -91,8 +95,9 @@ sl__infer_affine_grid(struct sl__rule_context *call)
 void
 sl__cost_affine_grid(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	sl__cost_add_operations(cost, cost->out_elements,
-		  SL__OPERATIONS_EACH(.fma = sl__in_dim(call, 0, 2)));
+	sl__cost_add_operations(
+		cost, cost->out_elements,
+		SL__OPERATIONS_EACH(.fma = sl__in_dim(call, 0, 2)));
 }
 
 /* Blocks of b by b elements become b * b channels, or the other way round. */
@@ -108,18 +113,19 @@ sl__infer_blocks(struct sl__rule_context *call)
 	if (sl__in_rank(call, 0) < 0)
 		return sl__out_set_dtype_only(call, 0, dtype);
 	if (x->rank != 4 || b < 1 || b > INT32_MAX)
-		return sl__rule_reject(call, "blocks of %lld in %s", (long long)b,
-				  sl__in_shape_text(call, 0));
+		return sl__rule_reject(call, "blocks of %lld in %s",
+				       (long long)b,
+				       sl__in_shape_text(call, 0));
 	for (int d = 1; d < 4; d++) {
 		int64_t by = d > 1 ? b : b * b;
 
 		if ((d == 1) == to_space && !sl__is_symbol(x->dims[d]) &&
 		    x->dims[d] % by)
-			return sl__rule_reject(call,
-					  "dimension %d of %s does not divide "
-					  "by %lld",
-					  d, sl__in_shape_text(call, 0),
-					  (long long)by);
+			return sl__rule_reject(
+				call,
+				"dimension %d of %s does not divide "
+				"by %lld",
+				d, sl__in_shape_text(call, 0), (long long)by);
 		dims[d] = (d == 1) == to_space
 				  ? sl__size_div(s, x->dims[d], by)
 				  : sl__size_mul(s, x->dims[d], by);
@@ -133,7 +139,8 @@ sl__infer_blocks(struct sl__rule_context *call)
 enum sl_status
 sl__ref_blocks(struct sl__kernel_call *ev)
 {
-	int is_crd = !strcmp(sl__attribute_string(ev->node, "mode", "DCR"), "CRD");
+	int is_crd =
+		!strcmp(sl__attribute_string(ev->node, "mode", "DCR"), "CRD");
 	int is_spread = sl__is_op(ev->node, SL__OP_ONNX_DepthToSpace);
 	int64_t b = sl__attribute_int(ev->node, "blocksize", 0), c, h, w, n, p;
 	const int64_t *small, *wide;
@@ -167,7 +174,8 @@ sl__ref_blocks(struct sl__kernel_call *ev)
 			{c * p, w * b, 1, p, b * w * b, b},
 			{c * p, p, w * b, 1, b * w * b, b}};
 
-		sl__strided_path_init(&path, 6, dims[is_spread ? 0 : 1 + is_crd]);
+		sl__strided_path_init(&path, 6,
+				      dims[is_spread ? 0 : 1 + is_crd]);
 		memcpy(path.from, from[(is_spread ? 0 : 2) + is_crd],
 		       sizeof(from[0]));
 	}
@@ -178,7 +186,8 @@ sl__ref_blocks(struct sl__kernel_call *ev)
 enum sl_status
 sl__infer_image_decoder(struct sl__rule_context *call)
 {
-	const char *format = sl__attribute_string(call->node, "pixel_format", "RGB");
+	const char *format =
+		sl__attribute_string(call->node, "pixel_format", "RGB");
 	int64_t dims[3];
 
 	dims[0] = sl__size_new_named(call->shapes, "height");
@@ -203,26 +212,28 @@ sl__infer_col2im(struct sl__rule_context *call)
 		return sl__out_set_dtype_only(call, 0, dtype);
 	if (!image || !image->ints || image->n > 32 ||
 	    !sl__in_integers(call, 2, &block, &n_block))
-		return sl__out_set_unknown_shape(call, 0, dtype,
-				       "depends on the contents of its shapes");
+		return sl__out_set_unknown_shape(
+			call, 0, dtype,
+			"depends on the contents of its shapes");
 	if (x->rank != 3 || n_block != image->n)
 		return sl__rule_reject(call,
-				  "columns of %s, blocks of %zu and an "
-				  "image of %zu dimensions",
-				  sl__in_shape_text(call, 0), n_block, image->n);
+				       "columns of %s, blocks of %zu and an "
+				       "image of %zu dimensions",
+				       sl__in_shape_text(call, 0), n_block,
+				       image->n);
 	dims = sl__sizes_alloc(call, image->n + 2);
 	for (size_t d = 0; dims && d < n_block; d++) {
 		taps = block[d] < 1 ? -1 : sl__size_mul(s, taps, block[d]);
 		if (taps < 1)
 			return sl__rule_reject(call, "a block of %lld a side",
-					  (long long)block[d]);
+					       (long long)block[d]);
 		dims[2 + d] = image->ints[d];
 	}
 	if (!sl__is_symbol(x->dims[1]) && x->dims[1] % taps)
 		return sl__rule_reject(call,
-				  "%lld rows do not divide into blocks of "
-				  "%lld",
-				  (long long)x->dims[1], (long long)taps);
+				       "%lld rows do not divide into blocks of "
+				       "%lld",
+				       (long long)x->dims[1], (long long)taps);
 	if (dims) {
 		dims[0] = x->dims[0];
 		dims[1] = sl__size_div(s, x->dims[1], taps);
@@ -254,10 +265,11 @@ sl__infer_center_crop_pad(struct sl__rule_context *call)
 		n_axes = (size_t)rank;
 	if (shape && shape->ints && shape->n != n_axes)
 		return sl__rule_reject(call, "%zu sizes for %zu axes", shape->n,
-				  n_axes);
+				       n_axes);
 	dims = sl__sizes_copy_from_input(call, 0);
 	for (size_t k = 0; dims && k < n_axes; k++) {
-		int at = sl__axis_require(call, axes ? axes[k] : (int64_t)k, rank);
+		int at = sl__axis_require(call, axes ? axes[k] : (int64_t)k,
+					  rank);
 
 		if (at < 0)
 			return call->failure;
@@ -421,7 +433,8 @@ read_modes(struct sl__kernel_call *ev, struct sampling *s)
 {
 	const struct sl__node *node = ev->node;
 	const char *mode = sl__attribute_string(node, "mode", "linear");
-	const char *padding = sl__attribute_string(node, "padding_mode", "zeros");
+	const char *padding =
+		sl__attribute_string(node, "padding_mode", "zeros");
 
 	if (!strcmp(mode, "nearest"))
 		s->n_taps = 1;
@@ -511,8 +524,10 @@ sl__ref_affine_grid(struct sl__kernel_call *ev)
 
 	if (ev->failure)
 		return ev->failure;
-	if (sl__ref_input_rank(ev, 0) != 3 || sl__ref_input_dim(ev, 0, 0) != out->dims[0] ||
-	    sl__ref_input_dim(ev, 0, 1) != n || sl__ref_input_dim(ev, 0, 2) != n + 1)
+	if (sl__ref_input_rank(ev, 0) != 3 ||
+	    sl__ref_input_dim(ev, 0, 0) != out->dims[0] ||
+	    sl__ref_input_dim(ev, 0, 1) != n ||
+	    sl__ref_input_dim(ev, 0, 2) != n + 1)
 		return sl__ref_reject(ev, "theta does not fit the size");
 	for (uint64_t i = 0; i < out->n_elements; i++) {
 		const double *row = theta + (at[0] * n + at[n + 1]) * (n + 1);
@@ -521,7 +536,8 @@ sl__ref_affine_grid(struct sl__kernel_call *ev)
 		for (int64_t d = 0; d < n; d++)
 			y[i] += row[d] * place_of(at[n - d], out->dims[n - d],
 						  is_aligned);
-		(void)sl__strided_position_next(at, out->rank, out->dims, NULL, NULL, 0);
+		(void)sl__strided_position_next(at, out->rank, out->dims, NULL,
+						NULL, 0);
 	}
 	return sl__ref_output_store_doubles(ev, 0, y);
 }
@@ -543,8 +559,8 @@ struct region {
 };
 
 static enum sl_status
-read_region(struct sl__kernel_call *ev, struct region *g, const struct regions *r,
-	    const double *corners)
+read_region(struct sl__kernel_call *ev, struct region *g,
+	    const struct regions *r, const double *corners)
 {
 	double offset = r->is_half_pixel ? 0.5 : 0;
 
@@ -640,11 +656,12 @@ read_regions(struct regions *r, struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
 	const char *mode = sl__attribute_string(node, "mode", "avg");
-	const char *coordinates =
-		sl__attribute_string(node, "coordinate_transformation_mode", "half_pixel");
+	const char *coordinates = sl__attribute_string(
+		node, "coordinate_transformation_mode", "half_pixel");
 
 	if (sl__ref_input_rank(ev, 0) != 4 || sl__ref_input_rank(ev, 1) != 2 ||
-	    sl__ref_input_dim(ev, 1, 1) != 4 || sl__ref_input_rank(ev, 2) != 1 ||
+	    sl__ref_input_dim(ev, 1, 1) != 4 ||
+	    sl__ref_input_rank(ev, 2) != 1 ||
 	    sl__ref_input_dim(ev, 2, 0) != sl__ref_input_dim(ev, 1, 0))
 		return sl__ref_reject(ev,
 				      "regions that do not fit their images");
@@ -720,8 +737,8 @@ number(const int64_t *list, size_t d, int64_t otherwise)
 
 /* One list of the node, n numbers from 'least' up, or none. */
 static enum sl_status
-read_list(struct sl__kernel_call *ev, const int64_t **out, const char *name, size_t n,
-	  int64_t least)
+read_list(struct sl__kernel_call *ev, const int64_t **out, const char *name,
+	  size_t n, int64_t least)
 {
 	size_t n_given = sl__attribute_ints(ev->node, name, out);
 
@@ -817,15 +834,16 @@ sl__ref_col2im(struct sl__kernel_call *ev)
 		return ev->failure;
 	n_pictures = out->dims[0] * out->dims[1];
 	n_pixels = (int64_t)out->n_elements / n_pictures;
-	for (int64_t p = 0; sl__ref_input_tensor(ev, 0)->n_elements && p < n_pictures;
-	     p++) {
+	for (int64_t p = 0;
+	     sl__ref_input_tensor(ev, 0)->n_elements && p < n_pictures; p++) {
 		do {
 			int64_t pixel = pixel_of(&b, at);
 
 			if (pixel >= 0)
 				y[p * n_pixels + pixel] += *x;
 			x++;
-		} while (sl__strided_position_next(at, 2 * b.n_dims, b.n, NULL, NULL, 0));
+		} while (sl__strided_position_next(at, 2 * b.n_dims, b.n, NULL,
+						   NULL, 0));
 	}
 	return sl__ref_output_store_doubles(ev, 0, y);
 }

@@ -18,8 +18,8 @@
 static int
 axis_of(struct sl__rule_context *call, int64_t otherwise, int rank)
 {
-	return sl__axis_require(call, sl__attribute_int(call->node, "axis", otherwise),
-			     rank);
+	return sl__axis_require(
+		call, sl__attribute_int(call->node, "axis", otherwise), rank);
 }
 
 /* The Range that a value is, seen through what keeps its numbers; NULL: it is
@@ -97,8 +97,8 @@ check_indices(struct sl__rule_context *call, int axis)
 		return;
 	name = call->shapes->graph->values[call->node->inputs[0]].name;
 	sl__rule_reject(call, "index %lld lies beyond the %lld %s of '%.200s'",
-		   (long long)(greatest >= size ? greatest : least),
-		   (long long)size, axis == 0 ? "rows" : "places", name);
+			(long long)(greatest >= size ? greatest : least),
+			(long long)size, axis == 0 ? "rows" : "places", name);
 }
 
 /* Input 1 of Gather and its kin holds indices. */
@@ -110,14 +110,15 @@ check_index_type(struct sl__rule_context *call)
 	if (dtype != SL_DTYPE_NONE && dtype != SL_DTYPE_I32 &&
 	    dtype != SL_DTYPE_I64)
 		sl__rule_reject(call, "its indices are %s, not int32 or int64",
-			   sl_dtype_text(dtype));
+				sl_dtype_text(dtype));
 	return call->failure;
 }
 
 enum sl_status
 sl__infer_gather(struct sl__rule_context *call)
 {
-	const struct sl__type *data = sl__in_type(call, 0), *at = sl__in_type(call, 1);
+	const struct sl__type *data = sl__in_type(call, 0),
+			      *at = sl__in_type(call, 1);
 	int rank = sl__in_rank(call, 0), n_at = sl__in_rank(call, 1);
 	int axis, n = 0;
 	int64_t *dims;
@@ -161,7 +162,7 @@ sl__ref_gather(struct sl__kernel_call *ev)
 			return ev->failure;
 		for (int64_t o = 0; o < a.outer; o++)
 			sl__move_elements(&m, (o * n + i) * a.inner,
-				 (o * a.size + at) * a.inner, a.inner);
+					  (o * a.size + at) * a.inner, a.inner);
 	}
 	return sl__move_own_strings(ev, 0);
 }
@@ -172,7 +173,8 @@ sl__cost_gather(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	int is_embedding =
 		sl__in_is_parameter(call, 0) && sl__in_rank(call, 0) == 2 &&
-		sl__axis_normalize(sl__attribute_int(call->node, "axis", 0), 2) == 0 &&
+		sl__axis_normalize(sl__attribute_int(call->node, "axis", 0),
+				   2) == 0 &&
 		sl__dtype_family(sl__in_dtype(call, 1)) == SL__DTYPE_INTEGER;
 
 	cost->work = is_embedding ? SL_WORK_EMBEDDING : SL_WORK_MOVEMENT;
@@ -183,23 +185,25 @@ sl__cost_gather(struct sl__rule_context *call, struct sl_cost *cost)
 static enum sl_status
 check_element_sizes(struct sl__rule_context *call)
 {
-	const struct sl__type *data = sl__in_type(call, 0), *at = sl__in_type(call, 1);
+	const struct sl__type *data = sl__in_type(call, 0),
+			      *at = sl__in_type(call, 1);
 	int rank = sl__in_rank(call, 0), n_at = sl__in_rank(call, 1), axis;
 
 	if (rank < 0 || n_at < 0)
 		return SL_OK;
 	if (rank != n_at)
-		return sl__rule_reject(call, "indices of %d dimensions for %d", n_at,
-				  rank);
+		return sl__rule_reject(call, "indices of %d dimensions for %d",
+				       n_at, rank);
 	axis = axis_of(call, 0, rank);
 	for (int d = 0; !call->failure && d < rank; d++) {
 		if (d != axis && !sl__is_symbol(data->dims[d]) &&
 		    !sl__is_symbol(at->dims[d]) && at->dims[d] > data->dims[d])
-			sl__rule_reject(call,
-				   "%lld indices for %lld places of dimension "
-				   "%d",
-				   (long long)at->dims[d],
-				   (long long)data->dims[d], d);
+			sl__rule_reject(
+				call,
+				"%lld indices for %lld places of dimension "
+				"%d",
+				(long long)at->dims[d],
+				(long long)data->dims[d], d);
 	}
 	return call->failure;
 }
@@ -215,7 +219,8 @@ sl__infer_gather_elements(struct sl__rule_context *call)
 enum sl_status
 sl__infer_gather_nd(struct sl__rule_context *call)
 {
-	const struct sl__type *data = sl__in_type(call, 0), *at = sl__in_type(call, 1);
+	const struct sl__type *data = sl__in_type(call, 0),
+			      *at = sl__in_type(call, 1);
 	int rank = sl__in_rank(call, 0), n_at = sl__in_rank(call, 1);
 	int64_t batch = sl__attribute_int(call->node, "batch_dims", 0);
 	int64_t first, *dims;
@@ -224,16 +229,18 @@ sl__infer_gather_nd(struct sl__rule_context *call)
 	if (check_index_type(call) || rank < 0 || n_at < 0)
 		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	if (n_at < 1 || batch < 0 || batch >= n_at || batch > rank)
-		return sl__rule_reject(call, "%lld shared dimensions of %d and %d",
-				  (long long)batch, rank, n_at);
+		return sl__rule_reject(call,
+				       "%lld shared dimensions of %d and %d",
+				       (long long)batch, rank, n_at);
 	if (sl__is_symbol(at->dims[n_at - 1]))
-		return sl__out_set_unknown_shape(call, 0, data->dtype,
-				       "the size of an index depends on data");
+		return sl__out_set_unknown_shape(
+			call, 0, data->dtype,
+			"the size of an index depends on data");
 	if (at->dims[n_at - 1] > rank - batch)
 		return sl__rule_reject(call,
-				  "an index of %lld numbers into %d "
-				  "dimensions",
-				  (long long)at->dims[n_at - 1], rank);
+				       "an index of %lld numbers into %d "
+				       "dimensions",
+				       (long long)at->dims[n_at - 1], rank);
 	first = batch + at->dims[n_at - 1];
 	dims = sl__sizes_alloc(call, (size_t)rank + (size_t)n_at);
 	for (int i = 0; dims && i < n_at - 1; i++)
@@ -265,7 +272,8 @@ sl__infer_compress(struct sl__rule_context *call)
 	int64_t *dims;
 
 	if (!sl__attribute_find(call->node, "axis"))
-		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), 1, &taken);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), 1,
+					 &taken);
 	if (rank < 0)
 		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	axis = axis_of(call, 0, rank);
@@ -283,7 +291,9 @@ sl__infer_non_zero(struct sl__rule_context *call)
 	int64_t dims[2];
 
 	/* A scalar counts as one element of one dimension. */
-	dims[0] = rank < 0 ? sl__size_new_unknown(call->shapes) : rank ? rank : 1;
+	dims[0] = rank < 0 ? sl__size_new_unknown(call->shapes)
+		  : rank   ? rank
+			   : 1;
 	dims[1] = known && sl__known_has_no_symbols(known)
 			  ? count_set(known)
 			  : sl__size_new_unknown(call->shapes);
@@ -299,7 +309,8 @@ sl__infer_one_hot(struct sl__rule_context *call)
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_set_shape(call, 0, sl__in_dtype(call, 2), -1, NULL);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 2), -1,
+					 NULL);
 	axis = axis_of(call, -1, rank + 1);
 	dims = sl__sizes_alloc(call, (size_t)rank + 1);
 	if (call->failure)
@@ -313,7 +324,8 @@ sl__infer_one_hot(struct sl__rule_context *call)
 		dims[axis] = (int64_t)known->floats[0];
 	else
 		dims[axis] = sl__size_new_unknown(call->shapes);
-	return sl__out_set_shape(call, 0, sl__in_dtype(call, 2), rank + 1, dims);
+	return sl__out_set_shape(call, 0, sl__in_dtype(call, 2), rank + 1,
+				 dims);
 }
 
 /*
@@ -348,9 +360,10 @@ sl__cost_scatter(struct sl__rule_context *call, struct sl_cost *cost)
  */
 struct element_walk {
 	const int64_t *indices;
-	struct sl__strided_iterator w; /* them, and the data, which stays along the axis */
-	int64_t along;     /* its stride there */
-	int64_t size;      /* and its size */
+	struct sl__strided_iterator
+		w;     /* them, and the data, which stays along the axis */
+	int64_t along; /* its stride there */
+	int64_t size;  /* and its size */
 };
 
 static enum sl_status
@@ -364,7 +377,8 @@ element_walk_of(struct sl__kernel_call *ev, struct element_walk *w)
 	w->indices = sl__ref_input_integers(ev, 1);
 	if (!w->indices)
 		return ev->failure;
-	axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 0), (int)data->rank);
+	axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 0),
+				  (int)data->rank);
 	if (axis < 0 || at->rank != data->rank)
 		return sl__ref_reject(
 			ev,
@@ -390,7 +404,8 @@ element_walk_of(struct sl__kernel_call *ev, struct element_walk *w)
 
 /* Where in the data element k of the indices points; 0 where it fails. */
 static int64_t
-element_place(struct sl__kernel_call *ev, const struct element_walk *w, int64_t k)
+element_place(struct sl__kernel_call *ev, const struct element_walk *w,
+	      int64_t k)
 {
 	int64_t index = w->indices[k];
 
@@ -406,7 +421,8 @@ sl__ref_gather_elements(struct sl__kernel_call *ev)
 	struct sl__element_mover m;
 	int64_t k = 0;
 
-	if (sl__move_begin_input_to_output(&m, ev, 0, 0) || element_walk_of(ev, &w))
+	if (sl__move_begin_input_to_output(&m, ev, 0, 0) ||
+	    element_walk_of(ev, &w))
 		return ev->failure;
 	do {
 		int64_t from = element_place(ev, &w, k);
@@ -463,7 +479,7 @@ tuples_of(struct sl__kernel_call *ev, int64_t batch_dims, struct tuples *t)
 	}
 	t->n_batch = sl__dims_product(data->dims, 0, shared);
 	t->n_slice = sl__dims_product(data->dims, shared + (size_t)t->n_index,
-				     data->rank);
+				      data->rank);
 	n_tuples = sl__dims_product(at->dims, 0, at->rank - 1);
 	t->per_batch = t->n_batch ? n_tuples / t->n_batch : 0;
 	t->batch = t->n_batch ? (int64_t)data->n_elements / t->n_batch : 0;
@@ -472,8 +488,8 @@ tuples_of(struct sl__kernel_call *ev, int64_t batch_dims, struct tuples *t)
 
 /* Where the slice of tuple i of a batch begins. */
 static enum sl_status
-tuple_place(struct sl__kernel_call *ev, const struct tuples *t, int64_t b, int64_t i,
-	    int64_t *place)
+tuple_place(struct sl__kernel_call *ev, const struct tuples *t, int64_t b,
+	    int64_t i, int64_t *place)
 {
 	const int64_t *numbers =
 		t->indices + (b * t->per_batch + i) * t->n_index;
@@ -503,8 +519,8 @@ sl__ref_gather_nd(struct sl__kernel_call *ev)
 		for (int64_t i = 0; i < t.per_batch; i++) {
 			if (tuple_place(ev, &t, b, i, &place))
 				return ev->failure;
-			sl__move_elements(&m, (b * t.per_batch + i) * t.n_slice, place,
-				 t.n_slice);
+			sl__move_elements(&m, (b * t.per_batch + i) * t.n_slice,
+					  place, t.n_slice);
 		}
 	}
 	return sl__move_own_strings(ev, 0);
@@ -590,7 +606,8 @@ update_one(const struct scatter *s, int64_t to, int64_t from)
 		int64_t a = 0, b = 0;
 
 		(void)sl__tensor_integer_bits(t, (uint64_t)to, 1, &a);
-		(void)sl__tensor_integer_bits(s->updates, (uint64_t)from, 1, &b);
+		(void)sl__tensor_integer_bits(s->updates, (uint64_t)from, 1,
+					      &b);
 		a = joined_whole(a, b, s->how, dtype);
 		sl__store_integers(s->out->bytes, dtype, (uint64_t)to, 1, &a);
 	} else {
@@ -683,8 +700,8 @@ cache_place(int64_t first, int64_t s, int64_t size, int is_circular)
 enum sl_status
 sl__ref_tensor_scatter(struct sl__kernel_call *ev)
 {
-	int is_circular =
-		!strcmp(sl__attribute_string(ev->node, "mode", "linear"), "circular");
+	int is_circular = !strcmp(
+		sl__attribute_string(ev->node, "mode", "linear"), "circular");
 	int64_t axis = sl__attribute_int(ev->node, "axis", -2), per_batch;
 	const struct sl__tensor *in = sl__ref_input_tensor(ev, 0);
 	struct sl__axis_split to, from;
@@ -692,7 +709,8 @@ sl__ref_tensor_scatter(struct sl__kernel_call *ev)
 	size_t n;
 	const int64_t *firsts = sl__ref_integer_list(ev, 2, NULL, &n);
 
-	if (begin_scatter(ev, 1, &s) || sl__axis_split_tensor(ev, &to, in, &axis) ||
+	if (begin_scatter(ev, 1, &s) ||
+	    sl__axis_split_tensor(ev, &to, in, &axis) ||
 	    sl__axis_split_tensor(ev, &from, s.updates, &axis))
 		return ev->failure;
 	if (axis == 0 || from.outer != to.outer || from.inner != to.inner ||
@@ -714,7 +732,8 @@ sl__ref_tensor_scatter(struct sl__kernel_call *ev)
 					"%lld places",
 					(long long)first, (long long)to.size);
 			sl__move_elements(&s.m, (o * to.size + at) * to.inner,
-				 (o * from.size + k) * to.inner, to.inner);
+					  (o * from.size + k) * to.inner,
+					  to.inner);
 		}
 	}
 	return sl__move_own_strings(ev, 0);
@@ -777,9 +796,10 @@ sl__ref_one_hot(struct sl__kernel_call *ev)
 
 		if (at >= 0 && at < a.size)
 			sl__move_elements(&m,
-				 (k / a.inner * a.size + at) * a.inner +
-					 k % a.inner,
-				 1, 1);
+					  (k / a.inner * a.size + at) *
+							  a.inner +
+						  k % a.inner,
+					  1, 1);
 	}
 	return sl__move_own_strings(ev, 0);
 }
@@ -812,7 +832,7 @@ sl__ref_trilu(struct sl__kernel_call *ev)
 		first = is_upper ? middle : 0;
 		end = is_upper ? columns : middle;
 		sl__move_elements(&m, i * columns + first, i * columns + first,
-			 end - first);
+				  end - first);
 	}
 	return sl__move_own_strings(ev, 0);
 }

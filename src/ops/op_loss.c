@@ -42,16 +42,21 @@ sl__cost_loss(struct sl__rule_context *call, struct sl_cost *cost)
 	uint64_t n = sl__in_elements(call, 1);
 	uint64_t n_joins = n ? n - 1 : 0;
 	int is_weighted = sl__has_in(call, 2);
-	int is_mean =
-		!strcmp(sl__attribute_string(call->node, "reduction", "mean"), "mean");
+	int is_mean = !strcmp(
+		sl__attribute_string(call->node, "reduction", "mean"), "mean");
 
 	cost->work = SL_WORK_REDUCTION;
-	sl__cost_add_operations(cost, n, SL__OPERATIONS_EACH(.mul = is_weighted ? 1 : 0, .add = 1));
+	sl__cost_add_operations(
+		cost, n,
+		SL__OPERATIONS_EACH(.mul = is_weighted ? 1 : 0, .add = 1));
 	if (!is_kept_apart(call->node))
-		sl__cost_add_operations(cost, n_joins, SL__OPERATIONS_EACH(.add = 1));
+		sl__cost_add_operations(cost, n_joins,
+					SL__OPERATIONS_EACH(.add = 1));
 	if (is_mean) {
 		cost->div = 1;
-		sl__cost_add_operations(cost, n_joins, SL__OPERATIONS_EACH(.add = is_weighted ? 1 : 0));
+		sl__cost_add_operations(
+			cost, n_joins,
+			SL__OPERATIONS_EACH(.add = is_weighted ? 1 : 0));
 	}
 }
 
@@ -63,8 +68,10 @@ sl__cost_softmax_loss(struct sl__rule_context *call, struct sl_cost *cost)
 
 	sl__cost_loss(call, cost);
 	cost->work = SL_WORK_SOFTMAX;
-	sl__cost_add_operations(cost, n, SL__OPERATIONS_EACH(.cmp = 1, .exp = 1, .add = 3));
-	sl__cost_add_operations(cost, n_classes ? n / n_classes : 0, SL__OPERATIONS_EACH(.exp = 1));
+	sl__cost_add_operations(
+		cost, n, SL__OPERATIONS_EACH(.cmp = 1, .exp = 1, .add = 3));
+	sl__cost_add_operations(cost, n_classes ? n / n_classes : 0,
+				SL__OPERATIONS_EACH(.exp = 1));
 }
 
 struct loss {
@@ -139,7 +146,8 @@ store_loss(struct loss *l, struct sl__kernel_call *ev)
 		return ev->failure;
 	if (how == 0)
 		l->total /= l->weight;
-	return sl__ref_output_store_doubles(ev, 0, how == 1 ? l->each : &l->total);
+	return sl__ref_output_store_doubles(ev, 0,
+					    how == 1 ? l->each : &l->total);
 }
 
 enum sl_status
@@ -158,8 +166,8 @@ sl__ref_softmax_loss(struct sl__kernel_call *ev)
 
 	if (read_loss(&l, ev))
 		return ev->failure;
-	logs = sl__ref_scratch_doubles(ev,
-				   (int64_t)sl__ref_input_tensor(ev, 0)->n_elements);
+	logs = sl__ref_scratch_doubles(
+		ev, (int64_t)sl__ref_input_tensor(ev, 0)->n_elements);
 	for (int64_t i = 0; logs && i < l.n * l.inner; i++) {
 		int64_t at = i / l.inner * l.classes * l.inner + i % l.inner;
 

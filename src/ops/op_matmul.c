@@ -101,24 +101,28 @@ has_options(const struct sl__node *node)
 /* With FusedMatMul's transBatch the first dimension, and not the last but one,
  * holds the rows. */
 static int
-read_operand(struct operand *o, struct sl__rule_context *call, size_t i, int is_right)
+read_operand(struct operand *o, struct sl__rule_context *call, size_t i,
+	     int is_right)
 {
 	const struct sl__node *node = call->node;
-	int is_swapped = has_options(node) &&
-			 sl__attribute_int(node, is_right ? "transB" : "transA", 0);
+	int is_swapped =
+		has_options(node) &&
+		sl__attribute_int(node, is_right ? "transB" : "transA", 0);
 	int rank = sl__in_rank(call, i);
 
-	*o = (struct operand){.type = sl__in_type(call, i), .rows = 1, .columns = 1};
+	*o = (struct operand){
+		.type = sl__in_type(call, i), .rows = 1, .columns = 1};
 	if (rank < 1)
 		return 0;
 	o->row = is_right ? 0 : -1;
 	o->column = is_right ? -1 : 0;
 	if (rank > 1) {
 		o->n_batch = rank - 2;
-		o->first_batch =
-			sl__is_op(node, SL__OP_MS_FusedMatMul) &&
-			sl__attribute_int(node, is_right ? "transBatchB" : "transBatchA",
-				0) != 0;
+		o->first_batch = sl__is_op(node, SL__OP_MS_FusedMatMul) &&
+				 sl__attribute_int(node,
+						   is_right ? "transBatchB"
+							    : "transBatchA",
+						   0) != 0;
 		o->row = o->first_batch ? 0 : rank - 2;
 		o->column = is_swapped ? o->row : rank - 1;
 		o->row = is_swapped ? rank - 1 : o->row;
@@ -132,8 +136,8 @@ read_operand(struct operand *o, struct sl__rule_context *call, size_t i, int is_
 
 /* Operands of a node: 0 where a rank is not known. */
 static int
-read_operands(struct sl__rule_context *call, const struct form *form, struct operand *a,
-	      struct operand *b)
+read_operands(struct sl__rule_context *call, const struct form *form,
+	      struct operand *a, struct operand *b)
 {
 	return read_operand(a, call, form->a, 0) &&
 	       read_operand(b, call, form->b, 1);
@@ -152,12 +156,13 @@ check_inner(struct sl__rule_context *call, const struct form *form,
 	    const struct operand *a, const struct operand *b)
 {
 	if (sl__sizes_differ(a->columns, b->rows))
-		sl__rule_reject(call,
-			   "a product of %s and %s is not defined: rows of "
-			   "%lld meet columns of %lld",
-			   sl__in_shape_text(call, form->a),
-			   sl__in_shape_text(call, form->b), (long long)a->columns,
-			   (long long)b->rows);
+		sl__rule_reject(
+			call,
+			"a product of %s and %s is not defined: rows of "
+			"%lld meet columns of %lld",
+			sl__in_shape_text(call, form->a),
+			sl__in_shape_text(call, form->b), (long long)a->columns,
+			(long long)b->rows);
 }
 
 enum sl_status
@@ -170,8 +175,9 @@ sl__infer_matmul(struct sl__rule_context *call)
 	int n_batch, rank = 0;
 
 	if (sl__in_rank(call, form->a) == 0 || sl__in_rank(call, form->b) == 0)
-		return sl__rule_reject(call, "a scalar is no operand of a matrix "
-					"product");
+		return sl__rule_reject(call,
+				       "a scalar is no operand of a matrix "
+				       "product");
 	if (!read_operands(call, form, &a, &b))
 		return sl__out_set_dtype_only(call, 0, dtype);
 	check_inner(call, form, &a, &b);
@@ -185,9 +191,9 @@ sl__infer_matmul(struct sl__rule_context *call)
 						batch_dim(&b, d, n_batch));
 		if (dims[rank++] == -1)
 			sl__rule_reject(call,
-				   "a product of %s and %s is not defined",
-				   sl__in_shape_text(call, form->a),
-				   sl__in_shape_text(call, form->b));
+					"a product of %s and %s is not defined",
+					sl__in_shape_text(call, form->a),
+					sl__in_shape_text(call, form->b));
 	}
 	if (a.row >= 0)
 		dims[rank++] = a.rows;
@@ -207,9 +213,10 @@ check_bias(struct sl__rule_context *call, size_t bias, const int64_t *dims)
 		if (rank > 2 ||
 		    (c->dims[d] != 1 &&
 		     sl__sizes_differ(c->dims[d], dims[d + 2 - rank])))
-			sl__rule_reject(call, "a bias of %s does not fit %lldx%lld",
-				   sl__in_shape_text(call, bias), (long long)dims[0],
-				   (long long)dims[1]);
+			sl__rule_reject(call,
+					"a bias of %s does not fit %lldx%lld",
+					sl__in_shape_text(call, bias),
+					(long long)dims[0], (long long)dims[1]);
 	}
 }
 
@@ -224,9 +231,10 @@ sl__infer_gemm(struct sl__rule_context *call)
 	if (sl__in_rank(call, form->a) < 0 || sl__in_rank(call, form->b) < 0)
 		return sl__out_set_dtype_only(call, 0, dtype);
 	if (sl__in_rank(call, form->a) != 2 || sl__in_rank(call, form->b) != 2)
-		return sl__rule_reject(call, "it multiplies matrices, not %s and %s",
-				  sl__in_shape_text(call, form->a),
-				  sl__in_shape_text(call, form->b));
+		return sl__rule_reject(call,
+				       "it multiplies matrices, not %s and %s",
+				       sl__in_shape_text(call, form->a),
+				       sl__in_shape_text(call, form->b));
 	read_operands(call, form, &a, &b);
 	check_inner(call, form, &a, &b);
 	dims[0] = a.rows;
@@ -248,11 +256,13 @@ sl__infer_matmul_nbits(struct sl__rule_context *call)
 	if (rank < 0)
 		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	if (rank == 0 || n < 1 || k < 1)
-		return sl__rule_reject(call, "it lacks a row to multiply, or the "
-					"attributes K and N");
+		return sl__rule_reject(call,
+				       "it lacks a row to multiply, or the "
+				       "attributes K and N");
 	if (sl__sizes_differ(a->dims[rank - 1], k))
-		return sl__rule_reject(call, "rows of %lld meet columns of K = %lld",
-				  (long long)a->dims[rank - 1], (long long)k);
+		return sl__rule_reject(
+			call, "rows of %lld meet columns of K = %lld",
+			(long long)a->dims[rank - 1], (long long)k);
 	dims = sl__sizes_copy_from_input(call, 0);
 	if (dims)
 		dims[rank - 1] = n;
@@ -260,12 +270,13 @@ sl__infer_matmul_nbits(struct sl__rule_context *call)
 }
 
 static void
-count_products(struct sl__rule_context *call, const struct form *form, uint64_t inner,
-	       struct sl_cost *cost)
+count_products(struct sl__rule_context *call, const struct form *form,
+	       uint64_t inner, struct sl_cost *cost)
 {
 	sl__cost_add_macs(cost, sl__saturating_mul(cost->out_elements, inner));
 	if (sl__has_in(call, form->bias))
-		sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.add = 1));
+		sl__cost_add_operations(cost, cost->out_elements,
+					SL__OPERATIONS_EACH(.add = 1));
 	cost->work = sl__in_is_parameter(call, form->a) ||
 				     sl__in_is_parameter(call, form->b)
 			     ? SL_WORK_LINEAR
@@ -290,7 +301,8 @@ sl__cost_matmul(struct sl__rule_context *call, struct sl_cost *cost)
 	const struct form *form = form_of(call);
 	struct operand a = {0}, b = {0};
 	const char *word = sl__attribute_string(node, "activation", "");
-	double alpha = has_options(node) ? sl__attribute_float(node, "alpha", 1) : 1;
+	double alpha = has_options(node) ? sl__attribute_float(node, "alpha", 1)
+					 : 1;
 	struct sl__operations_each end = {.mul = (uint64_t)is_rescaled(node)};
 
 	if (!read_operands(call, form, &a, &b)) {
@@ -300,7 +312,9 @@ sl__cost_matmul(struct sl__rule_context *call, struct sl_cost *cost)
 	count_products(call, form, (uint64_t)a.columns, cost);
 	/* The range of A, then A in integers. */
 	if (sl__is_op(node, SL__OP_MS_DynamicQuantizeMatMul))
-		sl__cost_add_operations(cost, cost->in_elements, SL__OPERATIONS_EACH(.cmp = 2, .mul = 1));
+		sl__cost_add_operations(
+			cost, cost->in_elements,
+			SL__OPERATIONS_EACH(.cmp = 2, .mul = 1));
 	end.mul += alpha < 1 || alpha > 1;
 	end.cmp = !strcmp(word, "Relu") || !strcmp(word, "LeakyRelu");
 	end.exp = *word && !end.cmp;
@@ -316,7 +330,7 @@ sl__cost_gemm(struct sl__rule_context *call, struct sl_cost *cost)
 	sl__cost_matmul(call, cost);
 	if (sl__has_in(call, form->bias) && (beta < 1 || beta > 1))
 		sl__cost_add_operations(cost, sl__in_elements(call, form->bias),
-			  SL__OPERATIONS_EACH(.mul = 1));
+					SL__OPERATIONS_EACH(.mul = 1));
 }
 
 /* Each weight is also made from its few bits: a scale and a zero point. */
@@ -326,8 +340,9 @@ sl__cost_matmul_nbits(struct sl__rule_context *call, struct sl_cost *cost)
 	uint64_t k = sl__in_dim(call, 0, -1);
 
 	count_products(call, form_of(call), k, cost);
-	sl__cost_add_operations(cost, sl__saturating_mul(k, sl__out_dim(call, 0, -1)),
-		  SL__OPERATIONS_EACH(.fma = 1));
+	sl__cost_add_operations(cost,
+				sl__saturating_mul(k, sl__out_dim(call, 0, -1)),
+				SL__OPERATIONS_EACH(.fma = 1));
 }
 
 /* An operand as its elements lie, and its steps through the batch. */
@@ -366,8 +381,8 @@ sl__matmul_read(struct sl__matmul *p, struct sl__kernel_call *ev)
 	struct sl__ref_rules v;
 	int n_batch;
 
-	if (!sl__ref_require_tensor(ev, form->a) || !sl__ref_require_tensor(ev, form->b) ||
-	    sl__ref_rules_begin(&v, ev))
+	if (!sl__ref_require_tensor(ev, form->a) ||
+	    !sl__ref_require_tensor(ev, form->b) || sl__ref_rules_begin(&v, ev))
 		return ev->failure;
 	if (!read_operands(&v.call, form, &a, &b))
 		sl__rule_reject(&v.call, "an operand is no matrix");
@@ -380,10 +395,11 @@ sl__matmul_read(struct sl__matmul *p, struct sl__kernel_call *ev)
 
 		p->batch[d] = 1;
 		if (x != 1 && y != 1 && x != y)
-			sl__rule_reject(&v.call,
-				   "stacks of %lld and %lld matrices do not go "
-				   "together",
-				   (long long)x, (long long)y);
+			sl__rule_reject(
+				&v.call,
+				"stacks of %lld and %lld matrices do not go "
+				"together",
+				(long long)x, (long long)y);
 	}
 	if (sl__ref_rules_end(&v, ev))
 		return ev->failure;
@@ -452,12 +468,12 @@ multiply_whole(const struct sl__matmul *p, const int64_t *a, const int64_t *b,
 }
 
 double *
-sl__matmul_doubles(struct sl__kernel_call *ev, struct sl__matmul *p, const double *left,
-		 const double *right)
+sl__matmul_doubles(struct sl__kernel_call *ev, struct sl__matmul *p,
+		   const double *left, const double *right)
 {
 	double *y = sl__ref_scratch_doubles(ev, p->n), *to = y;
-	double *packed =
-		sl__ref_scratch_doubles(ev, p->n ? p->b.rows * p->b.columns : 0);
+	double *packed = sl__ref_scratch_doubles(
+		ev, p->n ? p->b.rows * p->b.columns : 0);
 
 	if (ev->failure || p->n == 0)
 		return y;
@@ -496,9 +512,11 @@ is_one(double x)
 static enum sl_status
 run(struct sl__kernel_call *ev, int is_gemm)
 {
-	const struct sl__tensor *t = is_gemm ? sl__ref_input_tensor(ev, 2) : NULL;
-	double alpha = has_options(ev->node) ? sl__attribute_float(ev->node, "alpha", 1)
-					     : 1;
+	const struct sl__tensor *t = is_gemm ? sl__ref_input_tensor(ev, 2)
+					     : NULL;
+	double alpha = has_options(ev->node)
+			       ? sl__attribute_float(ev->node, "alpha", 1)
+			       : 1;
 	double beta = is_gemm ? sl__attribute_float(ev->node, "beta", 1) : 1;
 	int64_t steps[2] = {0}, n, *whole;
 	struct sl__fused_activation ending = {0};
@@ -517,7 +535,8 @@ run(struct sl__kernel_call *ev, int is_gemm)
 	    (!is_gemm || (is_one(alpha) && is_one(beta)))) {
 		const int64_t *c = t ? sl__ref_input_integers(ev, 2) : NULL;
 
-		whole = sl__matmul_integers(ev, &p, sl__ref_input_integers(ev, 0),
+		whole = sl__matmul_integers(ev, &p,
+					    sl__ref_input_integers(ev, 0),
 					    sl__ref_input_integers(ev, 1));
 		for (int64_t i = 0; !ev->failure && c && i < p.n; i++)
 			whole[i] = (int64_t)((uint64_t)whole[i] +
@@ -528,7 +547,7 @@ run(struct sl__kernel_call *ev, int is_gemm)
 		const double *c = t ? sl__ref_input_doubles(ev, 2) : NULL;
 
 		y = sl__matmul_doubles(ev, &p, sl__ref_input_doubles(ev, 0),
-				     sl__ref_input_doubles(ev, 1));
+				       sl__ref_input_doubles(ev, 1));
 		for (int64_t i = 0; !ev->failure && i < p.n; i++) {
 			y[i] *= alpha;
 			if (c)
@@ -583,7 +602,8 @@ few_bits(const unsigned char *bytes, int64_t i, int64_t bits)
 
 /* Whether input i is there with at least n elements of a type (NONE: any). */
 static int
-has_elements(struct sl__kernel_call *ev, size_t i, int64_t n, enum sl_dtype dtype)
+has_elements(struct sl__kernel_call *ev, size_t i, int64_t n,
+	     enum sl_dtype dtype)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 

@@ -130,22 +130,25 @@ enum sl_status
 sl__infer_cast_map(struct sl__rule_context *call)
 {
 	int64_t n = sl__attribute_int(call->node, "max_map", 1);
-	const char *to = sl__attribute_string(call->node, "cast_to", "TO_FLOAT");
+	const char *to =
+		sl__attribute_string(call->node, "cast_to", "TO_FLOAT");
 	int64_t dims[2] = {1, n > 0 ? n : 1};
 
-	if (strcmp(sl__attribute_string(call->node, "map_layout", "DENSE"), "SPARSE") != 0)
+	if (strcmp(sl__attribute_string(call->node, "map_layout", "DENSE"),
+		   "SPARSE") != 0)
 		dims[1] = sl__size_new_unknown(call->shapes);
 	return sl__out_set_shape(call, 0,
-		       !strcmp(to, "TO_STRING")  ? SL_DTYPE_STRING
-		       : !strcmp(to, "TO_INT64") ? SL_DTYPE_I64
-						 : SL_DTYPE_F32,
-		       2, dims);
+				 !strcmp(to, "TO_STRING")  ? SL_DTYPE_STRING
+				 : !strcmp(to, "TO_INT64") ? SL_DTYPE_I64
+							   : SL_DTYPE_F32,
+				 2, dims);
 }
 
 enum sl_status
 sl__infer_feature_extractor(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in_type(call, 0), *at = sl__in_type(call, 1);
+	const struct sl__type *in = sl__in_type(call, 0),
+			      *at = sl__in_type(call, 1);
 	int rank = sl__in_rank(call, 0), n_at = sl__in_rank(call, 1);
 	int64_t *dims, n;
 
@@ -153,7 +156,8 @@ sl__infer_feature_extractor(struct sl__rule_context *call)
 		return sl__out_set_dtype_only(call, 0, sl__in_dtype(call, 0));
 	n = sl__size_product(call->shapes, at->dims, n_at);
 	if (rank == 1)
-		return sl__out_set_shape(call, 0, in->dtype, 2, (int64_t[]){1, n});
+		return sl__out_set_shape(call, 0, in->dtype, 2,
+					 (int64_t[]){1, n});
 	dims = sl__sizes_copy_from_input(call, 0);
 	if (dims)
 		dims[rank - 1] = n;
@@ -163,7 +167,8 @@ sl__infer_feature_extractor(struct sl__rule_context *call)
 enum sl_status
 sl__infer_feature_vectorizer(struct sl__rule_context *call)
 {
-	struct sl__integer_list widths = sl__integer_list_read(call, SIZE_MAX, "inputdimensions");
+	struct sl__integer_list widths =
+		sl__integer_list_read(call, SIZE_MAX, "inputdimensions");
 	int64_t dims[2] = {rows_of(call), 0};
 
 	for (int64_t i = 0; widths.values && i < widths.n; i++) {
@@ -171,8 +176,9 @@ sl__infer_feature_vectorizer(struct sl__rule_context *call)
 				       widths.values[i] < 0 ? 0
 							    : widths.values[i]);
 		if (dims[1] == -1)
-			return sl__rule_reject(call, "its output has more than 2^63 "
-						"elements");
+			return sl__rule_reject(call,
+					       "its output has more than 2^63 "
+					       "elements");
 	}
 	if (!widths.values)
 		dims[1] = sl__size_new_unknown(call->shapes);
@@ -201,7 +207,8 @@ sl__infer_classifier(struct sl__rule_context *call)
 	size_t n = n_classes(call, &are_strings);
 	int64_t dims[2] = {rows_of(call), (int64_t)n};
 
-	sl__out_set_shape(call, 0, are_strings ? SL_DTYPE_STRING : SL_DTYPE_I64, 1, dims);
+	sl__out_set_shape(call, 0, are_strings ? SL_DTYPE_STRING : SL_DTYPE_I64,
+			  1, dims);
 	if (!n)
 		dims[1] = sl__size_new_unknown(call->shapes);
 	return sl__out_set_shape(call, 1, SL_DTYPE_F32, 2, dims);
@@ -211,8 +218,9 @@ sl__infer_classifier(struct sl__rule_context *call)
 enum sl_status
 sl__infer_regressor(struct sl__rule_context *call)
 {
-	int64_t n = sl__attribute_int(call->node, "n_targets",
-			    sl__attribute_int(call->node, "targets", 1));
+	int64_t n =
+		sl__attribute_int(call->node, "n_targets",
+				  sl__attribute_int(call->node, "targets", 1));
 	int64_t dims[2] = {rows_of(call), n < 0 ? -1 : n};
 	enum sl_dtype dtype = sl__is_op(call->node, SL__OP_ML_TreeEnsemble)
 				      ? sl__in_dtype(call, 0)
@@ -244,24 +252,29 @@ static void
 add_post_transform(struct sl__rule_context *call, struct sl_cost *cost,
 		   uint64_t n_scores)
 {
-	const char *how = sl__attribute_string(call->node, "post_transform", "NONE");
+	const char *how =
+		sl__attribute_string(call->node, "post_transform", "NONE");
 
 	if (!strcmp(how, "NONE"))
 		return;
 	sl__cost_add_operations(cost, n_scores, SL__OPERATIONS_EACH(.exp = 1));
 	if (!strncmp(how, "SOFTMAX", 7))
-		sl__cost_add_operations(cost, n_scores, SL__OPERATIONS_EACH(.add = 1, .div = 1));
+		sl__cost_add_operations(
+			cost, n_scores,
+			SL__OPERATIONS_EACH(.add = 1, .div = 1));
 }
 
 void
 sl__cost_linear_model(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	uint64_t n_scores = sl__saturating_mul(count_rows(call), count_outputs(call));
+	uint64_t n_scores =
+		sl__saturating_mul(count_rows(call), count_outputs(call));
 	size_t n_weights = n_of(call, "coefficients"),
 	       n_bias = n_of(call, "intercepts");
 
 	cost->work = SL_WORK_LINEAR;
-	sl__cost_add_macs(cost, sl__saturating_mul(n_scores, sl__in_dim(call, 0, -1)));
+	sl__cost_add_macs(
+		cost, sl__saturating_mul(n_scores, sl__in_dim(call, 0, -1)));
 	cost->add = n_bias ? n_scores : 0;
 	cost->weight_bytes = 4 * (n_weights + n_bias); /* floats */
 	add_post_transform(call, cost, n_scores);
@@ -275,25 +288,29 @@ sl__cost_linear_model(struct sl__rule_context *call, struct sl_cost *cost)
 void
 sl__cost_vector_machine(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	const char *kernel = sl__attribute_string(call->node, "kernel_type", "LINEAR");
+	const char *kernel =
+		sl__attribute_string(call->node, "kernel_type", "LINEAR");
 	uint64_t n_features = sl__in_dim(call, 0, -1);
 	uint64_t n_vectors =
 		n_features ? n_of(call, "support_vectors") / n_features : 0;
 	uint64_t n_pairs = sl__saturating_mul(count_rows(call), n_vectors);
 
-	sl__cost_mark_estimated(cost, "its kernel with every support vector, once");
+	sl__cost_mark_estimated(cost,
+				"its kernel with every support vector, once");
 	cost->weight_bytes = 4 * (n_of(call, "support_vectors") +
 				  n_of(call, "coefficients"));
 	if (!n_vectors)
-		n_pairs = sl__saturating_mul(count_rows(call), count_outputs(call));
+		n_pairs = sl__saturating_mul(count_rows(call),
+					     count_outputs(call));
 	cost->fma = sl__saturating_mul(n_pairs, n_features);
 	if (!strcmp(kernel, "RBF"))
 		cost->add = cost->fma; /* differences before squares */
 	if (strcmp(kernel, "LINEAR") != 0)
 		cost->exp = n_pairs;
 	if (n_vectors)
-		sl__cost_add_operations(cost, count_rows(call),
-			  SL__OPERATIONS_EACH(.fma = n_of(call, "coefficients")));
+		sl__cost_add_operations(
+			cost, count_rows(call),
+			SL__OPERATIONS_EACH(.fma = n_of(call, "coefficients")));
 }
 
 static uint64_t
@@ -326,7 +343,9 @@ sl__cost_trees(struct sl__rule_context *call, struct sl_cost *cost)
 	}
 	while ((n_nodes / n_trees + 1) >> deep > 1)
 		deep++;
-	sl__cost_add_operations(cost, n_visits, SL__OPERATIONS_EACH(.cmp = deep, .add = 1));
-	sl__cost_mark_estimated(cost, "as if its trees were balanced: paths depend "
+	sl__cost_add_operations(cost, n_visits,
+				SL__OPERATIONS_EACH(.cmp = deep, .add = 1));
+	sl__cost_mark_estimated(cost,
+				"as if its trees were balanced: paths depend "
 				"on data");
 }

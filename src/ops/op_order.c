@@ -24,7 +24,8 @@ sl__infer_arg_reduce(struct sl__rule_context *call)
 
 	if (rank < 0)
 		return sl__out_set_dtype_only(call, 0, SL_DTYPE_I64);
-	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0), rank);
+	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0),
+				rank);
 	dims = sl__sizes_copy_from_input(call, 0);
 	if (call->failure)
 		return call->failure;
@@ -59,8 +60,8 @@ sl__infer_topk(struct sl__rule_context *call)
 	int64_t k = find_k(call), *dims = NULL;
 
 	if (rank >= 0) {
-		axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", -1),
-				     rank);
+		axis = sl__axis_require(
+			call, sl__attribute_int(call->node, "axis", -1), rank);
 		dims = sl__sizes_copy_from_input(call, 0);
 		if (call->failure)
 			return call->failure;
@@ -87,8 +88,8 @@ sl__infer_unique(struct sl__rule_context *call)
 	int64_t *dims, n, n_all;
 
 	if (has_axis && rank >= 0)
-		axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0),
-				     rank);
+		axis = sl__axis_require(
+			call, sl__attribute_int(call->node, "axis", 0), rank);
 	dims = has_axis && rank > 0 ? sl__sizes_copy_from_input(call, 0)
 				    : sl__sizes_alloc(call, 1);
 	if (call->failure)
@@ -105,7 +106,8 @@ sl__infer_unique(struct sl__rule_context *call)
 		: has_axis ? in->dims[axis]
 			   : sl__size_product(call->shapes, in->dims, rank);
 	dims[axis] = n;
-	sl__out_set_shape(call, 0, sl__in_dtype(call, 0), has_axis ? rank : 1, dims);
+	sl__out_set_shape(call, 0, sl__in_dtype(call, 0), has_axis ? rank : 1,
+			  dims);
 	sl__out_set_shape(call, 1, SL_DTYPE_I64, 1, &n);
 	sl__out_set_shape(call, 2, SL_DTYPE_I64, 1, &n_all);
 	return sl__out_set_shape(call, 3, SL_DTYPE_I64, 1, &n);
@@ -162,15 +164,16 @@ sl__cost_running(struct sl__rule_context *call, struct sl_cost *cost)
 void
 sl__cost_topk(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	int axis =
-		sl__axis_normalize(sl__attribute_int(call->node, "axis", -1), sl__in_rank(call, 0));
+	int axis = sl__axis_normalize(sl__attribute_int(call->node, "axis", -1),
+				      sl__in_rank(call, 0));
 	uint64_t k = axis < 0 ? 1 : sl__out_dim(call, 0, axis);
 	uint64_t n_levels = 0;
 
 	while (n_levels < 63 && UINT64_C(1) << n_levels < k)
 		n_levels++;
 	cost->cmp = sl__saturating_mul(cost->in_elements, 1 + n_levels);
-	sl__cost_mark_estimated(cost, "comparisons depend on data: a heap of k at "
+	sl__cost_mark_estimated(cost,
+				"comparisons depend on data: a heap of k at "
 				"its worst");
 }
 
@@ -273,8 +276,8 @@ sort(const struct runs *r, int64_t *places, int64_t *room, int64_t n)
 
 /* Both outputs, [outer][k][inner]. */
 static enum sl_status
-give_top(struct sl__kernel_call *ev, const struct sl__axis_split *a, struct runs *r,
-	 int64_t k)
+give_top(struct sl__kernel_call *ev, const struct sl__axis_split *a,
+	 struct runs *r, int64_t k)
 {
 	int64_t *places = sl__ref_scratch_integers(ev, a->size);
 	int64_t *room = sl__ref_scratch_integers(ev, a->size);
@@ -282,7 +285,8 @@ give_top(struct sl__kernel_call *ev, const struct sl__axis_split *a, struct runs
 	int has_values = sl__ref_output(ev, 0) != NULL;
 	struct sl__element_mover m;
 
-	if (ev->failure || (has_values && sl__move_begin_input_to_output(&m, ev, 0, 0)))
+	if (ev->failure ||
+	    (has_values && sl__move_begin_input_to_output(&m, ev, 0, 0)))
 		return ev->failure;
 	for (int64_t o = 0; o < a->outer * a->inner; o++) {
 		int64_t row = o / a->inner, column = o % a->inner;
@@ -296,8 +300,9 @@ give_top(struct sl__kernel_call *ev, const struct sl__axis_split *a, struct runs
 
 			chosen[to] = places[i];
 			if (has_values)
-				sl__move_elements(&m, to,
-					 r->start + places[i] * a->inner, 1);
+				sl__move_elements(
+					&m, to, r->start + places[i] * a->inner,
+					1);
 		}
 	}
 	sl__ref_output_store_integers(ev, 1, chosen);
@@ -327,8 +332,8 @@ sl__ref_topk(struct sl__kernel_call *ev)
 	memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[axis] = k;
 	if (sl__ref_output_alloc(ev, 0, in->dtype, in->rank, dims) ||
-	    sl__ref_output_alloc(ev, 1, SL_DTYPE_I64, in->rank, dims) || k == 0 ||
-	    in->n_elements == 0)
+	    sl__ref_output_alloc(ev, 1, SL_DTYPE_I64, in->rank, dims) ||
+	    k == 0 || in->n_elements == 0)
 		return ev->failure;
 	return give_top(ev, &a, &r, k);
 }
@@ -379,10 +384,12 @@ number_by_place(struct distinct *d, int64_t *room)
 }
 
 static enum sl_status
-find_distinct(struct sl__kernel_call *ev, const struct runs *r, struct distinct *d)
+find_distinct(struct sl__kernel_call *ev, const struct runs *r,
+	      struct distinct *d)
 {
 	int64_t *places = sl__ref_scratch_integers(ev, d->n_all);
-	int64_t *room = sl__ref_scratch(ev, (size_t)d->n_all, 3 * sizeof(*room));
+	int64_t *room =
+		sl__ref_scratch(ev, (size_t)d->n_all, 3 * sizeof(*room));
 
 	d->first = sl__ref_scratch_integers(ev, d->n_all);
 	d->counts = sl__ref_scratch_integers(ev, d->n_all);
@@ -405,13 +412,15 @@ give_distinct(struct sl__kernel_call *ev, const struct sl__axis_split *a,
 {
 	struct sl__element_mover m;
 
-	if (sl__ref_output_is_empty(ev) || sl__move_begin_input_to_output(&m, ev, 0, 0))
+	if (sl__ref_output_is_empty(ev) ||
+	    sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
 	for (int64_t o = 0; o < a->outer; o++) {
 		for (int64_t i = 0; i < d->n; i++)
 			sl__move_elements(&m, (o * d->n + i) * a->inner,
-				 (o * a->size + d->first[i]) * a->inner,
-				 a->inner);
+					  (o * a->size + d->first[i]) *
+						  a->inner,
+					  a->inner);
 	}
 	return sl__move_own_strings(ev, 0);
 }
@@ -429,7 +438,8 @@ sl__ref_unique(struct sl__kernel_call *ev)
 {
 	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	int has_axis = sl__attribute_find(ev->node, "axis") != NULL;
-	int64_t axis = sl__attribute_int(ev->node, "axis", 0), dims[SL__RANK_MOST];
+	int64_t axis = sl__attribute_int(ev->node, "axis", 0),
+		dims[SL__RANK_MOST];
 	struct sl__axis_split a = {1, 0, 1};
 	struct runs r = {0};
 	struct distinct d = {0};
@@ -448,7 +458,8 @@ sl__ref_unique(struct sl__kernel_call *ev)
 	if (in->rank)
 		memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[has_axis ? axis : 0] = d.n;
-	if (sl__ref_output_alloc(ev, 0, in->dtype, has_axis ? in->rank : 1, dims) ||
+	if (sl__ref_output_alloc(ev, 0, in->dtype, has_axis ? in->rank : 1,
+				 dims) ||
 	    give_distinct(ev, &a, &d) || give_list(ev, 1, d.n, d.first) ||
 	    give_list(ev, 2, d.n_all, d.inverse))
 		return ev->failure;
@@ -472,13 +483,15 @@ enum sl_status
 sl__ref_arg_reduce(struct sl__kernel_call *ev)
 {
 	int is_min = sl__is_op(ev->node, SL__OP_ONNX_ArgMin);
-	int takes_last = sl__attribute_int(ev->node, "select_last_index", 0) != 0;
+	int takes_last = sl__attribute_int(ev->node, "select_last_index", 0) !=
+			 0;
 	int64_t axis = sl__attribute_int(ev->node, "axis", 0), *chosen;
 	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	struct sl__axis_split a;
 	struct elements e;
 
-	if (!in || sl__axis_split_tensor(ev, &a, in, &axis) || elements_of(ev, 0, &e))
+	if (!in || sl__axis_split_tensor(ev, &a, in, &axis) ||
+	    elements_of(ev, 0, &e))
 		return ev->failure;
 	if (a.size == 0)
 		return sl__ref_reject(ev, "none of 0 is the greatest");
@@ -539,7 +552,8 @@ sl__ref_running(struct sl__kernel_call *ev)
 {
 	struct running r = {
 		.is_matmul = sl__is_op(ev->node, SL__OP_ONNX_CumProd),
-		.is_exclusive = sl__attribute_int(ev->node, "exclusive", 0) != 0,
+		.is_exclusive = sl__attribute_int(ev->node, "exclusive", 0) !=
+				0,
 		.is_reverse = sl__attribute_int(ev->node, "reverse", 0) != 0,
 	};
 	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);

@@ -29,16 +29,18 @@ is_channels_last(struct sl__rule_context *call)
 		     sl__is_op(call->node, SL__OP_MS_QLinearGlobalAveragePool);
 
 	return sl__is_op(call->node, SL__OP_MS_NhwcMaxPool) ||
-	       (may_be && sl__attribute_int(call->node, "channels_last", 0) != 0);
+	       (may_be &&
+		sl__attribute_int(call->node, "channels_last", 0) != 0);
 }
 
 static enum sl_status
 check_image(struct sl__rule_context *call)
 {
 	if (sl__in_rank(call, 0) < 3)
-		sl__rule_reject(call,
-			   "it pools batches of images with channels, not %s",
-			   sl__in_shape_text(call, 0));
+		sl__rule_reject(
+			call,
+			"it pools batches of images with channels, not %s",
+			sl__in_shape_text(call, 0));
 	return call->failure;
 }
 
@@ -101,7 +103,8 @@ sl__infer_max_unpool(struct sl__rule_context *call)
 			call, 0, dtype,
 			"depends on the contents of output_shape");
 	if (shape && shape->ints)
-		return sl__out_set_shape(call, 0, dtype, (int)shape->n, shape->ints);
+		return sl__out_set_shape(call, 0, dtype, (int)shape->n,
+					 shape->ints);
 	if (rank < 0)
 		return sl__out_set_dtype_only(call, 0, dtype);
 	if (check_image(call) || sl__window_read(&w, call, rank - 2, NULL))
@@ -124,27 +127,31 @@ sl__infer_max_unpool(struct sl__rule_context *call)
 static enum sl_status
 infer_regions(struct sl__rule_context *call, int64_t height, int64_t width)
 {
-	const struct sl__type *x = sl__in_type(call, 0), *rois = sl__in_type(call, 1);
+	const struct sl__type *x = sl__in_type(call, 0),
+			      *rois = sl__in_type(call, 1);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 
 	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 0)
 		return sl__out_set_dtype_only(call, 0, dtype);
 	if (x->rank != 4 || rois->rank != 2)
-		return sl__rule_reject(call,
-				  "an input of %s and regions of %s: it takes "
-				  "images and a list",
-				  sl__in_shape_text(call, 0), sl__in_shape_text(call, 1));
+		return sl__rule_reject(
+			call,
+			"an input of %s and regions of %s: it takes "
+			"images and a list",
+			sl__in_shape_text(call, 0), sl__in_shape_text(call, 1));
 	if (height < 1 || width < 1)
 		return sl__rule_reject(call, "regions of %lldx%lld",
-				  (long long)height, (long long)width);
-	return sl__out_set_shape(call, 0, dtype, 4,
-		       (int64_t[]){rois->dims[0], x->dims[1], height, width});
+				       (long long)height, (long long)width);
+	return sl__out_set_shape(
+		call, 0, dtype, 4,
+		(int64_t[]){rois->dims[0], x->dims[1], height, width});
 }
 
 enum sl_status
 sl__infer_roi_align(struct sl__rule_context *call)
 {
-	return infer_regions(call, sl__attribute_int(call->node, "output_height", 1),
+	return infer_regions(call,
+			     sl__attribute_int(call->node, "output_height", 1),
 			     sl__attribute_int(call->node, "output_width", 1));
 }
 
@@ -155,8 +162,8 @@ sl__infer_max_roi_pool(struct sl__rule_context *call)
 	size_t n = sl__attribute_ints(call->node, "pooled_shape", &size);
 
 	if (n != 2)
-		return sl__rule_reject(call, "pooled_shape has %zu numbers, not 2",
-				  n);
+		return sl__rule_reject(
+			call, "pooled_shape has %zu numbers, not 2", n);
 	return infer_regions(call, size[0], size[1]);
 }
 
@@ -181,15 +188,17 @@ sl__cost_max_pool(struct sl__rule_context *call, struct sl_cost *cost)
 /* A mean of n elements each; quantized ones go back to small integers by one
  * scale. */
 static void
-count_means(struct sl__rule_context *call, struct sl_cost *cost, uint64_t n_joins)
+count_means(struct sl__rule_context *call, struct sl_cost *cost,
+	    uint64_t n_joins)
 {
 	int is_scaled =
 		sl__is_op(call->node, SL__OP_MS_QLinearAveragePool) ||
 		sl__is_op(call->node, SL__OP_MS_QLinearGlobalAveragePool);
 
 	cost->add = n_joins;
-	sl__cost_add_operations(cost, cost->out_elements,
-		  SL__OPERATIONS_EACH(.div = 1, .mul = is_scaled ? 1 : 0));
+	sl__cost_add_operations(
+		cost, cost->out_elements,
+		SL__OPERATIONS_EACH(.div = 1, .mul = is_scaled ? 1 : 0));
 }
 
 /* A window of one element is how exporters write an adaptive pool to the
@@ -200,7 +209,8 @@ sl__cost_average_pool(struct sl__rule_context *call, struct sl_cost *cost)
 	uint64_t taps = taps_of(call);
 
 	cost->work = taps == 1 ? SL_WORK_ADAPTIVE_POOL : SL_WORK_POOL;
-	count_means(call, cost, sl__saturating_mul(cost->out_elements, taps - 1));
+	count_means(call, cost,
+		    sl__saturating_mul(cost->out_elements, taps - 1));
 }
 
 /* (sum of |x|^p)^(1/p): p = 1 takes no powers, 2 a product and a root. */
@@ -255,7 +265,8 @@ sl__cost_global_lp_pool(struct sl__rule_context *call, struct sl_cost *cost)
 }
 
 void
-sl__cost_global_average_pool(struct sl__rule_context *call, struct sl_cost *cost)
+sl__cost_global_average_pool(struct sl__rule_context *call,
+			     struct sl_cost *cost)
 {
 	cost->work = SL_WORK_ADAPTIVE_POOL;
 	count_means(call, cost, steps_of(cost));
@@ -273,13 +284,15 @@ sl__cost_global_max_pool(struct sl__rule_context *call, struct sl_cost *cost)
 void
 sl__cost_max_roi_pool(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	uint64_t image =
-		sl__saturating_mul(sl__in_dim(call, 0, 2), sl__in_dim(call, 0, 3));
+	uint64_t image = sl__saturating_mul(sl__in_dim(call, 0, 2),
+					    sl__in_dim(call, 0, 3));
 
 	cost->work = SL_WORK_POOL;
-	cost->cmp = sl__saturating_mul(image, sl__saturating_mul(sl__out_dim(call, 0, 0),
-					       sl__out_dim(call, 0, 1)));
-	sl__cost_mark_estimated(cost, "as if every region were the whole image");
+	cost->cmp = sl__saturating_mul(
+		image, sl__saturating_mul(sl__out_dim(call, 0, 0),
+					  sl__out_dim(call, 0, 1)));
+	sl__cost_mark_estimated(cost,
+				"as if every region were the whole image");
 }
 
 static uint64_t
@@ -300,12 +313,13 @@ sl__cost_roi_align(struct sl__rule_context *call, struct sl_cost *cost)
 	uint64_t samples = sl__saturating_mul((uint64_t)ratio, (uint64_t)ratio);
 
 	if (ratio <= 0) {
-		samples = sl__saturating_mul(divide_up(sl__in_dim(call, 0, 2),
-					      sl__out_dim(call, 0, 2)),
-				    divide_up(sl__in_dim(call, 0, 3),
-					      sl__out_dim(call, 0, 3)));
-		sl__cost_mark_estimated(cost,
-				  "as if every region were the whole image");
+		samples =
+			sl__saturating_mul(divide_up(sl__in_dim(call, 0, 2),
+						     sl__out_dim(call, 0, 2)),
+					   divide_up(sl__in_dim(call, 0, 3),
+						     sl__out_dim(call, 0, 3)));
+		sl__cost_mark_estimated(
+			cost, "as if every region were the whole image");
 	}
 	samples = sl__saturating_mul(samples, cost->out_elements);
 	cost->work = SL_WORK_POOL;
@@ -411,7 +425,8 @@ join_window(const struct pool *p, const double *image, const int64_t *at)
 
 			join(&all, p, image[k], k);
 		}
-	} while (sl__strided_position_next(tap, (size_t)last, n, NULL, NULL, 0));
+	} while (
+		sl__strided_position_next(tap, (size_t)last, n, NULL, NULL, 0));
 	return all;
 }
 
@@ -480,8 +495,8 @@ pool_images(const struct pool *p)
 					all.at < 0 ? -1
 						   : all.at + i * p->in_size;
 			k++;
-		} while (sl__strided_position_next(at, (size_t)p->w.n, p->out, NULL, NULL,
-				      0));
+		} while (sl__strided_position_next(at, (size_t)p->w.n, p->out,
+						   NULL, NULL, 0));
 	}
 }
 
@@ -514,8 +529,10 @@ read_window(struct pool *p, struct sl__kernel_call *ev)
 		if (sl__window_read_for_kernel(&p->w, ev, p->w.n, NULL))
 			return ev->failure;
 		sl__window_fill_same_pads(&p->w, p->in, p->out);
-		p->counts_pads = sl__attribute_int(ev->node, "count_include_pad", 0) != 0;
-		p->is_column_major = sl__attribute_int(ev->node, "storage_order", 0) != 0;
+		p->counts_pads = sl__attribute_int(ev->node,
+						   "count_include_pad", 0) != 0;
+		p->is_column_major =
+			sl__attribute_int(ev->node, "storage_order", 0) != 0;
 		return SL_OK;
 	}
 	if (p->in_size == 0)
@@ -621,7 +638,8 @@ sl__ref_pool(struct sl__kernel_call *ev)
 }
 
 enum sl_status
-sl__ref_pool_averages(struct sl__kernel_call *ev, unsigned form, const double *x, double *y)
+sl__ref_pool_averages(struct sl__kernel_call *ev, unsigned form,
+		      const double *x, double *y)
 {
 	struct pool p = {.joining = AVERAGE, .form = form};
 

@@ -29,17 +29,20 @@
 static void
 check_axis(struct sl__rule_context *call)
 {
-	const struct sl__type *in = sl__in_type(call, 0), *scale = sl__in_type(call, 1);
+	const struct sl__type *in = sl__in_type(call, 0),
+			      *scale = sl__in_type(call, 1);
 	int axis;
 
 	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 1 ||
 	    (scale->rank == 1 && scale->dims[0] == 1))
 		return;
-	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 1), in->rank);
+	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 1),
+				in->rank);
 	if (axis >= 0 && scale->rank == 1 &&
 	    sl__sizes_differ(scale->dims[0], in->dims[axis]))
 		sl__rule_reject(call, "%s scales for dimension %d of %s",
-			   sl__in_shape_text(call, 1), axis, sl__in_shape_text(call, 0));
+				sl__in_shape_text(call, 1), axis,
+				sl__in_shape_text(call, 0));
 }
 
 /* Output 0 is like input 0, of the type that the attribute names, or else of
@@ -56,7 +59,7 @@ out_as(struct sl__rule_context *call, enum sl_dtype otherwise)
 		dtype = named < SL_N_DTYPES ? (enum sl_dtype)named
 					    : SL_DTYPE_NONE;
 	return sl__out_set_shape(call, 0, dtype, rank,
-		       rank > 0 ? sl__in_type(call, 0)->dims : NULL);
+				 rank > 0 ? sl__in_type(call, 0)->dims : NULL);
 }
 
 enum sl_status
@@ -84,17 +87,21 @@ void
 sl__cost_quantize(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_QUANTIZE;
-	sl__cost_add_operations(cost, cost->out_elements,
-		  SL__OPERATIONS_EACH(.mul = 1, .add = sl__has_in(call, 2) ? 1 : 0,
-			  .cmp = 2));
+	sl__cost_add_operations(
+		cost, cost->out_elements,
+		SL__OPERATIONS_EACH(.mul = 1,
+				    .add = sl__has_in(call, 2) ? 1 : 0,
+				    .cmp = 2));
 }
 
 void
 sl__cost_dequantize(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_QUANTIZE;
-	sl__cost_add_operations(cost, cost->out_elements,
-		  SL__OPERATIONS_EACH(.mul = 1, .add = sl__has_in(call, 2) ? 1 : 0));
+	sl__cost_add_operations(
+		cost, cost->out_elements,
+		SL__OPERATIONS_EACH(.mul = 1,
+				    .add = sl__has_in(call, 2) ? 1 : 0));
 }
 
 /* The smallest and the largest element are looked for first: two comparisons
@@ -104,8 +111,9 @@ sl__cost_dynamic_quantize(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_QUANTIZE;
-	sl__cost_add_operations(cost, cost->in_elements,
-		  SL__OPERATIONS_EACH(.mul = 1, .add = 1, .cmp = 4));
+	sl__cost_add_operations(
+		cost, cost->in_elements,
+		SL__OPERATIONS_EACH(.mul = 1, .add = 1, .cmp = 4));
 	cost->div = 2;
 }
 
@@ -122,7 +130,8 @@ sl__ref_saturate_value(enum sl_dtype dtype, double rounded, int64_t zero)
 }
 
 int64_t
-sl__ref_quantize_value(enum sl_dtype dtype, double x, double scale, int64_t zero)
+sl__ref_quantize_value(enum sl_dtype dtype, double x, double scale,
+		       int64_t zero)
 {
 	double quotient = (double)(float)(x / scale);
 
@@ -254,7 +263,8 @@ measure(struct sl__kernel_call *ev, struct grid *g)
 			   .n_scales = (int64_t)scale->n_elements};
 	if (scale->n_elements == 1 && block <= 0)
 		return SL_OK;
-	axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 1), (int)x->rank);
+	axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 1),
+				  (int)x->rank);
 	if (axis < 0)
 		return sl__ref_reject(
 			ev, "its axis is not one of %zu dimensions", x->rank);
@@ -319,11 +329,12 @@ sl__ref_quantize(struct sl__kernel_call *ev)
 
 		y[i] = sl__ref_round_to_dtype(precision, x[i] / g.scales[at]);
 		if (sl__ref_dtype_is_integer(dtype))
-			whole[i] = sl__ref_saturate_value(dtype, nearbyint(y[i]),
-						     g.zeros[at]);
+			whole[i] = sl__ref_saturate_value(
+				dtype, nearbyint(y[i]), g.zeros[at]);
 	}
-	return sl__ref_dtype_is_integer(dtype) ? sl__ref_output_store_integers(ev, 0, whole)
-				       : sl__ref_store_cast(ev, 0, y);
+	return sl__ref_dtype_is_integer(dtype)
+		       ? sl__ref_output_store_integers(ev, 0, whole)
+		       : sl__ref_store_cast(ev, 0, y);
 }
 
 enum sl_status
@@ -379,7 +390,8 @@ sl__ref_dynamic_quantize(struct sl__kernel_call *ev)
 		return ev->failure;
 	s = sl__ref_dynamic_scale(x, n);
 	for (size_t i = 0; i < n; i++)
-		y[i] = sl__ref_quantize_value(SL_DTYPE_U8, x[i], s.scale, s.zero);
+		y[i] = sl__ref_quantize_value(SL_DTYPE_U8, x[i], s.scale,
+					      s.zero);
 	sl__ref_output_store_integers(ev, 0, y);
 	sl__ref_output_store_doubles(ev, 1, &s.scale);
 	return sl__ref_output_store_integers(ev, 2, &s.zero);
@@ -410,8 +422,8 @@ write_reals(struct sl__kernel_call *ev, const double *y, size_t i)
 	struct sl__ref_scale_zero_point s = sl__ref_scale_zero_point(ev, i);
 
 	for (size_t k = 0; !ev->failure && k < out->tensor.n_elements; k++) {
-		int64_t q = sl__ref_quantize_value(out->tensor.dtype, y[k], s.scale,
-					      s.zero);
+		int64_t q = sl__ref_quantize_value(out->tensor.dtype, y[k],
+						   s.scale, s.zero);
 
 		sl__store_integers(out->bytes, out->tensor.dtype, k, 1, &q);
 	}
@@ -448,7 +460,8 @@ sl__ref_qlinear_unary(struct sl__kernel_call *ev)
 	double slope = sl__attribute_float(ev->node, "alpha", (double)0.01F);
 	double *x = read_reals(ev, 0);
 
-	for (size_t i = 0; x && i < sl__ref_input_tensor(ev, 0)->n_elements; i++)
+	for (size_t i = 0; x && i < sl__ref_input_tensor(ev, 0)->n_elements;
+	     i++)
 		x[i] = is_sigmoid ? sl__act_sigmoid(x[i], 0, 0)
 				  : sl__act_leaky_relu(x[i], slope, 0);
 	return write_reals(ev, x, 3);
@@ -461,8 +474,9 @@ sl__ref_qlinear_softmax(struct sl__kernel_call *ev)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, 0);
 	int is_old = sl__attribute_int(ev->node, "opset", 13) < 13;
-	int axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", is_old ? 1 : -1),
-			    sl__ref_input_rank(ev, 0));
+	int axis = sl__axis_normalize(
+		sl__attribute_int(ev->node, "axis", is_old ? 1 : -1),
+		sl__ref_input_rank(ev, 0));
 	double *x = read_reals(ev, 0);
 	int64_t length, step;
 	size_t end;
@@ -524,7 +538,8 @@ concat_dims(struct sl__kernel_call *ev, int axis, int64_t *dims)
 enum sl_status
 sl__ref_qlinear_concat(struct sl__kernel_call *ev)
 {
-	int axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 0), sl__ref_input_rank(ev, 2));
+	int axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 0),
+				      sl__ref_input_rank(ev, 2));
 	int64_t dims[SL__RANK_MOST], inner, start = 0;
 	size_t rank = (size_t)sl__ref_input_rank(ev, 2);
 	double *y;

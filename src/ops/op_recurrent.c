@@ -64,7 +64,8 @@ struct form {
 	const char *usual[FUNCTIONS_MOST];
 	cell_function *step;
 	int has_cell;
-	struct sl__operations_each unit; /* what a hidden element takes in one step beside
+	struct sl__operations_each
+		unit; /* what a hidden element takes in one step beside
 				the products */
 };
 
@@ -114,15 +115,18 @@ static void
 read_layer(struct layer *l, struct sl__rule_context *call)
 {
 	const struct sl__node *node = call->node;
-	const char *direction = sl__attribute_string(node, "direction", "forward");
+	const char *direction =
+		sl__attribute_string(node, "direction", "forward");
 
 	memset(l, 0, sizeof(*l));
 	l->form = SL__OP_ROW_OF(node, forms);
 	l->is_reverse = !strcmp(direction, "reverse");
 	l->is_batch_first = sl__attribute_int(node, "layout", 0) != 0;
 	l->directions = strcmp(direction, "bidirectional") ? 1 : 2;
-	l->seq = sl__in_dim_or_default(call, 0, 3, l->is_batch_first ? 1 : 0, 0);
-	l->batch = sl__in_dim_or_default(call, 0, 3, l->is_batch_first ? 0 : 1, 0);
+	l->seq =
+		sl__in_dim_or_default(call, 0, 3, l->is_batch_first ? 1 : 0, 0);
+	l->batch =
+		sl__in_dim_or_default(call, 0, 3, l->is_batch_first ? 0 : 1, 0);
 	l->input = sl__in_dim_or_default(call, 0, 3, 2, 0);
 	l->hidden = sl__attribute_int(node, "hidden_size", 0);
 	if (l->hidden <= 0)
@@ -137,17 +141,19 @@ check_weight(struct sl__rule_context *call, size_t i, const int64_t *dims)
 
 	for (int d = 0; sl__in_rank(call, i) >= 0 && d < 3; d++) {
 		if (w->rank != 3 || sl__sizes_differ(w->dims[d], dims[d]))
-			sl__rule_reject(call,
-				   "a weight of %s where %lldx%lldx%lld fits",
-				   sl__in_shape_text(call, i), (long long)dims[0],
-				   (long long)dims[1], (long long)dims[2]);
+			sl__rule_reject(
+				call,
+				"a weight of %s where %lldx%lldx%lld fits",
+				sl__in_shape_text(call, i), (long long)dims[0],
+				(long long)dims[1], (long long)dims[2]);
 	}
 }
 
 static void
 check_attributes(struct sl__rule_context *call)
 {
-	const char *direction = sl__attribute_string(call->node, "direction", "forward");
+	const char *direction =
+		sl__attribute_string(call->node, "direction", "forward");
 	int64_t hidden = sl__attribute_int(call->node, "hidden_size", 1);
 
 	if (strcmp(direction, "forward") != 0 &&
@@ -174,30 +180,33 @@ sl__infer_recurrent(struct sl__rule_context *call)
 	if (l.hidden == 0)
 		l.hidden = sl__size_new_named(call->shapes, "hidden");
 	if (sl__in_rank(call, 0) != 3)
-		sl__rule_reject(call,
-			   "an input of %s where a sequence of batches of rows "
-			   "is taken",
-			   sl__in_shape_text(call, 0));
+		sl__rule_reject(
+			call,
+			"an input of %s where a sequence of batches of rows "
+			"is taken",
+			sl__in_shape_text(call, 0));
 	n = l.directions;
 	rows = sl__size_mul(call->shapes, l.hidden, l.form->n_gates);
 	check_weight(call, 1, (int64_t[]){n, rows, l.input});
 	check_weight(call, 2, (int64_t[]){n, rows, l.hidden});
 	if (l.is_batch_first)
 		sl__out_set_shape(call, 0, dtype, 4,
-			(int64_t[]){l.batch, l.seq, n, l.hidden});
+				  (int64_t[]){l.batch, l.seq, n, l.hidden});
 	else
 		sl__out_set_shape(call, 0, dtype, 4,
-			(int64_t[]){l.seq, n, l.batch, l.hidden});
+				  (int64_t[]){l.seq, n, l.batch, l.hidden});
 	for (size_t k = 1; k < 3; k++)
 		sl__out_set_shape(call, k, dtype, 3,
-			(int64_t[]){l.is_batch_first ? l.batch : n,
-				    l.is_batch_first ? n : l.batch, l.hidden});
+				  (int64_t[]){l.is_batch_first ? l.batch : n,
+					      l.is_batch_first ? n : l.batch,
+					      l.hidden});
 	return call->failure;
 }
 
 /* Steps of all samples: their lengths where those are known. */
 static uint64_t
-count_steps(struct sl__rule_context *call, const struct layer *l, struct sl_cost *cost)
+count_steps(struct sl__rule_context *call, const struct layer *l,
+	    struct sl_cost *cost)
 {
 	uint64_t all = sl__saturating_mul((uint64_t)l->seq, (uint64_t)l->batch);
 	uint64_t steps = 0;
@@ -208,13 +217,13 @@ count_steps(struct sl__rule_context *call, const struct layer *l, struct sl_cost
 		return all;
 	if (!sl__in_integers(call, LENGTHS, &lengths, &n) ||
 	    n != (uint64_t)l->batch) {
-		sl__cost_mark_estimated(cost,
-				  "as if every sequence had the full length");
+		sl__cost_mark_estimated(
+			cost, "as if every sequence had the full length");
 		return all;
 	}
 	for (size_t i = 0; i < n; i++)
-		steps = sl__saturating_add(steps,
-				 lengths[i] > 0 ? (uint64_t)lengths[i] : 0);
+		steps = sl__saturating_add(
+			steps, lengths[i] > 0 ? (uint64_t)lengths[i] : 0);
 	return steps < all ? steps : all;
 }
 
@@ -235,12 +244,15 @@ sl__cost_recurrent(struct sl__rule_context *call, struct sl_cost *cost)
 	gates = sl__saturating_mul(units, (uint64_t)l.form->n_gates);
 	cost->work = SL_WORK_RECURRENT;
 	sl__cost_add_macs(
-		cost, sl__saturating_mul(gates, (uint64_t)l.input + (uint64_t)l.hidden));
+		cost, sl__saturating_mul(gates, (uint64_t)l.input +
+							(uint64_t)l.hidden));
 	sl__cost_add_operations(cost, units, l.form->unit);
 	if (l.form->has_cell && sl__has_in(call, PEEPHOLES))
-		sl__cost_add_operations(cost, units, SL__OPERATIONS_EACH(.fma = 3));
+		sl__cost_add_operations(cost, units,
+					SL__OPERATIONS_EACH(.fma = 3));
 	if (sl__has_in(call, BIAS))
-		sl__cost_add_operations(cost, gates, SL__OPERATIONS_EACH(.add = 1));
+		sl__cost_add_operations(cost, gates,
+					SL__OPERATIONS_EACH(.add = 1));
 }
 
 uint64_t
@@ -285,7 +297,8 @@ static enum sl_status
 read_functions(struct sl__kernel_call *ev, struct layer *l)
 {
 	const struct sl__node *node = ev->node;
-	const struct sl__attribute *names = sl__attribute_find(node, "activations");
+	const struct sl__attribute *names =
+		sl__attribute_find(node, "activations");
 	const struct sl__attribute *alphas =
 		sl__attribute_find(node, "activation_alpha");
 	const struct sl__attribute *betas =
@@ -559,7 +572,8 @@ read_node(struct layer *l, struct sl__kernel_call *ev)
 	read_layer(l, &v.call);
 	sl__ref_rules_end(&v, ev);
 	l->clip = clip > 0 ? clip : (double)INFINITY;
-	l->is_reset_late = sl__attribute_int(node, "linear_before_reset", 0) != 0;
+	l->is_reset_late = sl__attribute_int(node, "linear_before_reset", 0) !=
+			   0;
 	l->is_coupled = sl__attribute_int(node, "input_forget", 0) != 0;
 	return ev->failure ? ev->failure : read_functions(ev, l);
 }

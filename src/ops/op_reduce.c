@@ -92,7 +92,8 @@ find_axes(struct sl__rule_context *call)
 static int64_t *
 mark_axes(struct sl__rule_context *call, const struct axes *axes)
 {
-	int is_noop = sl__attribute_int(call->node, "noop_with_empty_axes", 0) != 0;
+	int is_noop =
+		sl__attribute_int(call->node, "noop_with_empty_axes", 0) != 0;
 	int rank = sl__in_rank(call, 0);
 	int64_t *marks = sl__sizes_alloc(call, (size_t)rank);
 
@@ -109,7 +110,8 @@ mark_axes(struct sl__rule_context *call, const struct axes *axes)
 
 /* Input 0 without the marked axes, or with 1 in their place. */
 static enum sl_status
-out_reduced(struct sl__rule_context *call, enum sl_dtype dtype, const int64_t *marks)
+out_reduced(struct sl__rule_context *call, enum sl_dtype dtype,
+	    const int64_t *marks)
 {
 	const struct sl__type *in = sl__in_type(call, 0);
 	int keeps = sl__attribute_int(call->node, "keepdims", 1) != 0;
@@ -128,7 +130,8 @@ out_reduced(struct sl__rule_context *call, enum sl_dtype dtype, const int64_t *m
 static enum sl_status
 out_some_axes(struct sl__rule_context *call, enum sl_dtype dtype)
 {
-	const struct sl__type *in = sl__in_type(call, 0), *axes = sl__in_type(call, 1);
+	const struct sl__type *in = sl__in_type(call, 0),
+			      *axes = sl__in_type(call, 1);
 	int keeps = sl__attribute_int(call->node, "keepdims", 1) != 0;
 	int64_t rank = in->rank;
 	int64_t *dims;
@@ -137,7 +140,7 @@ out_some_axes(struct sl__rule_context *call, enum sl_dtype dtype)
 		if (!axes || axes->rank != 1 || axes->dims[0] <= 0 ||
 		    axes->dims[0] > rank)
 			return sl__out_set_unknown_shape(call, 0, dtype,
-					       "depends on the axes");
+							 "depends on the axes");
 		rank -= axes->dims[0];
 	}
 	dims = sl__sizes_alloc(call, (size_t)rank);
@@ -188,7 +191,8 @@ fold_all(struct sl__rule_context *call, const struct sl__known_contents *known,
 	const struct sl__type *in = sl__in_type(call, 0);
 	enum sl__fold_outcome follows = SL__FOLD_OUTCOME_KNOWN;
 
-	for (size_t i = 0; follows == SL__FOLD_OUTCOME_KNOWN && i < known->n; i++) {
+	for (size_t i = 0; follows == SL__FOLD_OUTCOME_KNOWN && i < known->n;
+	     i++) {
 		struct sl__known_element *sum = &sums[target_of(in, marks, i)];
 		struct sl__known_element so_far = *sum;
 		struct sl__known_element e = sl__known_element_at(known, i);
@@ -222,7 +226,8 @@ fold_sums(struct sl__rule_context *call, const struct sl__known_contents *known,
 	if (call->failure)
 		return call->failure;
 	follows = fold_all(call, known, marks, functions[joining], sums);
-	for (size_t i = 0; follows == SL__FOLD_OUTCOME_KNOWN && i < n_out; i++) {
+	for (size_t i = 0; follows == SL__FOLD_OUTCOME_KNOWN && i < n_out;
+	     i++) {
 		/* Of no elements there is a sum and a product. */
 		if (!sums[i].kind && joining != SUM && joining != PRODUCT)
 			return SL_OK;
@@ -250,8 +255,9 @@ sl__fold_reduce(struct sl__rule_context *call)
 	if (r->before != AS_IS || r->after != NOTHING || !known ||
 	    !known->ints || !out || !find_axes(call).is_known ||
 	    sl__dtype_family(sl__in_dtype(call, 0)) != SL__DTYPE_INTEGER ||
-	    !sl__type_elements(sl__in_type(call, 0), &n_in) || n_in != known->n ||
-	    !sl__type_elements(out, &n_out) || n_out > SL__KNOWN_MOST)
+	    !sl__type_elements(sl__in_type(call, 0), &n_in) ||
+	    n_in != known->n || !sl__type_elements(out, &n_out) ||
+	    n_out > SL__KNOWN_MOST)
 		return SL_OK;
 	return fold_sums(call, known, r->joining, (size_t)n_out);
 }
@@ -279,7 +285,8 @@ sl__cost_reduce(struct sl__rule_context *call, struct sl_cost *cost)
 
 	cost->work = is_pool(call) ? SL_WORK_ADAPTIVE_POOL : SL_WORK_REDUCTION;
 	sl__cost_add_operations(cost, n_in, r->per_in);
-	sl__cost_add_operations(cost, n_in > n_out ? n_in - n_out : 0, r->per_join);
+	sl__cost_add_operations(cost, n_in > n_out ? n_in - n_out : 0,
+				r->per_join);
 	sl__cost_add_operations(cost, n_out, r->per_out);
 }
 
@@ -287,7 +294,8 @@ sl__cost_reduce(struct sl__rule_context *call, struct sl_cost *cost)
 struct job {
 	const struct reduction *r;
 	int64_t n_in, n_out, per_out;
-	struct sl__strided_iterator w; /* the input; it steps through the output */
+	struct sl__strided_iterator
+		w; /* the input; it steps through the output */
 };
 
 /* And makes the output. */

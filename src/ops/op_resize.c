@@ -21,7 +21,8 @@
 
 /* What a resizing node is told, and about which axes. */
 struct told {
-	const struct sl__known_contents *scales, *sizes, *roi; /* NULL: none, or not
+	const struct sl__known_contents *scales, *sizes,
+		*roi;       /* NULL: none, or not
 							 known */
 	const float *given; /* scales as an attribute, n_given of them */
 	size_t n_given;
@@ -48,8 +49,8 @@ check_numbers(struct sl__rule_context *call, const struct told *r)
 			      : r->scales->n;
 
 	if (n != r->n_axes)
-		sl__rule_reject(call, "%zu scales or sizes for %zu dimensions", n,
-			   r->n_axes);
+		sl__rule_reject(call, "%zu scales or sizes for %zu dimensions",
+				n, r->n_axes);
 }
 
 /* The first version has two scales, of the last two dimensions. */
@@ -133,15 +134,16 @@ static double
 common_scale(struct sl__rule_context *call, const struct told *r,
 	     const struct sl__type *x, size_t *which)
 {
-	const char *word =
-		sl__attribute_string(call->node, "keep_aspect_ratio_policy", "stretch");
+	const char *word = sl__attribute_string(
+		call->node, "keep_aspect_ratio_policy", "stretch");
 	int is_larger = !strcmp(word, "not_smaller");
 	double best = 0;
 
 	if (!strcmp(word, "stretch") || !r->sizes)
 		return 0;
 	for (size_t k = 0; k < r->n_axes; k++) {
-		int at = sl__axis_normalize(r->axes ? r->axes[k] : (int64_t)k, x->rank);
+		int at = sl__axis_normalize(r->axes ? r->axes[k] : (int64_t)k,
+					    x->rank);
 		double ratio;
 
 		if (at < 0 || x->dims[at] <= 0 ||
@@ -159,11 +161,11 @@ common_scale(struct sl__rule_context *call, const struct told *r,
 
 /* Axis k of those that are resized, of 'in' elements. */
 static int64_t
-resized_size(struct sl__rule_context *call, const struct told *r, size_t k, int64_t in,
-	     double common)
+resized_size(struct sl__rule_context *call, const struct told *r, size_t k,
+	     int64_t in, double common)
 {
-	const char *mode =
-		sl__attribute_string(call->node, "coordinate_transformation_mode", "");
+	const char *mode = sl__attribute_string(
+		call->node, "coordinate_transformation_mode", "");
 	float crop = 1;
 	double size;
 
@@ -200,7 +202,7 @@ sl__infer_resize(struct sl__rule_context *call)
 	common = common_scale(call, &r, x, NULL);
 	for (size_t k = 0; !call->failure && k < r.n_axes; k++) {
 		int at = sl__axis_require(call, r.axes ? r.axes[k] : (int64_t)k,
-				       rank);
+					  rank);
 
 		if (at < 0)
 			return call->failure;
@@ -227,15 +229,17 @@ sl__cost_resize(struct sl__rule_context *call, struct sl_cost *cost)
 			continue;
 		/* A filter against aliasing is as much wider as the image
 		 * becomes smaller. */
-		taps = sl__saturating_mul(taps,
-				 is_wide && out && in > out
-					 ? (sl__saturating_mul(each, in) + out - 1) / out
-					 : each);
+		taps = sl__saturating_mul(
+			taps,
+			is_wide && out && in > out
+				? (sl__saturating_mul(each, in) + out - 1) / out
+				: each);
 	}
 	if (taps == 1)
 		return;
 	cost->work = SL_WORK_OTHER;
-	sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.fma = taps));
+	sl__cost_add_operations(cost, cost->out_elements,
+				SL__OPERATIONS_EACH(.fma = taps));
 }
 
 enum mode { NEAREST, LINEAR, CUBIC };
@@ -298,8 +302,8 @@ read_words(struct sl__kernel_call *ev, struct resize *r)
 	r->mode = mode > CUBIC ? LINEAR : (enum mode)mode;
 	r->coordinates = (enum coordinates)sl__ref_attribute_choice(
 		ev, "coordinate_transformation_mode", coordinates);
-	r->rounding =
-		(enum rounding)sl__ref_attribute_choice(ev, "nearest_mode", roundings);
+	r->rounding = (enum rounding)sl__ref_attribute_choice(
+		ev, "nearest_mode", roundings);
 	/* Neither Upsample nor the first Resize has the other attributes. */
 	if (sl__is_op(node, SL__OP_ONNX_Upsample)) {
 		r->coordinates = ASYMMETRIC;
@@ -327,10 +331,11 @@ read_resize(struct resize *r, struct sl__kernel_call *ev)
 	else if (r->t.roi &&
 		 (!r->t.roi->floats || r->t.roi->n != 2 * r->t.n_axes))
 		sl__rule_reject(&v.call, "input 1 has %zu numbers, not %zu",
-			   r->t.roi->n, 2 * r->t.n_axes);
+				r->t.roi->n, 2 * r->t.n_axes);
 	r->n_common = r->t.n_axes;
 	if (!v.call.failure)
-		common_scale(&v.call, &r->t, sl__in_type(&v.call, 0), &r->n_common);
+		common_scale(&v.call, &r->t, sl__in_type(&v.call, 0),
+			     &r->n_common);
 	r->cubic_a = sl__attribute_float(node, "cubic_coeff_a", -0.75);
 	r->extrapolation = sl__attribute_float(node, "extrapolation_value", 0);
 	r->is_excluding = sl__attribute_int(node, "exclude_outside", 0) != 0;
@@ -475,7 +480,8 @@ fill_table(const struct resize *r, struct axis *a, struct sl__kernel_call *ev)
 
 /* Axis k of those that the node names. */
 static enum sl_status
-fill_axis(const struct resize *r, size_t k, struct axis *a, struct sl__kernel_call *ev)
+fill_axis(const struct resize *r, size_t k, struct axis *a,
+	  struct sl__kernel_call *ev)
 {
 	const struct told *t = &r->t;
 	size_t n = r->n_common < t->n_axes ? r->n_common : k;
@@ -503,8 +509,8 @@ fill_axes(const struct resize *r, struct sl__kernel_call *ev)
 		axes[d].out = y->dims[d];
 	}
 	for (size_t k = 0; !ev->failure && k < r->t.n_axes; k++) {
-		int at = sl__axis_normalize(r->t.axes ? r->t.axes[k] : (int64_t)k,
-				  (int)x->rank);
+		int at = sl__axis_normalize(
+			r->t.axes ? r->t.axes[k] : (int64_t)k, (int)x->rank);
 
 		if (at < 0)
 			sl__ref_reject(ev, "an axis that is not there");
@@ -619,7 +625,7 @@ run_axes(const struct resize *r, const struct cell *cell, const void **data,
 		if (!around(axes, rank, d, n))
 			return sl__ref_nomem(ev);
 		to = sl__ref_scratch(ev, n[0] * (size_t)axes[d].out * n[1],
-				 cell ? cell->size : sizeof(double));
+				     cell ? cell->size : sizeof(double));
 		if (!to)
 			return ev->failure;
 		if (cell)
@@ -644,7 +650,7 @@ run_nearest(const struct resize *r, struct sl__kernel_call *ev)
 		return ev->failure;
 	if (is_text)
 		return sl__ref_value_set_strings(ev, out, out->tensor.rank,
-				       out->tensor.dims, data);
+						 out->tensor.dims, data);
 	memcpy(out->bytes, data, (size_t)out->tensor.n_bytes);
 	return SL_OK;
 }

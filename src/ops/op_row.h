@@ -11,7 +11,7 @@
  * node's; the first where it has none. */
 static inline size_t
 sl__op_row_index(const struct sl__node *node, const void *rows, size_t n,
-	   size_t n_bytes)
+		 size_t n_bytes)
 {
 	for (size_t i = 0; i < n; i++) {
 		enum sl__op_id id;
@@ -23,8 +23,9 @@ sl__op_row_index(const struct sl__node *node, const void *rows, size_t n,
 	return 0;
 }
 
-#define SL__OP_ROW_OF(node, rows)                                              \
-	(&(rows)[sl__op_row_index((node), (rows), sizeof(rows) / sizeof(*(rows)), \
-			    sizeof(*(rows)))])
+#define SL__OP_ROW_OF(node, rows)                                 \
+	(&(rows)[sl__op_row_index((node), (rows),                 \
+				  sizeof(rows) / sizeof(*(rows)), \
+				  sizeof(*(rows)))])
 
 #endif

@@ -34,9 +34,9 @@ give_container(struct sl__rule_context *call, size_t k, enum sl__type_kind kind,
 		depth++;
 	if (depth > NESTED_MOST)
 		return sl__rule_reject(call,
-				  "more than %d sequences and optionals "
-				  "inside one another",
-				  NESTED_MOST);
+				       "more than %d sequences and optionals "
+				       "inside one another",
+				       NESTED_MOST);
 	if (element) {
 		copy = sl__arena_alloc(&call->shapes->arena, sizeof(*copy));
 		if (!copy)
@@ -80,10 +80,11 @@ give_length(struct sl__rule_context *call, size_t k, int64_t length)
 
 /* What two types share. */
 static void
-merge(struct sl__rule_context *call, struct sl__type *out, const struct sl__type *a,
-      const struct sl__type *b)
+merge(struct sl__rule_context *call, struct sl__type *out,
+      const struct sl__type *a, const struct sl__type *b)
 {
-	sl__rule_keep_status(call, sl__type_merge(call->shapes, out, a, b, call->err));
+	sl__rule_keep_status(
+		call, sl__type_merge(call->shapes, out, a, b, call->err));
 }
 
 enum sl_status
@@ -160,7 +161,8 @@ sl__fold_sequence_length(struct sl__rule_context *call)
 
 /* How a SplitToSequence cuts its axis: size of every part, their number. */
 static void
-sequence_parts(struct sl__rule_context *call, int64_t whole, int64_t *size, int64_t *n)
+sequence_parts(struct sl__rule_context *call, int64_t whole, int64_t *size,
+	       int64_t *n)
 {
 	struct sl__integer_list split = sl__integer_list_read(call, 1, NULL);
 
@@ -197,7 +199,8 @@ sl__infer_split_to_sequence(struct sl__rule_context *call)
 
 	if (rank < 0)
 		return give_container(call, 0, SL__TYPE_SEQUENCE, &element);
-	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0), rank);
+	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0),
+				rank);
 	dims = sl__sizes_alloc(call, (size_t)rank);
 	if (call->failure)
 		return call->failure;
@@ -225,11 +228,12 @@ sl__infer_concat_from_sequence(struct sl__rule_context *call)
 	int64_t *dims;
 
 	if (!element || element->kind != SL__TYPE_TENSOR || element->rank < 0)
-		return sl__out_set_shape(call, 0,
-			       element ? element->dtype : SL_DTYPE_NONE, -1,
-			       NULL);
+		return sl__out_set_shape(
+			call, 0, element ? element->dtype : SL_DTYPE_NONE, -1,
+			NULL);
 	rank = element->rank + is_new;
-	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0), rank);
+	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0),
+				rank);
 	dims = sl__sizes_alloc(call, (size_t)rank);
 	if (call->failure)
 		return call->failure;
@@ -274,7 +278,8 @@ sl__cost_split_to_sequence(struct sl__rule_context *call, struct sl_cost *cost)
 }
 
 void
-sl__cost_concat_from_sequence(struct sl__rule_context *call, struct sl_cost *cost)
+sl__cost_concat_from_sequence(struct sl__rule_context *call,
+			      struct sl_cost *cost)
 {
 	const struct sl__type *out = sl__out_inferred_type(call, 0);
 	uint64_t bytes;
@@ -290,7 +295,8 @@ enum sl_status
 sl__infer_sequence_map(struct sl__rule_context *call)
 {
 	struct sl__shapes *shapes = call->shapes;
-	struct sl__loop_carried_values none = {.block = sl__node_body_by_name(call->node, "body")};
+	struct sl__loop_carried_values none = {
+		.block = sl__node_body_by_name(call->node, "body")};
 	int64_t length = length_of(call, 0);
 	const struct sl__block *block;
 
@@ -299,11 +305,12 @@ sl__infer_sequence_map(struct sl__rule_context *call)
 	block = &shapes->graph->blocks[none.block];
 	if (block->n_inputs != call->node->n_inputs ||
 	    block->n_outputs != call->node->n_outputs)
-		return sl__rule_reject(call,
-				  "its body takes %zu values and gives %zu, "
-				  "the node %u and %u",
-				  block->n_inputs, block->n_outputs,
-				  call->node->n_inputs, call->node->n_outputs);
+		return sl__rule_reject(
+			call,
+			"its body takes %zu values and gives %zu, "
+			"the node %u and %u",
+			block->n_inputs, block->n_outputs, call->node->n_inputs,
+			call->node->n_outputs);
 	for (size_t i = 0; i < block->n_inputs; i++) {
 		const struct sl__type *type = sl__in_type(call, i);
 
@@ -318,9 +325,9 @@ sl__infer_sequence_map(struct sl__rule_context *call)
 	}
 	sl__rule_keep_status(call, sl__body_infer(shapes, &none, call->err));
 	sl__body_multiply_calls(shapes, none.block,
-		       length < 0 ? UINT64_MAX : (uint64_t)length);
+				length < 0 ? UINT64_MAX : (uint64_t)length);
 	sl__body_multiply_calls(shapes, none.block,
-		       shapes->block_calls[call->node->block]);
+				shapes->block_calls[call->node->block]);
 	for (size_t k = 0; k < block->n_outputs; k++) {
 		give_container(call, k, SL__TYPE_SEQUENCE,
 			       &shapes->types[block->outputs[k]]);
@@ -337,8 +344,9 @@ sl__infer_optional(struct sl__rule_context *call)
 	struct sl__type named = {.rank = -1};
 
 	if (!element && a && a->kind == SL__ATTRIBUTE_TYPE) {
-		sl__rule_keep_status(call, sl__shapes_substitute_bound(call->shapes, &named,
-						      a->type, call->err));
+		sl__rule_keep_status(
+			call, sl__shapes_substitute_bound(call->shapes, &named,
+							  a->type, call->err));
 		element = &named;
 	}
 	give_container(call, 0, SL__TYPE_OPTIONAL, element);
@@ -406,8 +414,8 @@ sl__ref_sequence_empty(struct sl__kernel_call *ev)
 	if (dtype <= 0 || dtype >= SL_N_DTYPES)
 		return sl__ref_reject(ev, "there is no type of number %lld",
 				      (long long)dtype);
-	return sl__ref_value_set_sequence(ev, sl__ref_output(ev, 0), (enum sl_dtype)dtype,
-				0);
+	return sl__ref_value_set_sequence(ev, sl__ref_output(ev, 0),
+					  (enum sl_dtype)dtype, 0);
 }
 
 enum sl_status
@@ -422,8 +430,8 @@ sl__ref_sequence_construct(struct sl__kernel_call *ev)
 			return sl__ref_reject(ev,
 					      "its inputs are not of one type");
 	}
-	sl__ref_value_set_sequence(ev, out, n ? dtype_of(ev->inputs[0]) : SL_DTYPE_NONE,
-			 n);
+	sl__ref_value_set_sequence(
+		ev, out, n ? dtype_of(ev->inputs[0]) : SL_DTYPE_NONE, n);
 	for (size_t i = 0; !ev->failure && i < n; i++)
 		sl__ref_value_copy(ev, &out->items[i], ev->inputs[i]);
 	return ev->failure;
@@ -432,7 +440,8 @@ sl__ref_sequence_construct(struct sl__kernel_call *ev)
 /* A place from -n to n - 1, or n itself where 'end' is 1; 'otherwise' where
  * the node names none. */
 static int64_t
-place_of(struct sl__kernel_call *ev, size_t i, int64_t n, int end, int64_t otherwise)
+place_of(struct sl__kernel_call *ev, size_t i, int64_t n, int end,
+	 int64_t otherwise)
 {
 	size_t n_given;
 	const int64_t *given = sl__ref_integer_list(ev, i, NULL, &n_given);
@@ -463,7 +472,8 @@ sl__ref_sequence_insert(struct sl__kernel_call *ev)
 	sl__ref_value_set_sequence(ev, out, dtype_of(new), in->n_items + 1);
 	for (size_t k = 0; !ev->failure && k < out->n_items; k++)
 		sl__ref_value_copy(ev, &out->items[k],
-			     k == at ? new : &in->items[k < at ? k : k - 1]);
+				   k == at ? new
+					   : &in->items[k < at ? k : k - 1]);
 	return ev->failure;
 }
 
@@ -479,7 +489,7 @@ sl__ref_sequence_erase(struct sl__kernel_call *ev)
 		sl__ref_value_set_sequence(ev, out, in->dtype, in->n_items - 1);
 	for (size_t k = 0; !ev->failure && k < out->n_items; k++)
 		sl__ref_value_copy(ev, &out->items[k],
-			     &in->items[k < at ? k : k + 1]);
+				   &in->items[k < at ? k : k + 1]);
 	return ev->failure;
 }
 
@@ -557,8 +567,9 @@ join_items(struct sl__kernel_call *ev, const struct sl__runtime_value *in,
 		if (sl__move_begin(ev, &m, out, t))
 			return ev->failure;
 		for (int64_t o = 0; t->n_elements && o < whole.outer; o++)
-			sl__move_elements(&m, (o * whole.size + at) * whole.inner,
-				 o * n * whole.inner, n * whole.inner);
+			sl__move_elements(&m,
+					  (o * whole.size + at) * whole.inner,
+					  o * n * whole.inner, n * whole.inner);
 		at += n;
 	}
 	return sl__move_own_strings(ev, 0);
@@ -578,7 +589,8 @@ sl__ref_concat_from_sequence(struct sl__kernel_call *ev)
 		return ev->failure;
 	first = &in->items[0].tensor;
 	rank = first->rank + (size_t)is_new;
-	axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 0), (int)rank);
+	axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", 0),
+				  (int)rank);
 	if (axis < 0 || rank > SL__RANK_MOST)
 		return sl__ref_reject(
 			ev, "its axis lies outside of %zu dimensions", rank);
@@ -625,7 +637,8 @@ parts_of(struct sl__kernel_call *ev, int64_t size, struct parts *p)
 enum sl_status
 sl__ref_split_to_sequence(struct sl__kernel_call *ev)
 {
-	struct sl__axis_slice cut = {.axis = sl__attribute_int(ev->node, "axis", 0)};
+	struct sl__axis_slice cut = {
+		.axis = sl__attribute_int(ev->node, "axis", 0)};
 	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	struct sl__axis_split a;
@@ -661,9 +674,10 @@ sl__ref_optional(struct sl__kernel_call *ev)
 		dtype = dtype_of(in);
 	else if (type && type->kind == SL__ATTRIBUTE_TYPE)
 		dtype = type->type->dtype;
-	if (sl__ref_keep_status(ev, sl__runtime_value_alloc_list(out, SL__TYPE_OPTIONAL,
-						    dtype, in ? 1 : 0,
-						    ev->allocator, ev->err)) ||
+	if (sl__ref_keep_status(
+		    ev, sl__runtime_value_alloc_list(out, SL__TYPE_OPTIONAL,
+						     dtype, in ? 1 : 0,
+						     ev->allocator, ev->err)) ||
 	    !in)
 		return ev->failure;
 	return sl__ref_value_copy(ev, &out->items[0], in);

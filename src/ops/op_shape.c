@@ -41,8 +41,9 @@ sl__infer_shape(struct sl__rule_context *call)
 	int64_t first, n;
 
 	if (rank < 0)
-		return sl__out_set_rank_only(call, 0, SL_DTYPE_I64, 1,
-				    "the rank of its input is not known");
+		return sl__out_set_rank_only(
+			call, 0, SL_DTYPE_I64, 1,
+			"the rank of its input is not known");
 	n = shape_part(call->node, rank, &first);
 	return sl__out_set_shape(call, 0, SL_DTYPE_I64, 1, &n);
 }
@@ -77,7 +78,8 @@ sl__fold_size(struct sl__rule_context *call)
 	if (rank < 0)
 		return SL_OK;
 	n = sl__size_product(call->shapes, sl__in_type(call, 0)->dims, rank);
-	return n == -1 ? SL_OK : sl__out_set_known_contents(call, 0, &n, NULL, 1);
+	return n == -1 ? SL_OK
+		       : sl__out_set_known_contents(call, 0, &n, NULL, 1);
 }
 
 enum sl_status
@@ -161,8 +163,8 @@ sl__cost_view(struct sl__rule_context *call, struct sl_cost *cost)
 
 /* The sizes asked for, with zeros resolved; returns where the -1 is, or -1. */
 static int
-reshape_wanted(struct sl__rule_context *call, const struct sl__integer_list *want,
-	       int64_t *dims)
+reshape_wanted(struct sl__rule_context *call,
+	       const struct sl__integer_list *want, int64_t *dims)
 {
 	const struct sl__type *in = sl__in_type(call, 0);
 	int copies_zeros = !sl__attribute_int(call->node, "allowzero", 0);
@@ -171,14 +173,16 @@ reshape_wanted(struct sl__rule_context *call, const struct sl__integer_list *wan
 	for (int i = 0; i < (int)want->n; i++) {
 		dims[i] = want->values[i];
 		if (dims[i] == 0 && copies_zeros && i >= in->rank)
-			sl__rule_reject(call,
-				   "0 in place %d of the new shape, but the "
-				   "input is %s",
-				   i, sl__in_shape_text(call, 0));
+			sl__rule_reject(
+				call,
+				"0 in place %d of the new shape, but the "
+				"input is %s",
+				i, sl__in_shape_text(call, 0));
 		else if (dims[i] == 0 && copies_zeros)
 			dims[i] = in->dims[i];
 		else if (dims[i] == -1 && free_dim >= 0)
-			sl__rule_reject(call, "-1 stands twice in the new shape");
+			sl__rule_reject(call,
+					"-1 stands twice in the new shape");
 		else if (dims[i] == -1)
 			free_dim = i;
 	}
@@ -201,24 +205,27 @@ refuse_reshape(struct sl__rule_context *call, const int64_t *dims, int rank)
 	/* Numbers may have been cut at the ends of their range. */
 	for (int d = 0; d < rank; d++) {
 		if (dims[d] >= -SL__SYMBOL_END)
-			sl__rule_reject(call,
-				   "%s elements do not make a shape beyond all "
-				   "sizes",
-				   sl__in_shape_text(call, 0));
+			sl__rule_reject(
+				call,
+				"%s elements do not make a shape beyond all "
+				"sizes",
+				sl__in_shape_text(call, 0));
 	}
-	sl__rule_reject(call, "%s elements do not make %s", sl__in_shape_text(call, 0),
-		   text_of(call, dims, rank));
+	sl__rule_reject(call, "%s elements do not make %s",
+			sl__in_shape_text(call, 0), text_of(call, dims, rank));
 }
 
 /* What stands in place of -1. */
 static void
-reshape_free(struct sl__rule_context *call, int64_t *dims, int rank, int free_dim)
+reshape_free(struct sl__rule_context *call, int64_t *dims, int rank,
+	     int free_dim)
 {
 	const struct sl__type *in = sl__in_type(call, 0);
 	int64_t size;
 
 	dims[free_dim] = 1;
-	size = sl__size_div_cancelling(call->shapes, in->dims, in->rank, dims, rank);
+	size = sl__size_div_cancelling(call->shapes, in->dims, in->rank, dims,
+				       rank);
 	/* Nothing into nothing: any size would do. */
 	for (int i = 0; size == -1 && i < rank; i++) {
 		if (dims[i] == 0)
@@ -264,7 +271,8 @@ reshape_settle(struct sl__rule_context *call, int64_t *dims, int rank)
 		return;
 	kept = dims[at];
 	dims[at] = 1;
-	size = sl__size_div_cancelling(call->shapes, in->dims, in->rank, dims, rank);
+	size = sl__size_div_cancelling(call->shapes, in->dims, in->rank, dims,
+				       rank);
 	dims[at] = size >= 0 ? size : kept;
 }
 
@@ -313,12 +321,13 @@ sl__infer_flatten(struct sl__rule_context *call)
 	int64_t dims[2];
 
 	if (rank < 0)
-		return sl__out_set_rank_only(call, 0, sl__in_dtype(call, 0), 2,
-				    "the rank of its input is not known");
+		return sl__out_set_rank_only(
+			call, 0, sl__in_dtype(call, 0), 2,
+			"the rank of its input is not known");
 	if (axis < -rank || axis > rank)
-		return sl__rule_reject(call,
-				  "axis %lld lies outside of %d dimensions",
-				  (long long)axis, rank);
+		return sl__rule_reject(
+			call, "axis %lld lies outside of %d dimensions",
+			(long long)axis, rank);
 	if (axis < 0)
 		axis += rank;
 	dims[0] = sl__size_product(call->shapes, in->dims, (int)axis);
@@ -342,10 +351,11 @@ squeeze_axes(struct sl__rule_context *call, const struct sl__integer_list *axes,
 			is_axis[i] = in->dims[i] == 1;
 		else if (is_axis[i] && in->dims[i] != 1 &&
 			 !sl__is_symbol(in->dims[i]))
-			sl__rule_reject(call,
-				   "dimension %d of %s is not 1 and cannot be "
-				   "squeezed away",
-				   i, sl__in_shape_text(call, 0));
+			sl__rule_reject(
+				call,
+				"dimension %d of %s is not 1 and cannot be "
+				"squeezed away",
+				i, sl__in_shape_text(call, 0));
 	}
 	return call->failure;
 }
@@ -374,10 +384,12 @@ sl__infer_squeeze(struct sl__rule_context *call)
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1, NULL);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1,
+					 NULL);
 	if (is_squeeze_open(in, &axes))
 		return sl__out_set_rank_only(call, 0, in->dtype,
-				    axes.n >= 0 ? rank - axes.n : -1, why);
+					     axes.n >= 0 ? rank - axes.n : -1,
+					     why);
 	dims = sl__sizes_alloc(call, (size_t)rank);
 	is_axis = sl__arena_alloc(&call->shapes->arena, (size_t)rank);
 	if (!dims || !is_axis)
@@ -405,10 +417,12 @@ sl__infer_unsqueeze(struct sl__rule_context *call)
 	if (!axes.is_given)
 		return sl__rule_reject(call, "no axes are given");
 	if (rank < 0 || axes.n > SL__RANK_MOST)
-		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1, NULL);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1,
+					 NULL);
 	if (!sl__integer_list_is_known(&axes))
 		return sl__out_set_rank_only(call, 0, in->dtype,
-				    axes.n >= 0 ? rank + axes.n : -1, why);
+					     axes.n >= 0 ? rank + axes.n : -1,
+					     why);
 	n = rank + (int)axes.n;
 	dims = sl__sizes_alloc(call, (size_t)n);
 	is_axis = sl__arena_alloc(&call->shapes->arena, (size_t)n);
@@ -438,7 +452,8 @@ sl__infer_expand(struct sl__rule_context *call)
 	int64_t *dims;
 
 	if (rank < 0 || want.n < 0 || want.n > SL__RANK_MOST)
-		return sl__out_set_unknown_shape(call, 0, sl__in_dtype(call, 0), why);
+		return sl__out_set_unknown_shape(call, 0, sl__in_dtype(call, 0),
+						 why);
 	n = rank > (int)want.n ? rank : (int)want.n;
 	dims = sl__sizes_alloc(call, (size_t)n);
 	for (int i = 0; dims && i < n; i++) {
@@ -453,9 +468,10 @@ sl__infer_expand(struct sl__rule_context *call)
 			to = size = sl__size_new_unknown(call->shapes);
 		dims[i] = sl__broadcast_size(call->shapes, size, to);
 		if (dims[i] == -1 && want.values)
-			sl__rule_reject(call, "%s does not expand to %s",
-				   sl__in_shape_text(call, 0),
-				   text_of(call, want.values, (int)want.n));
+			sl__rule_reject(
+				call, "%s does not expand to %s",
+				sl__in_shape_text(call, 0),
+				text_of(call, want.values, (int)want.n));
 	}
 	return sl__out_set_shape(call, 0, in->dtype, n, dims);
 }
@@ -466,7 +482,8 @@ sl__ref_expand(struct sl__kernel_call *ev)
 	struct sl__element_mover m;
 	struct sl__strided_iterator w;
 
-	if (sl__move_begin_input_to_output(&m, ev, 0, 0) || sl__strided_iterator_over_output(ev, &w) ||
+	if (sl__move_begin_input_to_output(&m, ev, 0, 0) ||
+	    sl__strided_iterator_over_output(ev, &w) ||
 	    sl__strided_iterator_add_input(ev, &w, 0, SIZE_MAX))
 		return ev->failure;
 	return sl__move_output_strided(ev, &m, 0, w.strides[0]);
@@ -492,8 +509,9 @@ tile_repeats(struct sl__rule_context *call, int rank, int64_t *repeats)
 		return SL_OK;
 	}
 	if (tiles.n >= 0 && tiles.n != rank)
-		return sl__rule_reject(call, "%lld repetitions for %d dimensions",
-				  (long long)tiles.n, rank);
+		return sl__rule_reject(call,
+				       "%lld repetitions for %d dimensions",
+				       (long long)tiles.n, rank);
 	if (tiles.values && rank)
 		memcpy(repeats, tiles.values, (size_t)rank * sizeof(*repeats));
 	return SL_OK;
@@ -507,7 +525,8 @@ sl__infer_tile(struct sl__rule_context *call)
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1, NULL);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1,
+					 NULL);
 	dims = sl__sizes_alloc(call, (size_t)rank);
 	if (!dims || tile_repeats(call, rank, dims))
 		return call->failure;
@@ -566,9 +585,9 @@ permutation(struct sl__rule_context *call, int rank, int64_t *from)
 		for (int k = 0; k <= i; k++) {
 			if (from[i] < 0 || (k < i && from[k] == from[i]))
 				sl__rule_reject(call,
-					   "perm is not an order of %d "
-					   "dimensions",
-					   rank);
+						"perm is not an order of %d "
+						"dimensions",
+						rank);
 		}
 	}
 	return call->failure;
@@ -602,7 +621,8 @@ sl__ref_transpose(struct sl__kernel_call *ev)
 	if (!in || sl__ref_rules_begin(&v, ev))
 		return ev->failure;
 	permutation(&v.call, (int)in->rank, from);
-	if (sl__ref_rules_end(&v, ev) || sl__move_begin_input_to_output(&m, ev, 0, 0))
+	if (sl__ref_rules_end(&v, ev) ||
+	    sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
 	(void)sl__row_major_strides(strides, in->rank, in->dims);
 	for (size_t d = 0; d < in->rank; d++)

@@ -83,11 +83,11 @@ sl__infer_dft(struct sl__rule_context *call)
 		return sl__out_set_dtype_only(call, 0, dtype);
 	axis = transform_axis(call, rank, &is_known);
 	if (!is_known)
-		return sl__out_set_unknown_shape(call, 0, dtype,
-				       "depends on the contents of 'axis'");
+		return sl__out_set_unknown_shape(
+			call, 0, dtype, "depends on the contents of 'axis'");
 	if (rank < 2 || axis < 0 || axis == rank - 1)
 		return sl__rule_reject(call, "no axis of %s to transform along",
-				  sl__in_shape_text(call, 0));
+				       sl__in_shape_text(call, 0));
 	dims = sl__sizes_copy_from_input(call, 0);
 	if (!dims)
 		return call->failure;
@@ -124,24 +124,28 @@ sl__infer_stft(struct sl__rule_context *call)
 	if (sl__in_rank(call, 0) < 0)
 		return sl__out_set_dtype_only(call, 0, dtype);
 	if (x->rank != 2 && x->rank != 3)
-		return sl__rule_reject(call, "a signal of %s", sl__in_shape_text(call, 0));
+		return sl__rule_reject(call, "a signal of %s",
+				       sl__in_shape_text(call, 0));
 	if (!in_size(call, 1, &step) || !frame_length(call, &length))
-		return sl__out_set_unknown_shape(call, 0, dtype,
-				       "depends on the contents of "
-				       "'frame_step' or 'frame_length'");
+		return sl__out_set_unknown_shape(
+			call, 0, dtype,
+			"depends on the contents of "
+			"'frame_step' or 'frame_length'");
 	if (step == 0 || length == 0 ||
 	    (!sl__is_symbol(x->dims[1]) && !sl__is_symbol(length) &&
 	     length > x->dims[1]))
-		return sl__rule_reject(call,
-				  "no frame of %lld every %lld in a signal of "
-				  "%lld",
-				  (long long)length, (long long)step,
-				  (long long)x->dims[1]);
+		return sl__rule_reject(
+			call,
+			"no frame of %lld every %lld in a signal of "
+			"%lld",
+			(long long)length, (long long)step,
+			(long long)x->dims[1]);
 	dims[0] = x->dims[0];
 	dims[1] = sl__size_div(s, sl__size_sub(s, x->dims[1], length), step);
 	dims[1] = sl__size_add(s, dims[1], 1);
-	dims[2] = sl__attribute_int(call->node, "onesided", 1) ? half_and_one(s, length)
-						     : length;
+	dims[2] = sl__attribute_int(call->node, "onesided", 1)
+			  ? half_and_one(s, length)
+			  : length;
 	dims[3] = 2;
 	return sl__out_set_shape(call, 0, dtype, 4, dims);
 }
@@ -157,7 +161,8 @@ count_transforms(struct sl_cost *cost, uint64_t n_transforms, uint64_t n,
 
 	cost->add = sl__saturating_mul(n_transforms, each_n - each_n / 5 * 2);
 	cost->mul = sl__saturating_mul(n_transforms, each_n / 5 * 2);
-	sl__cost_mark_estimated(cost, "as a fast Fourier transform of 5 n log2 n "
+	sl__cost_mark_estimated(cost,
+				"as a fast Fourier transform of 5 n log2 n "
 				"operations");
 }
 
@@ -176,7 +181,8 @@ sl__cost_dft(struct sl__rule_context *call, struct sl_cost *cost)
 		sl__cost_unknown(call, cost);
 	else
 		count_transforms(cost,
-				 cost->in_elements / sl__saturating_mul(length, parts),
+				 cost->in_elements /
+					 sl__saturating_mul(length, parts),
 				 (uint64_t)n,
 				 parts == 1 || sl__out_dim(call, 0, -1) == 1);
 }
@@ -184,8 +190,8 @@ sl__cost_dft(struct sl__rule_context *call, struct sl_cost *cost)
 void
 sl__cost_stft(struct sl__rule_context *call, struct sl_cost *cost)
 {
-	uint64_t frames =
-		sl__saturating_mul(sl__out_dim(call, 0, 0), sl__out_dim(call, 0, 1));
+	uint64_t frames = sl__saturating_mul(sl__out_dim(call, 0, 0),
+					     sl__out_dim(call, 0, 1));
 	int is_real = sl__in_rank(call, 0) == 2 || sl__in_dim(call, 0, 2) == 1;
 	int64_t length;
 
@@ -195,14 +201,16 @@ sl__cost_stft(struct sl__rule_context *call, struct sl_cost *cost)
 	}
 	count_transforms(cost, frames, (uint64_t)length, is_real);
 	if (sl__has_in(call, 2))
-		sl__cost_add_operations(cost, sl__saturating_mul(frames, (uint64_t)length),
-			  SL__OPERATIONS_EACH(.mul = 1));
+		sl__cost_add_operations(
+			cost, sl__saturating_mul(frames, (uint64_t)length),
+			SL__OPERATIONS_EACH(.mul = 1));
 }
 
 static enum sl_dtype
 named_dtype(struct sl__rule_context *call)
 {
-	int64_t dtype = sl__attribute_int(call->node, "output_datatype", SL_DTYPE_F32);
+	int64_t dtype =
+		sl__attribute_int(call->node, "output_datatype", SL_DTYPE_F32);
 
 	return dtype > 0 && dtype < SL_N_DTYPES ? (enum sl_dtype)dtype
 						: SL_DTYPE_NONE;
@@ -224,7 +232,8 @@ sl__cost_signal_window(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	uint64_t n = sl__is_op(call->node, SL__OP_ONNX_BlackmanWindow) ? 2 : 1;
 
-	sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.exp = n, .fma = n));
+	sl__cost_add_operations(cost, cost->out_elements,
+				SL__OPERATIONS_EACH(.exp = n, .fma = n));
 }
 
 enum sl_status
@@ -232,10 +241,12 @@ sl__infer_mel_weights(struct sl__rule_context *call)
 {
 	int64_t dims[2], n;
 
-	dims[0] = in_size(call, 1, &n) ? half_and_one(call->shapes, n)
-				       : sl__size_new_named(call->shapes, "bins");
-	dims[1] = in_size(call, 0, &n) ? n
-				       : sl__size_new_named(call->shapes, "mel");
+	dims[0] = in_size(call, 1, &n)
+			  ? half_and_one(call->shapes, n)
+			  : sl__size_new_named(call->shapes, "bins");
+	dims[1] = in_size(call, 0, &n)
+			  ? n
+			  : sl__size_new_named(call->shapes, "mel");
 	return sl__out_set_shape(call, 0, named_dtype(call), 2, dims);
 }
 
@@ -244,7 +255,8 @@ void
 sl__cost_mel_weights(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
-	sl__cost_add_operations(cost, cost->out_elements, SL__OPERATIONS_EACH(.fma = 2, .cmp = 2));
+	sl__cost_add_operations(cost, cost->out_elements,
+				SL__OPERATIONS_EACH(.fma = 2, .cmp = 2));
 	sl__cost_mark_estimated(cost, "as if no element were known to be zero");
 }
 
@@ -385,8 +397,9 @@ read_dft(struct dft *d, struct sl__kernel_call *ev)
 {
 	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
 	const struct sl__tensor *y = &sl__ref_output(ev, 0)->tensor;
-	int64_t axis = ev->node->version >= 20 ? one_integer(ev, 2, -2)
-					       : sl__attribute_int(ev->node, "axis", 1);
+	int64_t axis = ev->node->version >= 20
+			       ? one_integer(ev, 2, -2)
+			       : sl__attribute_int(ev->node, "axis", 1);
 
 	if (ev->failure)
 		return ev->failure;
@@ -485,7 +498,8 @@ read_stft(struct stft *s, struct sl__kernel_call *ev)
 		return sl__ref_reject(ev, "the frames are not known");
 	s->batch = sl__ref_input_dim(ev, 0, 0);
 	s->length = sl__ref_input_dim(ev, 0, 1);
-	s->parts = sl__ref_input_rank(ev, 0) == 3 ? sl__ref_input_dim(ev, 0, 2) : 1;
+	s->parts = sl__ref_input_rank(ev, 0) == 3 ? sl__ref_input_dim(ev, 0, 2)
+						  : 1;
 	s->frames = out->dims[1];
 	s->bins = out->dims[2];
 	s->step = one_integer(ev, 1, 0);

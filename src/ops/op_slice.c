@@ -115,8 +115,9 @@ symbolic_cut(struct sl__shapes *shapes, const struct cut *cut, int64_t size)
 	if (cut->step != 1)
 		return sl__size_new_unknown(shapes);
 	if (from.base == to.base)
-		return to.offset - from.offset == 1 ? 1
-						    : sl__size_new_unknown(shapes);
+		return to.offset - from.offset == 1
+			       ? 1
+			       : sl__size_new_unknown(shapes);
 	/* A number beside a size that has none: the less of the two. */
 	if (to.base == 0 || (from.base != 0 && from.offset != 0))
 		return sl__size_new_unknown(shapes);
@@ -151,9 +152,10 @@ cut_of(const struct slice_lists *l, int64_t i)
 static enum sl_status
 slice_cuts(struct sl__rule_context *call, int rank, struct cut *cuts)
 {
-	struct slice_lists l = {
-		sl__integer_list_read(call, 1, "starts"), sl__integer_list_read(call, 2, "ends"),
-		sl__integer_list_read(call, 3, "axes"), sl__integer_list_read(call, 4, "steps")};
+	struct slice_lists l = {sl__integer_list_read(call, 1, "starts"),
+				sl__integer_list_read(call, 2, "ends"),
+				sl__integer_list_read(call, 3, "axes"),
+				sl__integer_list_read(call, 4, "steps")};
 	int64_t n = l.starts.n >= 0 ? l.starts.n : l.ends.n;
 
 	if (l.axes.is_given && sl__integer_list_is_known(&l.axes))
@@ -185,7 +187,8 @@ sl__infer_slice(struct sl__rule_context *call)
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1, NULL);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1,
+					 NULL);
 	dims = sl__sizes_alloc(call, (size_t)rank);
 	cuts = sl__arena_array(&call->shapes->arena, (size_t)rank,
 			       sizeof(*cuts));
@@ -272,32 +275,33 @@ even_part(struct sl__rule_context *call, int64_t size, int64_t n, int64_t k)
 }
 
 static void
-check_parts(struct sl__rule_context *call, const struct sl__integer_list *split, int64_t size,
-	    int64_t n)
+check_parts(struct sl__rule_context *call, const struct sl__integer_list *split,
+	    int64_t size, int64_t n)
 {
 	int64_t sum = 0;
 
 	if (split->n >= 0 && split->n != n)
 		sl__rule_reject(call, "%lld sizes for %lld parts",
-			   (long long)split->n, (long long)n);
+				(long long)split->n, (long long)n);
 	if (!sl__integer_list_is_known(split) || sl__is_symbol(size))
 		return;
 	for (int64_t i = 0; i < split->n; i++) {
 		if (split->values[i] < 0 ||
 		    __builtin_add_overflow(sum, split->values[i], &sum))
 			sl__rule_reject(call, "a part of size %lld",
-				   (long long)split->values[i]);
+					(long long)split->values[i]);
 	}
 	if (sum != size)
-		sl__rule_reject(call,
-			   "the parts add up to %lld, the dimension has %lld",
-			   (long long)sum, (long long)size);
+		sl__rule_reject(
+			call,
+			"the parts add up to %lld, the dimension has %lld",
+			(long long)sum, (long long)size);
 }
 
 /* Size of part k along the axis. */
 static int64_t
-part_size(struct sl__rule_context *call, const struct sl__integer_list *split, int64_t size,
-	  uint32_t k)
+part_size(struct sl__rule_context *call, const struct sl__integer_list *split,
+	  int64_t size, uint32_t k)
 {
 	if (split->values)
 		return split->values[k];
@@ -319,10 +323,11 @@ sl__infer_split(struct sl__rule_context *call)
 		sl__out_set_dtype_only(call, k, sl__in_dtype(call, 0));
 	if (rank < 0)
 		return call->failure;
-	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0), rank);
+	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 0),
+				rank);
 	if (sl__attribute_int(call->node, "num_outputs", n) != n)
-		sl__rule_reject(call, "num_outputs is not %u, as many as it gives",
-			   n);
+		sl__rule_reject(
+			call, "num_outputs is not %u, as many as it gives", n);
 	dims = sl__sizes_copy_from_input(call, 0);
 	if (call->failure)
 		return call->failure;
@@ -331,7 +336,7 @@ sl__infer_split(struct sl__rule_context *call)
 	else if (call->node->version < 18 && !sl__is_symbol(in->dims[axis]) &&
 		 n && in->dims[axis] % n)
 		sl__rule_reject(call, "%lld does not divide into %u parts",
-			   (long long)in->dims[axis], n);
+				(long long)in->dims[axis], n);
 	for (uint32_t k = 0; !call->failure && k < n; k++) {
 		dims[axis] = part_size(call, &split, in->dims[axis], k);
 		sl__out_set_shape(call, k, in->dtype, rank, dims);
@@ -342,7 +347,8 @@ sl__infer_split(struct sl__rule_context *call)
 enum sl_status
 sl__ref_split(struct sl__kernel_call *ev)
 {
-	struct sl__axis_slice cut = {.axis = sl__attribute_int(ev->node, "axis", 0)};
+	struct sl__axis_slice cut = {
+		.axis = sl__attribute_int(ev->node, "axis", 0)};
 	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	uint32_t n_parts = ev->node->n_outputs;
 	struct sl__axis_split a;
@@ -359,7 +365,8 @@ sl__ref_split(struct sl__kernel_call *ev)
 	for (uint32_t k = 0; !ev->failure && k < n_parts; k++) {
 		cut.n = part_size(&v.call, &split, a.size, k);
 		if (sl__ref_output(ev, k))
-			sl__move_axis_slice(ev, sl__ref_output(ev, k), in, &cut);
+			sl__move_axis_slice(ev, sl__ref_output(ev, k), in,
+					    &cut);
 		cut.first += cut.n;
 	}
 	return ev->failure;
@@ -393,9 +400,10 @@ concat_one(struct sl__rule_context *call, uint32_t i, int axis, int64_t *dims)
 	if (sl__in_dtype(call, i) != SL_DTYPE_NONE &&
 	    sl__in_dtype(call, 0) != SL_DTYPE_NONE &&
 	    sl__in_dtype(call, i) != sl__in_dtype(call, 0))
-		return sl__rule_reject(call, "input %u is %s, not %s as the first",
-				  i, sl_dtype_text(sl__in_dtype(call, i)),
-				  sl_dtype_text(sl__in_dtype(call, 0)));
+		return sl__rule_reject(call,
+				       "input %u is %s, not %s as the first", i,
+				       sl_dtype_text(sl__in_dtype(call, i)),
+				       sl_dtype_text(sl__in_dtype(call, 0)));
 	if (rank < 0) {
 		dims[axis] = sl__size_new_unknown(call->shapes);
 		return SL_OK;
@@ -407,18 +415,20 @@ concat_one(struct sl__rule_context *call, uint32_t i, int axis, int64_t *dims)
 			dims[d] = sl__size_add(call->shapes, dims[d],
 					       in->dims[d]);
 			if (dims[d] == -1)
-				return sl__rule_reject(call, "its output has more "
-							"than 2^63 elements");
+				return sl__rule_reject(call,
+						       "its output has more "
+						       "than 2^63 elements");
 			continue;
 		}
 		size = dims[d] == -1 ? in->dims[d]
 				     : sl__size_unify(dims[d], in->dims[d]);
 		if (size == -1)
-			return sl__rule_reject(call,
-					  "input %u is %s: its dimension %d is "
-					  "not %lld as before",
-					  i, sl__in_shape_text(call, i), d,
-					  (long long)dims[d]);
+			return sl__rule_reject(
+				call,
+				"input %u is %s: its dimension %d is "
+				"not %lld as before",
+				i, sl__in_shape_text(call, i), d,
+				(long long)dims[d]);
 		dims[d] = size;
 	}
 	return SL_OK;
@@ -432,12 +442,14 @@ sl__infer_concat(struct sl__rule_context *call)
 	int64_t *dims;
 
 	if (rank == -2)
-		return sl__rule_reject(call, "its inputs have different numbers of "
-					"dimensions");
+		return sl__rule_reject(call,
+				       "its inputs have different numbers of "
+				       "dimensions");
 	if (rank < 0)
 		return sl__out_set_shape(call, 0, dtype, -1, NULL);
 	/* The first version has a default, later ones demand the axis. */
-	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 1), rank);
+	axis = sl__axis_require(call, sl__attribute_int(call->node, "axis", 1),
+				rank);
 	dims = sl__sizes_alloc(call, (size_t)rank);
 	for (int d = 0; !call->failure && d < rank; d++)
 		dims[d] = d == axis ? 0 : -1;
@@ -457,7 +469,8 @@ sl__ref_concat(struct sl__kernel_call *ev)
 	for (size_t i = 0; i < ev->node->n_inputs; i++) {
 		if (sl__move_begin_input_to_output(&m, ev, i, 0) ||
 		    sl__axis_split_tensor(ev, &whole, &out->tensor, &axis) ||
-		    sl__axis_split_tensor(ev, &part, sl__ref_input_tensor(ev, i), &axis))
+		    sl__axis_split_tensor(ev, &part,
+					  sl__ref_input_tensor(ev, i), &axis))
 			return ev->failure;
 		if (sl__ref_input_tensor(ev, i)->n_elements == 0)
 			continue;
@@ -467,9 +480,10 @@ sl__ref_concat(struct sl__kernel_call *ev)
 				ev, "input %zu does not go beside the others",
 				i);
 		for (int64_t o = 0; o < part.outer; o++)
-			sl__move_elements(&m, (o * whole.size + at) * whole.inner,
-				 o * part.size * part.inner,
-				 part.size * part.inner);
+			sl__move_elements(&m,
+					  (o * whole.size + at) * whole.inner,
+					  o * part.size * part.inner,
+					  part.size * part.inner);
 		at += part.size;
 	}
 	return sl__move_own_strings(ev, 0);
@@ -478,7 +492,8 @@ sl__ref_concat(struct sl__kernel_call *ev)
 /* Elements added before and after each dimension; "?" where that depends on
  * data.  Both arrays are zeroed by the caller. */
 static enum sl_status
-pad_amounts(struct sl__rule_context *call, int rank, int64_t *before, int64_t *after)
+pad_amounts(struct sl__rule_context *call, int rank, int64_t *before,
+	    int64_t *after)
 {
 	const char *name = call->node->version < 2 ? "paddings" : "pads";
 	struct sl__integer_list pads = sl__integer_list_read(call, 1, name);
@@ -487,16 +502,18 @@ pad_amounts(struct sl__rule_context *call, int rank, int64_t *before, int64_t *a
 	int is_open = axes.is_given && !sl__integer_list_is_known(&axes);
 
 	if (pads.n >= 0 && n >= 0 && pads.n != 2 * n)
-		return sl__rule_reject(call,
-				  "%lld pads for %lld dimensions: two each "
-				  "are needed",
-				  (long long)pads.n, (long long)n);
+		return sl__rule_reject(
+			call,
+			"%lld pads for %lld dimensions: two each "
+			"are needed",
+			(long long)pads.n, (long long)n);
 	for (int i = 0; is_open && i < rank; i++)
 		after[i] = sl__size_new_unknown(call->shapes);
 	for (int64_t i = 0; !is_open && i < n; i++) {
-		int axis = axes.is_given
-				   ? sl__axis_require(call, axes.values[i], rank)
-				   : (int)i;
+		int axis =
+			axes.is_given
+				? sl__axis_require(call, axes.values[i], rank)
+				: (int)i;
 
 		if (axis < 0)
 			return call->failure;
@@ -510,7 +527,8 @@ pad_amounts(struct sl__rule_context *call, int rank, int64_t *before, int64_t *a
 /* What padding makes of a dimension; -1, which no output takes, where that is
  * no size. */
 static int64_t
-padded(struct sl__rule_context *call, int64_t size, int64_t before, int64_t after)
+padded(struct sl__rule_context *call, int64_t size, int64_t before,
+       int64_t after)
 {
 	int64_t all;
 
@@ -533,7 +551,8 @@ sl__infer_pad(struct sl__rule_context *call)
 	int64_t *dims, *before, *after;
 
 	if (rank < 0)
-		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1, NULL);
+		return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), -1,
+					 NULL);
 	dims = sl__sizes_alloc(call, (size_t)rank);
 	before = sl__sizes_alloc(call, (size_t)rank);
 	after = sl__sizes_alloc(call, (size_t)rank);
@@ -604,7 +623,8 @@ pad_sources(int64_t *sources, int64_t n_out, int64_t n_in,
 
 /* One element for what comes in, in storage of up to 16 bytes. */
 static enum sl_status
-pad_value(struct sl__kernel_call *ev, struct sl__element_mover *m, unsigned char *storage)
+pad_value(struct sl__kernel_call *ev, struct sl__element_mover *m,
+	  unsigned char *storage)
 {
 	static const char *const nothing = "";
 	const struct sl__tensor *in = sl__ref_input_tensor(ev, 0);
@@ -668,8 +688,9 @@ find_sources(struct sl__kernel_call *ev, struct padding *p)
 
 /* Row-major over the output; *from is -1 where a new element goes. */
 static void
-pad_elements(const struct sl__element_mover *m, const struct sl__element_mover *value,
-	     const struct padding *p, const struct sl__tensor *out)
+pad_elements(const struct sl__element_mover *m,
+	     const struct sl__element_mover *value, const struct padding *p,
+	     const struct sl__tensor *out)
 {
 	int64_t at[SL__RANK_MOST] = {0};
 	int64_t k = 0;
@@ -687,7 +708,8 @@ pad_elements(const struct sl__element_mover *m, const struct sl__element_mover *
 		else
 			sl__move_elements(m, k, from, 1);
 		k++;
-	} while (sl__strided_position_next(at, out->rank, out->dims, NULL, NULL, 0));
+	} while (sl__strided_position_next(at, out->rank, out->dims, NULL, NULL,
+					   0));
 }
 
 enum sl_status
@@ -773,7 +795,8 @@ sl__ref_reverse_sequence(struct sl__kernel_call *ev)
 			int64_t start = b * strides[batch_axis];
 
 			sl__move_elements(&m, start + t * strides[time_axis],
-				 start + from * strides[time_axis], strides[1]);
+					  start + from * strides[time_axis],
+					  strides[1]);
 		}
 	}
 	return sl__move_own_strings(ev, 0);
@@ -798,7 +821,8 @@ static int64_t *
 find_set(struct sl__kernel_call *ev, int64_t size, int64_t *n)
 {
 	const int64_t *mask = sl__ref_input_integers(ev, 1);
-	int64_t n_mask = mask ? (int64_t)sl__ref_input_tensor(ev, 1)->n_elements : 0;
+	int64_t n_mask = mask ? (int64_t)sl__ref_input_tensor(ev, 1)->n_elements
+			      : 0;
 	int64_t *places = sl__ref_scratch_integers(ev, n_mask);
 
 	*n = 0;
@@ -827,13 +851,16 @@ sl__ref_compress(struct sl__kernel_call *ev)
 		memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[axis < 0 ? 0 : axis] = n;
 	if (!places ||
-	    sl__ref_output_alloc(ev, 0, in->dtype, axis < 0 ? 1 : in->rank, dims) ||
-	    sl__move_begin_input_to_output(&m, ev, 0, 0) || sl__ref_output_is_empty(ev))
+	    sl__ref_output_alloc(ev, 0, in->dtype, axis < 0 ? 1 : in->rank,
+				 dims) ||
+	    sl__move_begin_input_to_output(&m, ev, 0, 0) ||
+	    sl__ref_output_is_empty(ev))
 		return ev->failure;
 	for (int64_t o = 0; o < a.outer; o++) {
 		for (int64_t i = 0; i < n; i++)
 			sl__move_elements(&m, (o * n + i) * a.inner,
-				 (o * a.size + places[i]) * a.inner, a.inner);
+					  (o * a.size + places[i]) * a.inner,
+					  a.inner);
 	}
 	return sl__move_own_strings(ev, 0);
 }

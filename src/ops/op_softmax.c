@@ -69,8 +69,9 @@ sl__cost_softmax(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_SOFTMAX;
-	sl__cost_add_operations(cost, cost->in_elements,
-		  SL__OPERATIONS_EACH(.cmp = 1, .exp = 1, .div = 1, .add = 2));
+	sl__cost_add_operations(
+		cost, cost->in_elements,
+		SL__OPERATIONS_EACH(.cmp = 1, .exp = 1, .div = 1, .add = 2));
 }
 
 /* x - m - log(sum(exp(x - m))): no division, one logarithm a line. */
@@ -80,8 +81,10 @@ sl__cost_log_softmax(struct sl__rule_context *call, struct sl_cost *cost)
 	uint64_t n = cost->in_elements;
 
 	cost->work = SL_WORK_SOFTMAX;
-	sl__cost_add_operations(cost, n, SL__OPERATIONS_EACH(.cmp = 1, .exp = 1, .add = 3));
-	sl__cost_add_operations(cost, n / line_length(call), SL__OPERATIONS_EACH(.exp = 1));
+	sl__cost_add_operations(
+		cost, n, SL__OPERATIONS_EACH(.cmp = 1, .exp = 1, .add = 3));
+	sl__cost_add_operations(cost, n / line_length(call),
+				SL__OPERATIONS_EACH(.exp = 1));
 }
 
 /* To real numbers first (subtract, multiply), and back at the end (multiply,
@@ -90,8 +93,9 @@ void
 sl__cost_qlinear_softmax(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	sl__cost_softmax(call, cost);
-	sl__cost_add_operations(cost, cost->in_elements,
-		  SL__OPERATIONS_EACH(.mul = 2, .add = 2, .cmp = 2));
+	sl__cost_add_operations(
+		cost, cost->in_elements,
+		SL__OPERATIONS_EACH(.mul = 2, .add = 2, .cmp = 2));
 }
 
 /* The first of the largest becomes 1, the others 0. */
@@ -159,11 +163,11 @@ hardmax_line(const double *x, double *y, int64_t n, int64_t step)
 enum sl_status
 sl__ref_softmax(struct sl__kernel_call *ev)
 {
-	sl__softmax_line_function *line = sl__is_op(ev->node, SL__OP_ONNX_LogSoftmax)
-					  ? sl__log_softmax_line
-				  : sl__is_op(ev->node, SL__OP_ONNX_Hardmax)
-					  ? hardmax_line
-					  : sl__softmax_line;
+	sl__softmax_line_function *line =
+		sl__is_op(ev->node, SL__OP_ONNX_LogSoftmax)
+			? sl__log_softmax_line
+		: sl__is_op(ev->node, SL__OP_ONNX_Hardmax) ? hardmax_line
+							   : sl__softmax_line;
 	const double *x = sl__ref_input_doubles(ev, 0);
 	double *y = sl__ref_scratch_output(ev, 0);
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, 0);

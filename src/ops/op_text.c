@@ -63,7 +63,8 @@ sl__infer_tf_idf(struct sl__rule_context *call)
 	if (rank != 1 && rank != 2)
 		return sl__out_set_dtype_only(call, 0, SL_DTYPE_F32);
 	if (most == INT64_MAX)
-		return sl__rule_reject(call, "an n-gram index beyond all sizes");
+		return sl__rule_reject(call,
+				       "an n-gram index beyond all sizes");
 	if (rank == 2)
 		dims[0] = in->dims[0];
 	dims[rank - 1] = most + 1;
@@ -85,7 +86,8 @@ sl__infer_string_concat(struct sl__rule_context *call)
 enum sl_status
 sl__infer_string_split(struct sl__rule_context *call)
 {
-	sl__out_set_input_dims_plus(call, SL_DTYPE_STRING, sl__size_new_unknown(call->shapes));
+	sl__out_set_input_dims_plus(call, SL_DTYPE_STRING,
+				    sl__size_new_unknown(call->shapes));
 	return sl__out_set_like_input(call, 1, 0, SL_DTYPE_I64);
 }
 
@@ -145,11 +147,13 @@ struct stop_words {
 static enum sl_status
 read_stop_words(struct stop_words *s, struct sl__kernel_call *ev)
 {
-	const struct sl__attribute *stop = sl__attribute_find(ev->node, "stopwords");
+	const struct sl__attribute *stop =
+		sl__attribute_find(ev->node, "stopwords");
 
 	sl__map_init(&s->words, ev->scratch);
-	s->by = sl__attribute_int(ev->node, "is_case_sensitive", 0) ? CASE_KEPT
-							  : CASE_LOWER;
+	s->by = sl__attribute_int(ev->node, "is_case_sensitive", 0)
+			? CASE_KEPT
+			: CASE_LOWER;
 	for (size_t i = 0; !ev->failure && stop && stop->strings && i < stop->n;
 	     i++) {
 		char *word = piece_of(ev, stop->strings[i],
@@ -158,7 +162,8 @@ read_stop_words(struct stop_words *s, struct sl__kernel_call *ev)
 		if (!word)
 			return ev->failure;
 		change_case(word, s->by);
-		sl__ref_keep_status(ev, sl__map_put(&s->words, word, 1, ev->err));
+		sl__ref_keep_status(ev,
+				    sl__map_put(&s->words, word, 1, ev->err));
 	}
 	return ev->failure;
 }
@@ -166,7 +171,8 @@ read_stop_words(struct stop_words *s, struct sl__kernel_call *ev)
 static enum letter_case
 case_of(const struct sl__node *node)
 {
-	const char *word = sl__attribute_string(node, "case_change_action", "NONE");
+	const char *word =
+		sl__attribute_string(node, "case_change_action", "NONE");
 
 	return !strcmp(word, "LOWER")   ? CASE_LOWER
 	       : !strcmp(word, "UPPER") ? CASE_UPPER
@@ -206,8 +212,8 @@ sl__ref_string_normalizer(struct sl__kernel_call *ev)
 	if (n == 0)
 		words[n++] = "";
 	dims[in->rank - 1] = n;
-	return sl__ref_value_set_strings(ev, sl__ref_output(ev, 0), in->rank, dims,
-			       words);
+	return sl__ref_value_set_strings(ev, sl__ref_output(ev, 0), in->rank,
+					 dims, words);
 }
 
 /*
@@ -230,7 +236,8 @@ struct grams {
 
 /* Adds an item to the key. */
 static enum sl_status
-add_item(struct sl__kernel_call *ev, struct grams *g, const char *text, int64_t word)
+add_item(struct sl__kernel_call *ev, struct grams *g, const char *text,
+	 int64_t word)
 {
 	char number[32];
 	size_t n, cap;
@@ -257,8 +264,8 @@ add_item(struct sl__kernel_call *ev, struct grams *g, const char *text, int64_t 
 
 /* The n-grams of one size: the items from 'first' to 'end' of the pool. */
 static enum sl_status
-add_grams(struct sl__kernel_call *ev, struct grams *g, int64_t first, int64_t end,
-	  int64_t size)
+add_grams(struct sl__kernel_call *ev, struct grams *g, int64_t first,
+	  int64_t end, int64_t size)
 {
 	for (int64_t at = first; !ev->failure && end - at >= size; at += size) {
 		g->n_key = 0;
@@ -268,8 +275,9 @@ add_grams(struct sl__kernel_call *ev, struct grams *g, int64_t first, int64_t en
 				 g->pool->ints ? g->pool->ints[i] : 0);
 		if (!ev->failure && size >= g->least && size <= g->most &&
 		    !sl__map_find(&g->ids, g->key))
-			sl__ref_keep_status(ev, sl__map_put(&g->ids, g->key,
-						     g->n_grams, ev->err));
+			sl__ref_keep_status(ev,
+					    sl__map_put(&g->ids, g->key,
+							g->n_grams, ev->err));
 		g->n_grams++;
 	}
 	return ev->failure;
@@ -307,8 +315,8 @@ read_pool(struct sl__kernel_call *ev, struct grams *g)
 
 /* Counts the n-grams that begin at 'start', their items 'distance' apart. */
 static enum sl_status
-count_from(struct sl__kernel_call *ev, struct grams *g, int64_t start, int64_t end,
-	   int64_t distance)
+count_from(struct sl__kernel_call *ev, struct grams *g, int64_t start,
+	   int64_t end, int64_t distance)
 {
 	g->n_key = 0;
 	for (int64_t size = 1, at = start;
@@ -331,7 +339,8 @@ count_from(struct sl__kernel_call *ev, struct grams *g, int64_t start, int64_t e
 
 /* Single items are counted once: skipping does not change them. */
 static enum sl_status
-count_row(struct sl__kernel_call *ev, struct grams *g, int64_t first, int64_t end)
+count_row(struct sl__kernel_call *ev, struct grams *g, int64_t first,
+	  int64_t end)
 {
 	int64_t least = g->least;
 
@@ -350,7 +359,8 @@ count_row(struct sl__kernel_call *ev, struct grams *g, int64_t first, int64_t en
 static void
 weigh(const struct sl__node *node, float *counts, size_t n)
 {
-	const struct sl__attribute *weights = sl__attribute_find(node, "weights");
+	const struct sl__attribute *weights =
+		sl__attribute_find(node, "weights");
 	const char *mode = sl__attribute_string(node, "mode", "TF");
 
 	for (size_t i = 0; strcmp(mode, "TF") != 0 && i < n; i++) {
@@ -427,8 +437,8 @@ sl__ref_string_concat(struct sl__kernel_call *ev)
 	const struct sl__tensor *a = need_strings(ev, 0);
 	const struct sl__tensor *b = need_strings(ev, 1);
 	struct sl__runtime_value *out = sl__ref_output(ev, 0);
-	const char **made =
-		sl__ref_scratch(ev, (size_t)out->tensor.n_elements, sizeof(*made));
+	const char **made = sl__ref_scratch(ev, (size_t)out->tensor.n_elements,
+					    sizeof(*made));
 	struct sl__strided_iterator w;
 	size_t k = 0;
 
@@ -448,8 +458,8 @@ sl__ref_string_concat(struct sl__kernel_call *ev)
 		memcpy(both + n, y, strlen(y));
 		made[k++] = both;
 	} while (sl__strided_iterator_next(&w));
-	return sl__ref_value_set_strings(ev, out, out->tensor.rank, out->tensor.dims,
-			       made);
+	return sl__ref_value_set_strings(ev, out, out->tensor.rank,
+					 out->tensor.dims, made);
 }
 
 /* What is between the separators: without one, between stretches of blanks,
@@ -501,8 +511,8 @@ count_pieces(const struct splitter *s, const char *text)
 }
 
 static void
-split_one(struct sl__kernel_call *ev, const struct splitter *s, const char *text,
-	  const char **made, int64_t n_most)
+split_one(struct sl__kernel_call *ev, const struct splitter *s,
+	  const char *text, const char **made, int64_t n_most)
 {
 	const char *piece;
 	int64_t n = 0;
@@ -533,7 +543,7 @@ sl__ref_string_split(struct sl__kernel_call *ev)
 		most = counts[i] > most ? counts[i] : most;
 	}
 	made = sl__ref_scratch(ev, (size_t)in->n_elements * (size_t)most,
-			   sizeof(*made));
+			       sizeof(*made));
 	for (uint64_t i = 0; !ev->failure && i < in->n_elements; i++)
 		split_one(ev, &s, in->strings[i], made + i * (uint64_t)most,
 			  most);
@@ -541,9 +551,10 @@ sl__ref_string_split(struct sl__kernel_call *ev)
 		memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[in->rank] = most;
 	if (!ev->failure && sl__ref_output(ev, 0))
-		sl__ref_value_set_strings(ev, sl__ref_output(ev, 0), in->rank + 1, dims,
-				made);
-	if (ev->failure || sl__ref_output_alloc(ev, 1, SL_DTYPE_I64, in->rank, in->dims))
+		sl__ref_value_set_strings(ev, sl__ref_output(ev, 0),
+					  in->rank + 1, dims, made);
+	if (ev->failure ||
+	    sl__ref_output_alloc(ev, 1, SL_DTYPE_I64, in->rank, in->dims))
 		return ev->failure;
 	return sl__ref_output_store_integers(ev, 1, counts);
 }
@@ -558,11 +569,13 @@ sl__ref_regex(struct sl__kernel_call *ev)
 	regex_t regex;
 	int failed;
 
-	if (!in || sl__ref_keep_status(ev, sl__regex_re2_to_posix(&posix, pattern,
-						    ev->scratch, ev->err)))
+	if (!in || sl__ref_keep_status(
+			   ev, sl__regex_re2_to_posix(&posix, pattern,
+						      ev->scratch, ev->err)))
 		return ev->failure;
 	matches = sl__ref_scratch_integers(ev, (int64_t)in->n_elements);
-	if (!matches || sl__ref_output_alloc(ev, 0, SL_DTYPE_BOOL, in->rank, in->dims))
+	if (!matches ||
+	    sl__ref_output_alloc(ev, 0, SL_DTYPE_BOOL, in->rank, in->dims))
 		return ev->failure;
 	failed = regcomp(&regex, posix, REG_EXTENDED | REG_NOSUB);
 	if (failed == REG_ESPACE)

@@ -37,13 +37,14 @@ sl__infer_optimizer(struct sl__rule_context *call)
 	size_t n = group_size(call->node);
 
 	if (n * n_groups(call->node) + FIRST != call->node->n_inputs)
-		return sl__rule_reject(call,
-				  "%u inputs are not 2 and groups of the same "
-				  "size",
-				  call->node->n_inputs);
+		return sl__rule_reject(
+			call,
+			"%u inputs are not 2 and groups of the same "
+			"size",
+			call->node->n_inputs);
 	for (size_t k = 0; k < call->node->n_outputs; k++)
 		sl__out_set_like_input(call, k, FIRST + (k < n ? k : k + n),
-			     SL_DTYPE_NONE);
+				       SL_DTYPE_NONE);
 	return call->failure;
 }
 
@@ -84,10 +85,11 @@ sl__cost_optimizer(struct sl__rule_context *call, struct sl_cost *cost)
 		.mul = 4, .fma = 3, .add = 2, .div = 1, .exp = 1};
 
 	if (sl__is_op(node, SL__OP_PREVIEW_Momentum))
-		each = SL__OPERATIONS_EACH(.mul = 1, .fma = is_nesterov ? 4 : 3);
+		each = SL__OPERATIONS_EACH(.mul = 1,
+					   .fma = is_nesterov ? 4 : 3);
 	else if (sl__is_op(node, SL__OP_PREVIEW_Adagrad))
-		each = SL__OPERATIONS_EACH(.mul = 1, .fma = 2, .add = 2, .div = 1,
-			       .exp = 1);
+		each = SL__OPERATIONS_EACH(.mul = 1, .fma = 2, .add = 2,
+					   .div = 1, .exp = 1);
 	cost->in_elements = n_elements(call);
 	sl__cost_add_operations(cost, cost->in_elements, each);
 }
@@ -131,7 +133,8 @@ step_adam(const struct step *s)
 	double alpha = sl__attribute_float(s->node, "alpha", (double)0.9F);
 	double beta = sl__attribute_float(s->node, "beta", (double)0.999F);
 	double epsilon = sl__attribute_float(s->node, "epsilon", (double)1e-6F);
-	double after = 1 - sl__attribute_float(s->node, "norm_coefficient_post", 0);
+	double after =
+		1 - sl__attribute_float(s->node, "norm_coefficient_post", 0);
 	double rate = s->rate;
 
 	if (s->count > 0)
@@ -152,7 +155,8 @@ static void
 step_momentum(const struct step *s)
 {
 	double alpha = sl__attribute_float(s->node, "alpha", 0);
-	double beta = s->count > 0 ? sl__attribute_float(s->node, "beta", 1) : 1;
+	double beta = s->count > 0 ? sl__attribute_float(s->node, "beta", 1)
+				   : 1;
 	int is_nesterov = sl__attribute_string(s->node, "mode", "")[0] == 'n';
 
 	for (int64_t i = 0; i < s->n; i++) {

@@ -25,8 +25,8 @@ fail(struct sl__kernel_call *ev, enum sl_status status, const char *format,
 }
 
 enum sl_status
-sl__ref_fail(struct sl__kernel_call *ev, enum sl_status status, const char *format,
-	     ...)
+sl__ref_fail(struct sl__kernel_call *ev, enum sl_status status,
+	     const char *format, ...)
 {
 	va_list args;
 
@@ -60,7 +60,7 @@ enum sl_status
 sl__ref_nomem(struct sl__kernel_call *ev)
 {
 	return sl__ref_keep_status(ev, ev->failure ? ev->failure
-					    : sl__fail_nomem(ev->err));
+						   : sl__fail_nomem(ev->err));
 }
 
 enum sl_status
@@ -171,7 +171,7 @@ sl__ref_input_dtype(const struct sl__kernel_call *ev, size_t i)
 
 int
 sl__ref_input_has_dims(const struct sl__kernel_call *ev, size_t i, int rank,
-		 const int64_t *dims)
+		       const int64_t *dims)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 	int is_sized = t && t->rank == (size_t)rank;
@@ -208,53 +208,57 @@ is_of(const struct sl__runtime_value *content, enum sl_dtype dtype, size_t rank,
 
 enum sl_status
 sl__ref_value_alloc(struct sl__kernel_call *ev, struct sl__runtime_value *to,
-	     enum sl_dtype dtype, size_t rank, const int64_t *dims)
+		    enum sl_dtype dtype, size_t rank, const int64_t *dims)
 {
 	return is_of(to, dtype, rank, dims)
 		       ? ev->failure
-		       : sl__ref_keep_status(ev, sl__runtime_value_alloc_tensor(
-						  to, dtype, rank, dims,
-						  ev->allocator, ev->err));
+		       : sl__ref_keep_status(ev,
+					     sl__runtime_value_alloc_tensor(
+						     to, dtype, rank, dims,
+						     ev->allocator, ev->err));
 }
 
 enum sl_status
-sl__ref_output_alloc(struct sl__kernel_call *ev, size_t k, enum sl_dtype dtype, size_t rank,
-	    const int64_t *dims)
+sl__ref_output_alloc(struct sl__kernel_call *ev, size_t k, enum sl_dtype dtype,
+		     size_t rank, const int64_t *dims)
 {
 	struct sl__runtime_value *out = sl__ref_output(ev, k);
 
-	return out ? sl__ref_value_alloc(ev, out, dtype, rank, dims) : ev->failure;
+	return out ? sl__ref_value_alloc(ev, out, dtype, rank, dims)
+		   : ev->failure;
 }
 
 enum sl_status
 sl__ref_value_copy(struct sl__kernel_call *ev, struct sl__runtime_value *to,
-	     const struct sl__runtime_value *from)
+		   const struct sl__runtime_value *from)
 {
 	return sl__ref_keep_status(
 		ev, sl__runtime_value_copy(to, from, ev->allocator, ev->err));
 }
 
 enum sl_status
-sl__ref_value_set_strings(struct sl__kernel_call *ev, struct sl__runtime_value *to, size_t rank,
-		const int64_t *dims, const char *const *strings)
+sl__ref_value_set_strings(struct sl__kernel_call *ev,
+			  struct sl__runtime_value *to, size_t rank,
+			  const int64_t *dims, const char *const *strings)
 {
-	return sl__ref_keep_status(ev,
-			    sl__runtime_value_copy_strings(to, rank, dims, strings,
-						      ev->allocator, ev->err));
+	return sl__ref_keep_status(
+		ev, sl__runtime_value_copy_strings(to, rank, dims, strings,
+						   ev->allocator, ev->err));
 }
 
 enum sl_status
-sl__ref_value_set_sequence(struct sl__kernel_call *ev, struct sl__runtime_value *to,
-		 enum sl_dtype dtype, size_t n)
+sl__ref_value_set_sequence(struct sl__kernel_call *ev,
+			   struct sl__runtime_value *to, enum sl_dtype dtype,
+			   size_t n)
 {
-	return sl__ref_keep_status(ev,
-			    sl__runtime_value_alloc_list(to, SL__TYPE_SEQUENCE, dtype,
-						   n, ev->allocator, ev->err));
+	return sl__ref_keep_status(
+		ev, sl__runtime_value_alloc_list(to, SL__TYPE_SEQUENCE, dtype,
+						 n, ev->allocator, ev->err));
 }
 
 enum sl_status
 sl__ref_output_copy(struct sl__kernel_call *ev, size_t k,
-		 const struct sl__runtime_value *from)
+		    const struct sl__runtime_value *from)
 {
 	struct sl__runtime_value *out = sl__ref_output(ev, k);
 	const struct sl__tensor *t = &from->tensor;
@@ -263,9 +267,9 @@ sl__ref_output_copy(struct sl__kernel_call *ev, size_t k,
 		return SL_OK;
 	if (from->kind != SL__TYPE_TENSOR || t->dtype == SL_DTYPE_STRING ||
 	    !is_of(out, t->dtype, t->rank, t->dims))
-		return sl__ref_keep_status(ev, sl__runtime_value_copy(out, from,
-							       ev->allocator,
-							       ev->err));
+		return sl__ref_keep_status(
+			ev, sl__runtime_value_copy(out, from, ev->allocator,
+						   ev->err));
 	if (t->n_bytes)
 		memcpy(out->bytes, t->bytes, (size_t)t->n_bytes);
 	return SL_OK;
@@ -329,8 +333,8 @@ sl__ref_input_integers(struct sl__kernel_call *ev, size_t i)
 	if (t && (lies_as(t, SL_DTYPE_I64) || lies_as(t, SL_DTYPE_U64)))
 		return (const int64_t *)(const void *)t->bytes;
 	made = sl__ref_scratch(ev, n, sizeof(*made));
-	if (made &&
-	    (!t || !is_number(t->dtype) || !sl__tensor_integer_bits(t, 0, n, made)))
+	if (made && (!t || !is_number(t->dtype) ||
+		     !sl__tensor_integer_bits(t, 0, n, made)))
 		return no_numbers(ev, t, i);
 	return made;
 }
@@ -355,7 +359,8 @@ ready(struct sl__kernel_call *ev, size_t k)
 }
 
 enum sl_status
-sl__ref_output_store_doubles(struct sl__kernel_call *ev, size_t k, const double *from)
+sl__ref_output_store_doubles(struct sl__kernel_call *ev, size_t k,
+			     const double *from)
 {
 	struct sl__runtime_value *out = ready(ev, k);
 
@@ -366,7 +371,8 @@ sl__ref_output_store_doubles(struct sl__kernel_call *ev, size_t k, const double 
 }
 
 enum sl_status
-sl__ref_output_store_integers(struct sl__kernel_call *ev, size_t k, const int64_t *from)
+sl__ref_output_store_integers(struct sl__kernel_call *ev, size_t k,
+			      const int64_t *from)
 {
 	struct sl__runtime_value *out = ready(ev, k);
 
@@ -377,8 +383,9 @@ sl__ref_output_store_integers(struct sl__kernel_call *ev, size_t k, const int64_
 }
 
 enum sl_status
-sl__ref_output_alloc_store(struct sl__kernel_call *ev, size_t k, enum sl_dtype dtype, size_t rank,
-	     const int64_t *dims, const double *from)
+sl__ref_output_alloc_store(struct sl__kernel_call *ev, size_t k,
+			   enum sl_dtype dtype, size_t rank,
+			   const int64_t *dims, const double *from)
 {
 	if (sl__ref_output_alloc(ev, k, dtype, rank, dims))
 		return ev->failure;
@@ -414,13 +421,14 @@ sl__ref_scratch_output(struct sl__kernel_call *ev, size_t k)
 
 	if (out && out->kind == SL__TYPE_TENSOR)
 		return sl__ref_scratch(ev, (size_t)out->tensor.n_elements,
-				   sizeof(double));
+				       sizeof(double));
 	sl__ref_reject(ev, "its result has no sizes");
 	return NULL;
 }
 
 const int64_t *
-sl__ref_integer_list(struct sl__kernel_call *ev, size_t i, const char *name, size_t *n)
+sl__ref_integer_list(struct sl__kernel_call *ev, size_t i, const char *name,
+		     size_t *n)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 	const int64_t *values = NULL;
@@ -436,7 +444,8 @@ sl__ref_integer_list(struct sl__kernel_call *ev, size_t i, const char *name, siz
 }
 
 int
-sl__ref_attribute_choice(struct sl__kernel_call *ev, const char *name, const char *const *words)
+sl__ref_attribute_choice(struct sl__kernel_call *ev, const char *name,
+			 const char *const *words)
 {
 	const char *word = sl__attribute_string(ev->node, name, words[0]);
 
@@ -449,7 +458,8 @@ sl__ref_attribute_choice(struct sl__kernel_call *ev, const char *name, const cha
 }
 
 double
-sl__ref_input_scalar(const struct sl__kernel_call *ev, size_t i, double otherwise)
+sl__ref_input_scalar(const struct sl__kernel_call *ev, size_t i,
+		     double otherwise)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 	double value;
@@ -460,9 +470,10 @@ sl__ref_input_scalar(const struct sl__kernel_call *ev, size_t i, double otherwis
 }
 
 enum sl_status
-sl__window_read_for_kernel(struct sl__window *out, struct sl__kernel_call *ev, int n,
-	       const int64_t *weight)
+sl__window_read_for_kernel(struct sl__window *out, struct sl__kernel_call *ev,
+			   int n, const int64_t *weight)
 {
-	return sl__ref_keep_status(ev,
-			    sl__window_read_from_node(out, ev->node, n, weight, ev->err));
+	return sl__ref_keep_status(
+		ev,
+		sl__window_read_from_node(out, ev->node, n, weight, ev->err));
 }

@@ -13,11 +13,11 @@ struct sl__evaluator; /* evaluate.h */
 /*
  * One call of a kernel.  inputs[i] is NULL where the node leaves it out (use
  * sl__ref_input(), which also answers beyond the last).  outputs[k] is NULL
- * where the node leaves it out; where inference could say its type and sizes
- * it is a TENSOR of them with storage, and the kernel writes outputs[k]->bytes;
- * otherwise the kernel makes it, with sl__ref_output_alloc() and its kin.  Inputs and
- * outputs do not overlap, elements are row-major, packed and aligned to 64
- * bytes unless they lie in a file.
+ * where the node leaves it out; where inference could say its type and sizes it
+ * is a TENSOR of them with storage, and the kernel writes outputs[k]->bytes;
+ * otherwise the kernel makes it, with sl__ref_output_alloc() and its kin.
+ *  Inputs and outputs do not overlap, elements are row-major, packed and
+ * aligned to 64 bytes unless they lie in a file.
  *
  * 'scratch' is the call's own and goes when it returns.
  *
@@ -40,30 +40,34 @@ struct sl__kernel_call {
  * numbers that is of strings or complex.  One whose outputs have no elements
  * is not called. */
 enum sl_status sl__ref_run_kernel(struct sl__kernel_call *ev,
-			    struct sl_error *err) SL_CHECKED;
+				  struct sl_error *err) SL_CHECKED;
 
 /* The call fails, unless it has failed already; and what it failed with.
  * The second is SL_E_DATA, the last for what wrote ev->err itself. */
 enum sl_status sl__ref_fail(struct sl__kernel_call *ev, enum sl_status status,
 			    const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-enum sl_status sl__ref_reject(struct sl__kernel_call *ev, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+enum sl_status sl__ref_reject(struct sl__kernel_call *ev, const char *format,
+			      ...) __attribute__((format(printf, 2, 3)));
 enum sl_status sl__ref_nomem(struct sl__kernel_call *ev);
-enum sl_status sl__ref_keep_status(struct sl__kernel_call *ev, enum sl_status status);
+enum sl_status sl__ref_keep_status(struct sl__kernel_call *ev,
+				   enum sl_status status);
 
 /* Inputs: NULL where left out.  A tensor's parts, 0 or NONE where it is none;
  * dims count from the end where d is negative. */
-const struct sl__runtime_value *sl__ref_input(const struct sl__kernel_call *ev, size_t i);
-const struct sl__tensor *sl__ref_input_tensor(const struct sl__kernel_call *ev, size_t i);
+const struct sl__runtime_value *sl__ref_input(const struct sl__kernel_call *ev,
+					      size_t i);
+const struct sl__tensor *sl__ref_input_tensor(const struct sl__kernel_call *ev,
+					      size_t i);
 int sl__ref_input_rank(const struct sl__kernel_call *ev, size_t i);
 int64_t sl__ref_input_dim(const struct sl__kernel_call *ev, size_t i, int d);
 enum sl_dtype sl__ref_input_dtype(const struct sl__kernel_call *ev, size_t i);
 int sl__ref_input_has_dims(const struct sl__kernel_call *ev, size_t i, int rank,
-		     const int64_t *dims); /* -1: any size */
+			   const int64_t *dims); /* -1: any size */
 
 /* Output k; NULL where left out. */
-struct sl__runtime_value *sl__ref_output(const struct sl__kernel_call *ev, size_t k);
+struct sl__runtime_value *sl__ref_output(const struct sl__kernel_call *ev,
+					 size_t k);
 
 /* Whether nothing is to be computed for output 0: it is left out or has no
  * elements, however large its other sizes are. */
@@ -74,24 +78,28 @@ int sl__ref_output_is_empty(const struct sl__kernel_call *ev);
  * sizes depend on data; where it has that type and those sizes already,
  * nothing happens.  Left-out outputs are fine.
  */
-enum sl_status sl__ref_output_alloc(struct sl__kernel_call *ev, size_t k, enum sl_dtype dtype,
-			   size_t rank, const int64_t *dims);
-enum sl_status sl__ref_value_alloc(struct sl__kernel_call *ev, struct sl__runtime_value *to,
-			    enum sl_dtype dtype, size_t rank,
-			    const int64_t *dims);
+enum sl_status sl__ref_output_alloc(struct sl__kernel_call *ev, size_t k,
+				    enum sl_dtype dtype, size_t rank,
+				    const int64_t *dims);
+enum sl_status sl__ref_value_alloc(struct sl__kernel_call *ev,
+				   struct sl__runtime_value *to,
+				   enum sl_dtype dtype, size_t rank,
+				   const int64_t *dims);
 
 /* Makes output k a copy of the value; and what runtime_value.h has, for data
  * that are parts of outputs. */
 enum sl_status sl__ref_output_copy(struct sl__kernel_call *ev, size_t k,
-				const struct sl__runtime_value *from);
-enum sl_status sl__ref_value_copy(struct sl__kernel_call *ev, struct sl__runtime_value *to,
-			    const struct sl__runtime_value *from);
+				   const struct sl__runtime_value *from);
+enum sl_status sl__ref_value_copy(struct sl__kernel_call *ev,
+				  struct sl__runtime_value *to,
+				  const struct sl__runtime_value *from);
 enum sl_status sl__ref_value_set_strings(struct sl__kernel_call *ev,
-			       struct sl__runtime_value *to, size_t rank,
-			       const int64_t *dims, const char *const *strings);
+					 struct sl__runtime_value *to,
+					 size_t rank, const int64_t *dims,
+					 const char *const *strings);
 enum sl_status sl__ref_value_set_sequence(struct sl__kernel_call *ev,
-				struct sl__runtime_value *to,
-				enum sl_dtype dtype, size_t n);
+					  struct sl__runtime_value *to,
+					  enum sl_dtype dtype, size_t n);
 
 /*
  * All elements of input i as doubles or as 64-bit integers, in the scratch
@@ -106,15 +114,16 @@ const int64_t *sl__ref_optional_integers(struct sl__kernel_call *ev, size_t i);
 
 /* The elements of output k from n numbers, rounded to nearest (floats), cut
  * and wrapped to its width (integers), made 0 or 1 (bool). */
-enum sl_status sl__ref_output_store_doubles(struct sl__kernel_call *ev, size_t k,
-				     const double *from);
-enum sl_status sl__ref_output_store_integers(struct sl__kernel_call *ev, size_t k,
-				      const int64_t *from);
+enum sl_status sl__ref_output_store_doubles(struct sl__kernel_call *ev,
+					    size_t k, const double *from);
+enum sl_status sl__ref_output_store_integers(struct sl__kernel_call *ev,
+					     size_t k, const int64_t *from);
 
 /* Makes output k of these sizes (sl__ref_output_alloc()) and fills it. */
-enum sl_status sl__ref_output_alloc_store(struct sl__kernel_call *ev, size_t k, enum sl_dtype dtype,
-			    size_t rank, const int64_t *dims,
-			    const double *from);
+enum sl_status sl__ref_output_alloc_store(struct sl__kernel_call *ev, size_t k,
+					  enum sl_dtype dtype, size_t rank,
+					  const int64_t *dims,
+					  const double *from);
 
 /* Whether a type of number is computed with in integers. */
 int sl__ref_dtype_is_integer(enum sl_dtype dtype);
@@ -135,14 +144,15 @@ double *sl__ref_scratch_output(struct sl__kernel_call *ev, size_t k);
 
 /* The attribute where the node has it, else input i (1-D or scalar): NULL and
  * *n 0 where neither is given. */
-const int64_t *sl__ref_integer_list(struct sl__kernel_call *ev, size_t i, const char *name,
-			    size_t *n);
+const int64_t *sl__ref_integer_list(struct sl__kernel_call *ev, size_t i,
+				    const char *name, size_t *n);
 
 /* Which of the words up to NULL the attribute is, usually the first. */
 int sl__ref_attribute_choice(struct sl__kernel_call *ev, const char *name,
-		   const char *const *words);
+			     const char *const *words);
 
 /* One number of an input, or 'otherwise' where it is left out or empty. */
-double sl__ref_input_scalar(const struct sl__kernel_call *ev, size_t i, double otherwise);
+double sl__ref_input_scalar(const struct sl__kernel_call *ev, size_t i,
+			    double otherwise);
 
 #endif

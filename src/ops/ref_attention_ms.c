@@ -62,8 +62,8 @@ struct mask {
 };
 
 static enum sl_status
-read_layout(struct mask *m, const struct sl__head_attention *h, struct sl__kernel_call *ev,
-	    size_t i)
+read_layout(struct mask *m, const struct sl__head_attention *h,
+	    struct sl__kernel_call *ev, size_t i)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 	const int64_t *x = sl__ref_input_integers(ev, i), *dims = t->dims;
@@ -107,7 +107,8 @@ is_seen(const struct mask *m, int64_t b, int64_t query, int64_t key)
 static enum sl_status
 read_mask(struct sl__head_attention *h, struct sl__kernel_call *ev, size_t i)
 {
-	double hidden = sl__attribute_float(ev->node, "mask_filter_value", -10000);
+	double hidden =
+		sl__attribute_float(ev->node, "mask_filter_value", -10000);
 	int64_t n = h->batch * h->queries * h->total;
 	struct mask m;
 	double *made;
@@ -129,7 +130,8 @@ read_mask(struct sl__head_attention *h, struct sl__kernel_call *ev, size_t i)
 
 /* The first query stands after the past in every batch. */
 static enum sl_status
-stand_after(struct sl__head_attention *h, struct sl__kernel_call *ev, int64_t past)
+stand_after(struct sl__head_attention *h, struct sl__kernel_call *ev,
+	    int64_t past)
 {
 	int64_t *offsets = sl__ref_scratch_integers(ev, h->batch + 1);
 
@@ -150,8 +152,10 @@ static enum sl_status
 project(struct projection *p, struct sl__kernel_call *ev)
 {
 	int64_t inner = sl__ref_input_dim(ev, 1, 0);
-	int64_t n_rows = sl__ref_input_dim(ev, 0, 0) * sl__ref_input_dim(ev, 0, 1);
-	const double *x = sl__ref_input_doubles(ev, 0), *w = sl__ref_input_doubles(ev, 1);
+	int64_t n_rows =
+		sl__ref_input_dim(ev, 0, 0) * sl__ref_input_dim(ev, 0, 1);
+	const double *x = sl__ref_input_doubles(ev, 0),
+		     *w = sl__ref_input_doubles(ev, 1);
 	const double *bias = sl__ref_optional_doubles(ev, 2);
 
 	p->rows = sl__ref_scratch_doubles(ev, n_rows * p->columns);
@@ -179,11 +183,11 @@ take_part(struct sl__kernel_call *ev, const struct projection *p, int i,
 	  const struct sl__head_attention *h)
 {
 	struct sl__head_row_counts n = {h->batch, h->n_heads, h->queries,
-				   p->widths[i] / h->n_heads};
+					p->widths[i] / h->n_heads};
 	int64_t past = i ? h->past : 0;
 	int64_t first = (i > 0 ? p->widths[0] : 0) + (i > 1 ? p->widths[1] : 0);
 	struct sl__head_rows rows = {p->rows + first, h->queries * p->columns,
-				n.width, p->columns};
+				     n.width, p->columns};
 	struct sl__head_row_target to = {past + h->queries, NULL, past};
 	const double *old = past ? sl__ref_optional_doubles(ev, 4) : NULL;
 
@@ -240,7 +244,8 @@ store_present(const struct sl__head_attention *h, struct sl__kernel_call *ev)
 		return ev->failure;
 	memcpy(both, h->k, n * sizeof(*both));
 	memcpy(both + n, h->v, n * sizeof(*both));
-	return sl__ref_output_alloc_store(ev, 1, sl__ref_input_dtype(ev, 0), 5, dims, both);
+	return sl__ref_output_alloc_store(ev, 1, sl__ref_input_dtype(ev, 0), 5,
+					  dims, both);
 }
 
 enum sl_status
@@ -261,7 +266,8 @@ sl__ref_projected_attention(struct sl__kernel_call *ev)
 	dims[0] = h.batch;
 	dims[1] = h.queries;
 	dims[2] = h.n_heads * h.value_width;
-	return sl__ref_output_alloc_store(ev, 0, sl__ref_input_dtype(ev, 0), 3, dims, h.y);
+	return sl__ref_output_alloc_store(ev, 0, sl__ref_input_dtype(ev, 0), 3,
+					  dims, h.y);
 }
 
 /* The input in which operand i of a MultiHeadAttention lies: keys (1) and
@@ -273,8 +279,8 @@ holder_of(const struct sl__kernel_call *ev, size_t i)
 }
 
 static enum sl_status
-find_rows(struct sl__head_rows *rows, struct sl__head_row_counts *n, struct sl__kernel_call *ev,
-	  size_t i)
+find_rows(struct sl__head_rows *rows, struct sl__head_row_counts *n,
+	  struct sl__kernel_call *ev, size_t i)
 {
 	size_t from = holder_of(ev, i);
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, from);
@@ -310,11 +316,12 @@ find_rows(struct sl__head_rows *rows, struct sl__head_row_counts *n, struct sl__
 /* Operand i as heads, behind the rows of its past; n->n_rows becomes how many
  * rows there are. */
 static const double *
-take_operand(struct sl__head_row_counts *n, struct sl__kernel_call *ev, size_t i,
-	     const double *bias)
+take_operand(struct sl__head_row_counts *n, struct sl__kernel_call *ev,
+	     size_t i, const double *bias)
 {
 	const struct sl__tensor *t = i ? sl__ref_input_tensor(ev, i + 5) : NULL;
-	struct sl__head_row_target to = {.start = t && t->rank == 4 ? t->dims[2] : 0};
+	struct sl__head_row_target to = {.start = t && t->rank == 4 ? t->dims[2]
+								    : 0};
 	const double *old = t ? sl__ref_input_doubles(ev, i + 5) : NULL, *made;
 	struct sl__head_rows rows;
 
@@ -324,7 +331,8 @@ take_operand(struct sl__head_row_counts *n, struct sl__kernel_call *ev, size_t i
 		  t->dims[1] != n->n_heads || t->dims[3] != n->width))
 		sl__ref_reject(ev, "the past does not fit");
 	to.room = to.start + n->n_rows;
-	made = ev->failure ? NULL : sl__head_rows_concat(ev, &to, old, &rows, n, bias);
+	made = ev->failure ? NULL
+			   : sl__head_rows_concat(ev, &to, old, &rows, n, bias);
 	n->n_rows = to.room;
 	return made;
 }
@@ -360,7 +368,8 @@ read_multi_head(struct sl__head_attention *h, struct sl__kernel_call *ev)
 	int64_t first = 0; /* of the share of the bias */
 
 	h->batch = sl__ref_input_dim(ev, 0, 0);
-	h->n_heads = h->n_kv_heads = sl__attribute_int(ev->node, "num_heads", 0);
+	h->n_heads = h->n_kv_heads =
+		sl__attribute_int(ev->node, "num_heads", 0);
 	if (h->n_heads < 1 || h->n_heads > INT32_MAX)
 		return sl__ref_reject(ev, "%lld heads", (long long)h->n_heads);
 	for (size_t i = 0; !ev->failure && i < 3; i++) {
@@ -388,9 +397,10 @@ sl__ref_multi_head(struct sl__kernel_call *ev)
 {
 	const struct sl__tensor *old = sl__ref_input_tensor(ev, 6);
 	struct sl__head_attention h = {.is_flat = 1,
-			      .left = -1,
-			      .right = -1,
-			      .has_scores = sl__ref_output(ev, 3) != NULL};
+				       .left = -1,
+				       .right = -1,
+				       .has_scores = sl__ref_output(ev, 3) !=
+						     NULL};
 
 	if (sl__ref_input(ev, 8) || sl__ref_input(ev, 9))
 		return refuse(ev, "past_sequence_length");
@@ -399,7 +409,9 @@ sl__ref_multi_head(struct sl__kernel_call *ev)
 	    read_mask(&h, ev, 4) || read_bias(&h, ev, 5))
 		return ev->failure;
 	h.scale = scale_of(ev->node, h.width);
-	return sl__head_attention_run(ev, &h) ? ev->failure : sl__head_attention_store(ev, &h);
+	return sl__head_attention_run(ev, &h)
+		       ? ev->failure
+		       : sl__head_attention_store(ev, &h);
 }
 
 enum { PAST = 3, LENGTHS = 5, TOTAL, COSINES, SINES, PLACES, BIAS, SINK };
@@ -449,7 +461,8 @@ turn_rows(double *rows, const struct sl__head_row_counts *n,
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, COSINES);
 	const struct sl__tensor *given = sl__ref_input_tensor(ev, PLACES);
-	int is_interleaved = sl__attribute_int(ev->node, "rotary_interleaved", 0) != 0;
+	int is_interleaved =
+		sl__attribute_int(ev->node, "rotary_interleaved", 0) != 0;
 	int64_t pairs = sl__ref_input_dim(ev, COSINES, -1);
 	const double *cosines = sl__ref_input_doubles(ev, COSINES);
 	const double *sines = sl__ref_input_doubles(ev, SINES);
@@ -470,7 +483,8 @@ turn_rows(double *rows, const struct sl__head_row_counts *n,
 			return sl__ref_reject(ev, "no angles for %lld",
 					      (long long)at);
 		sl__rotary_rotate_row(rows + i * n->width, cosines + at * pairs,
-				sines + at * pairs, pairs, is_interleaved);
+				      sines + at * pairs, pairs,
+				      is_interleaved);
 	}
 	return SL_OK;
 }
@@ -478,11 +492,12 @@ turn_rows(double *rows, const struct sl__head_row_counts *n,
 /* Part i of Q, K and V, each an input or all in the first, turned if it is
  * to be. */
 static double *
-take_group_part(struct sl__kernel_call *ev, size_t i, const struct sl__head_attention *h)
+take_group_part(struct sl__kernel_call *ev, size_t i,
+		const struct sl__head_attention *h)
 {
 	int is_packed = !sl__ref_input(ev, 1);
-	struct sl__head_row_counts n = {h->batch, i ? h->n_kv_heads : h->n_heads,
-				   h->queries, h->width};
+	struct sl__head_row_counts n = {
+		h->batch, i ? h->n_kv_heads : h->n_heads, h->queries, h->width};
 	int64_t all = (h->n_heads + 2 * h->n_kv_heads) * h->width;
 	const double *x = sl__ref_input_doubles(ev, is_packed ? 0 : i);
 	struct sl__head_rows rows = sl__head_rows_of_tensor(x, &n, 1);
@@ -497,8 +512,9 @@ take_group_part(struct sl__kernel_call *ev, size_t i, const struct sl__head_atte
 			   : i == 1 ? h->n_heads * h->width
 				    : (h->n_heads + h->n_kv_heads) * h->width;
 	}
-	made = sl__head_rows_concat(ev, &(struct sl__head_row_target){h->queries, NULL, 0},
-			     NULL, &rows, &n, NULL);
+	made = sl__head_rows_concat(
+		ev, &(struct sl__head_row_target){h->queries, NULL, 0}, NULL,
+		&rows, &n, NULL);
 	if (made && i < 2 && sl__attribute_int(ev->node, "do_rotary", 0))
 		turn_rows(made, &n, h, ev);
 	return made;
@@ -506,17 +522,21 @@ take_group_part(struct sl__kernel_call *ev, size_t i, const struct sl__head_atte
 
 /* The cache with the new rows in it. */
 static const double *
-renew_cache(struct sl__kernel_call *ev, size_t i, const struct sl__head_attention *h)
+renew_cache(struct sl__kernel_call *ev, size_t i,
+	    const struct sl__head_attention *h)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, PAST + i - 1);
 	struct sl__head_row_counts n = {h->batch, h->n_kv_heads, h->queries,
-				   h->width};
-	struct sl__head_row_target to = {h->room, h->offsets, t ? t->dims[2] : 0};
+					h->width};
+	struct sl__head_row_target to = {h->room, h->offsets,
+					 t ? t->dims[2] : 0};
 	const double *old = sl__ref_optional_doubles(ev, PAST + i - 1);
-	struct sl__head_rows rows = sl__head_rows_of_tensor(take_group_part(ev, i, h), &n, 0);
+	struct sl__head_rows rows =
+		sl__head_rows_of_tensor(take_group_part(ev, i, h), &n, 0);
 
-	return ev->failure ? NULL
-			   : sl__head_rows_concat(ev, &to, old, &rows, &n, NULL);
+	return ev->failure
+		       ? NULL
+		       : sl__head_rows_concat(ev, &to, old, &rows, &n, NULL);
 }
 
 static enum sl_status
@@ -530,7 +550,8 @@ read_group_sizes(struct sl__head_attention *h, struct sl__kernel_call *ev)
 				   h->n_kv_heads * h->width};
 		int64_t past[4] = {h->batch, h->n_kv_heads, h->room, h->width};
 
-		if ((sl__ref_input(ev, 1) && !sl__ref_input_has_dims(ev, i, 3, rows)) ||
+		if ((sl__ref_input(ev, 1) &&
+		     !sl__ref_input_has_dims(ev, i, 3, rows)) ||
 		    (!sl__ref_input(ev, 1) && sl__ref_input(ev, i)) ||
 		    (sl__ref_input(ev, PAST + i - 1) &&
 		     !sl__ref_input_has_dims(ev, PAST + i - 1, 4, past)))
@@ -562,9 +583,11 @@ enum sl_status
 sl__ref_group_query(struct sl__kernel_call *ev)
 {
 	int64_t window = sl__attribute_int(ev->node, "local_window_size", -1);
-	struct sl__head_attention h = {.is_flat = 1, .is_causal = 1, .right = -1};
+	struct sl__head_attention h = {
+		.is_flat = 1, .is_causal = 1, .right = -1};
 
-	if (sl__ref_output(ev, 3) || sl__ref_input(ev, 12) || sl__ref_input(ev, 13))
+	if (sl__ref_output(ev, 3) || sl__ref_input(ev, 12) ||
+	    sl__ref_input(ev, 13))
 		return refuse(ev, "scores to hand out, or a quantized cache");
 	if (read_group_sizes(&h, ev) || read_lengths(&h, ev))
 		return ev->failure;
@@ -576,5 +599,7 @@ sl__ref_group_query(struct sl__kernel_call *ev)
 	h.left = window > 0 ? window - 1 : -1;
 	h.scale = scale_of(ev->node, h.width);
 	h.softcap = sl__attribute_float(ev->node, "softcap", 0);
-	return sl__head_attention_run(ev, &h) ? ev->failure : sl__head_attention_store(ev, &h);
+	return sl__head_attention_run(ev, &h)
+		       ? ev->failure
+		       : sl__head_attention_store(ev, &h);
 }

@@ -18,7 +18,8 @@
 /* Where the sizes of input i begin among those of the result: at the end of
  * it, or, before version 7, where the attribute says. */
 static enum sl_status
-add_operand(struct sl__kernel_call *ev, struct sl__strided_iterator *w, size_t i)
+add_operand(struct sl__kernel_call *ev, struct sl__strided_iterator *w,
+	    size_t i)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 	int64_t axis = sl__attribute_int(ev->node, "axis", 0);
@@ -39,7 +40,8 @@ add_operand(struct sl__kernel_call *ev, struct sl__strided_iterator *w, size_t i
 /* A walk over output 0 with the operands first .. first + n - 1; how many
  * elements it has. */
 static int64_t
-walk_with(struct sl__kernel_call *ev, struct sl__strided_iterator *w, size_t first, size_t n)
+walk_with(struct sl__kernel_call *ev, struct sl__strided_iterator *w,
+	  size_t first, size_t n)
 {
 	sl__strided_iterator_over_output(ev, w);
 	for (size_t i = first; !ev->failure && i < first + n; i++)
@@ -205,7 +207,8 @@ form_of(const struct sl__node *node)
 {
 	struct form form = forms[node->op - sl__ops];
 
-	if (sl__is_op(node, SL__OP_ONNX_Mod) && sl__attribute_int(node, "fmod", 0)) {
+	if (sl__is_op(node, SL__OP_ONNX_Mod) &&
+	    sl__attribute_int(node, "fmod", 0)) {
 		form.real = fmod;
 		form.whole = whole_fmod;
 	}
@@ -292,7 +295,8 @@ sl__ref_joined(struct sl__kernel_call *ev)
 	struct numbers y;
 
 	for (size_t i = 0; i < ev->node->n_inputs; i++) {
-		is_whole &= sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, i));
+		is_whole &=
+			sl__ref_dtype_is_integer(sl__ref_input_dtype(ev, i));
 		n_strings += sl__ref_input_dtype(ev, i) == SL_DTYPE_STRING;
 	}
 	if (n_strings == 2 && sl__is_op(ev->node, SL__OP_ONNX_Equal))

@@ -290,7 +290,8 @@ sl__ref_cast(struct sl__kernel_call *ev)
 	    to == SL_DTYPE_F32)
 		return long_to_single(ev);
 	if (sl__ref_dtype_is_integer(from) && sl__ref_dtype_is_integer(to))
-		return sl__ref_output_store_integers(ev, 0, sl__ref_input_integers(ev, 0));
+		return sl__ref_output_store_integers(
+			ev, 0, sl__ref_input_integers(ev, 0));
 	return sl__ref_store_cast(ev, 0, sl__ref_input_doubles(ev, 0));
 }
 

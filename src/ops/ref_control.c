@@ -116,7 +116,8 @@ set_shape(struct stack *s, struct sl__kernel_call *ev, enum sl_dtype dtype,
 /* Pieces have this declared type, where none has come yet; sizes that it does
  * not know are 0. */
 static enum sl_status
-stack_declare(struct stack *s, struct sl__kernel_call *ev, const struct sl__type *type)
+stack_declare(struct stack *s, struct sl__kernel_call *ev,
+	      const struct sl__type *type)
 {
 	int64_t dims[SL__RANK_MOST];
 	size_t rank = 0;
@@ -133,7 +134,8 @@ stack_declare(struct stack *s, struct sl__kernel_call *ev, const struct sl__type
 }
 
 static enum sl_status
-push_texts(struct stack *s, struct sl__kernel_call *ev, const struct sl__tensor *t)
+push_texts(struct stack *s, struct sl__kernel_call *ev,
+	   const struct sl__tensor *t)
 {
 	for (uint64_t i = 0; i < t->n_elements; i++) {
 		size_t n = strlen(t->strings[i]) + 1, at = s->n_bytes;
@@ -185,7 +187,8 @@ stack_release(struct stack *s, struct sl__kernel_call *ev)
 
 /* All pieces as a tensor; strings get their pointers in the scratch arena. */
 static enum sl_status
-as_tensor(const struct stack *s, struct sl__kernel_call *ev, struct sl__tensor *out)
+as_tensor(const struct stack *s, struct sl__kernel_call *ev,
+	  struct sl__tensor *out)
 {
 	size_t n = (size_t)s->n * (size_t)s->n_piece;
 	const char *at = (const char *)s->bytes;
@@ -217,8 +220,9 @@ struct stacking {
 
 /* The sizes of the output, and the way from the pieces to it. */
 static enum sl_status
-lay_out(const struct stack *s, struct sl__kernel_call *ev, const struct stacking *how,
-	int64_t *dims, struct sl__strided_path *path)
+lay_out(const struct stack *s, struct sl__kernel_call *ev,
+	const struct stacking *how, int64_t *dims,
+	struct sl__strided_path *path)
 {
 	int axis = sl__axis_normalize(how->axis, (int)s->rank + 1);
 	int64_t strides[SL__RANK_MOST], pieces[SL__RANK_MOST];
@@ -625,7 +629,8 @@ static enum sl_status
 cut_out(struct sl__kernel_call *ev, struct sl__runtime_value *to,
 	const struct sl__tensor *from, int64_t axis, int64_t at)
 {
-	return sl__move_axis_slice(ev, to, from, &(struct sl__axis_slice){axis, at, 1, 1});
+	return sl__move_axis_slice(ev, to, from,
+				   &(struct sl__axis_slice){axis, at, 1, 1});
 }
 
 /* Takes dimension 'axis' of input i into *size, which is -1 before. */
@@ -885,7 +890,8 @@ sl__ref_sequence_map(struct sl__kernel_call *ev)
 {
 	const struct sl__runtime_value *first = sl__ref_input(ev, 0);
 	size_t n_out = ev->node->n_outputs;
-	struct sl__runtime_value *made = sl__ref_scratch(ev, n_out, sizeof(*made));
+	struct sl__runtime_value *made =
+		sl__ref_scratch(ev, n_out, sizeof(*made));
 	struct body b;
 
 	if (!made || body_open(&b, ev, "body", ev->node->n_inputs, n_out))

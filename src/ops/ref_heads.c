@@ -15,7 +15,8 @@ struct query {
 };
 
 static int
-is_hidden(const struct sl__head_attention *h, const struct query *q, int64_t key)
+is_hidden(const struct sl__head_attention *h, const struct query *q,
+	  int64_t key)
 {
 	int64_t at = q->i + (h->offsets ? h->offsets[q->b] : 0);
 
@@ -46,8 +47,8 @@ bias_at(const struct sl__head_attention *h, const struct query *q, int64_t key)
 }
 
 static void
-hand_out(const struct sl__head_attention *h, const struct query *q, const double *row,
-	 enum sl__score_stage stage)
+hand_out(const struct sl__head_attention *h, const struct query *q,
+	 const double *row, enum sl__score_stage stage)
 {
 	int64_t at = (q->b * h->n_heads + q->head) * h->queries + q->i;
 
@@ -109,7 +110,8 @@ weigh(const struct sl__head_attention *h, const struct query *q, double *row)
 }
 
 static void
-mix(const struct sl__head_attention *h, const struct query *q, const double *row)
+mix(const struct sl__head_attention *h, const struct query *q,
+    const double *row)
 {
 	int64_t group = h->n_heads / h->n_kv_heads;
 	int64_t at =
@@ -171,7 +173,8 @@ sl__head_attention_run(struct sl__kernel_call *ev, struct sl__head_attention *h)
 }
 
 enum sl_status
-sl__head_attention_store(struct sl__kernel_call *ev, const struct sl__head_attention *h)
+sl__head_attention_store(struct sl__kernel_call *ev,
+			 const struct sl__head_attention *h)
 {
 	int64_t flat[3] = {h->batch, h->queries,
 			   h->is_flat ? h->n_heads * h->value_width : 0};
@@ -182,7 +185,7 @@ sl__head_attention_store(struct sl__kernel_call *ev, const struct sl__head_atten
 	enum sl_dtype dtype = sl__ref_input_dtype(ev, 0);
 
 	if (sl__ref_output_alloc_store(ev, 0, dtype, h->is_flat ? 3 : 4,
-			 h->is_flat ? flat : y, h->y) ||
+				       h->is_flat ? flat : y, h->y) ||
 	    sl__ref_output_alloc_store(ev, 1, dtype, 4, k, h->k) ||
 	    sl__ref_output_alloc_store(ev, 2, dtype, 4, v, h->v) || !h->scores)
 		return ev->failure;
@@ -190,20 +193,22 @@ sl__head_attention_store(struct sl__kernel_call *ev, const struct sl__head_atten
 }
 
 struct sl__head_rows
-sl__head_rows_of_tensor(const double *at, const struct sl__head_row_counts *n, int is_flat)
+sl__head_rows_of_tensor(const double *at, const struct sl__head_row_counts *n,
+			int is_flat)
 {
 	const int64_t all[3] = {n->n_heads, n->n_rows, n->width};
 	int64_t head = is_flat ? n->width : sl__dims_product(all, 1, 3);
 	int64_t row = is_flat ? n->n_heads * n->width : n->width;
 
-	return (struct sl__head_rows){at, sl__dims_product(all, 0, 3), head, row};
+	return (struct sl__head_rows){at, sl__dims_product(all, 0, 3), head,
+				      row};
 }
 
 /* Copies rows there, adding the bias. */
 static void
 place_rows(double *at, const struct sl__head_row_target *to,
-	   const struct sl__head_rows *from, const struct sl__head_row_counts *n,
-	   const double *bias)
+	   const struct sl__head_rows *from,
+	   const struct sl__head_row_counts *n, const double *bias)
 {
 	if (n->width == 0)
 		return;
@@ -222,12 +227,13 @@ place_rows(double *at, const struct sl__head_row_target *to,
 }
 
 double *
-sl__head_rows_concat(struct sl__kernel_call *ev, const struct sl__head_row_target *to,
-	      const double *old, const struct sl__head_rows *fresh,
-	      const struct sl__head_row_counts *n, const double *bias)
+sl__head_rows_concat(struct sl__kernel_call *ev,
+		     const struct sl__head_row_target *to, const double *old,
+		     const struct sl__head_rows *fresh,
+		     const struct sl__head_row_counts *n, const double *bias)
 {
 	double *made = sl__ref_scratch_doubles(ev, n->batch * n->n_heads *
-						       to->room * n->width);
+							   to->room * n->width);
 	struct sl__head_row_counts before = *n;
 	struct sl__head_rows rows;
 
@@ -236,7 +242,8 @@ sl__head_rows_concat(struct sl__kernel_call *ev, const struct sl__head_row_targe
 	if (ev->failure)
 		return NULL;
 	if (old)
-		place_rows(made, &(struct sl__head_row_target){to->room, NULL, 0},
+		place_rows(made,
+			   &(struct sl__head_row_target){to->room, NULL, 0},
 			   &rows, &before, NULL);
 	place_rows(made, to, fresh, n, bias);
 	return made;
@@ -244,7 +251,7 @@ sl__head_rows_concat(struct sl__kernel_call *ev, const struct sl__head_row_targe
 
 void
 sl__rotary_rotate_row(double *row, const double *cosines, const double *sines,
-		int64_t n_pairs, int is_interleaved)
+		      int64_t n_pairs, int is_interleaved)
 {
 	for (int64_t i = 0; i < n_pairs; i++) {
 		double *x = row + (is_interleaved ? 2 * i : i);

@@ -59,13 +59,16 @@ struct sl__head_attention {
 };
 
 /* The sizes that the operator's rules find. */
-enum sl_status sl__head_attention_read(struct sl__head_attention *h, struct sl__kernel_call *ev);
+enum sl_status sl__head_attention_read(struct sl__head_attention *h,
+				       struct sl__kernel_call *ev);
 
 /* Makes y and, where they are asked for, the scores. */
-enum sl_status sl__head_attention_run(struct sl__kernel_call *ev, struct sl__head_attention *h);
+enum sl_status sl__head_attention_run(struct sl__kernel_call *ev,
+				      struct sl__head_attention *h);
 
 /* Output 0 from y, 1 and 2 from all rows of k and v, 3 from the scores. */
-enum sl_status sl__head_attention_store(struct sl__kernel_call *ev, const struct sl__head_attention *h);
+enum sl_status sl__head_attention_store(struct sl__kernel_call *ev,
+					const struct sl__head_attention *h);
 
 /* Rows of heads wherever they lie: steps from batch to batch, head to head
  * and row to row; the elements of a row are adjacent. */
@@ -91,18 +94,23 @@ struct sl__head_row_target {
  * [batch][n_heads][start][width], and then 'fresh' in their place, with bias
  * [n_heads][width] added unless that is NULL.
  */
-double *sl__head_rows_concat(struct sl__kernel_call *ev, const struct sl__head_row_target *to,
-		      const double *old, const struct sl__head_rows *fresh,
-		      const struct sl__head_row_counts *n, const double *bias);
+double *sl__head_rows_concat(struct sl__kernel_call *ev,
+			     const struct sl__head_row_target *to,
+			     const double *old,
+			     const struct sl__head_rows *fresh,
+			     const struct sl__head_row_counts *n,
+			     const double *bias);
 
 /* Rows of a tensor [batch][n_heads][n_rows][width], or where it is flat
  * [batch][n_rows][n_heads * width]. */
-struct sl__head_rows sl__head_rows_of_tensor(const double *at, const struct sl__head_row_counts *n,
-			    int is_flat);
+struct sl__head_rows
+sl__head_rows_of_tensor(const double *at, const struct sl__head_row_counts *n,
+			int is_flat);
 
 /* Turns pairs of a row's first 2 * n_pairs elements by the angles: pairs are
  * neighbours, or one of each half. */
-void sl__rotary_rotate_row(double *row, const double *cosines, const double *sines,
-		     int64_t n_pairs, int is_interleaved);
+void sl__rotary_rotate_row(double *row, const double *cosines,
+			   const double *sines, int64_t n_pairs,
+			   int is_interleaved);
 
 #endif

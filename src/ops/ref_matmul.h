@@ -21,12 +21,13 @@ struct sl__matmul {
 };
 
 /* Of the node's operands, transposed as it says; 'p' stays where it is. */
-enum sl_status sl__matmul_read(struct sl__matmul *p, struct sl__kernel_call *ev);
+enum sl_status sl__matmul_read(struct sl__matmul *p,
+			       struct sl__kernel_call *ev);
 
 /* The result, new, from the operands' elements as the inputs have them.
  * Integers wrap. */
 double *sl__matmul_doubles(struct sl__kernel_call *ev, struct sl__matmul *p,
-			 const double *left, const double *right);
+			   const double *left, const double *right);
 int64_t *sl__matmul_integers(struct sl__kernel_call *ev, struct sl__matmul *p,
 			     const int64_t *left, const int64_t *right);
 

@@ -23,7 +23,8 @@ sl__ref_require_tensor(struct sl__kernel_call *ev, size_t i)
 }
 
 enum sl_status
-sl__strided_iterator_over_output(struct sl__kernel_call *ev, struct sl__strided_iterator *w)
+sl__strided_iterator_over_output(struct sl__kernel_call *ev,
+				 struct sl__strided_iterator *w)
 {
 	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
 
@@ -34,7 +35,9 @@ sl__strided_iterator_over_output(struct sl__kernel_call *ev, struct sl__strided_
 }
 
 enum sl_status
-sl__strided_iterator_add_input(struct sl__kernel_call *ev, struct sl__strided_iterator *w, size_t i, size_t first)
+sl__strided_iterator_add_input(struct sl__kernel_call *ev,
+			       struct sl__strided_iterator *w, size_t i,
+			       size_t first)
 {
 	const struct sl__tensor *t = sl__ref_require_tensor(ev, i);
 
@@ -56,12 +59,13 @@ sl__strided_iterator_add_input(struct sl__kernel_call *ev, struct sl__strided_it
 					      (long long)w->dims[first + d]);
 	}
 	sl__broadcast_strides(w->strides[w->n++], first + t->rank, t->rank,
-			  t->dims);
+			      t->dims);
 	return SL_OK;
 }
 
 enum sl_status
-sl__ref_index_normalize(struct sl__kernel_call *ev, int64_t *index, int64_t size)
+sl__ref_index_normalize(struct sl__kernel_call *ev, int64_t *index,
+			int64_t size)
 {
 	if (*index < -size || *index >= size)
 		return sl__ref_reject(ev,
@@ -99,7 +103,8 @@ sl__move_begin(struct sl__kernel_call *ev, struct sl__element_mover *m,
 }
 
 enum sl_status
-sl__move_begin_input_to_output(struct sl__element_mover *m, struct sl__kernel_call *ev, size_t i, size_t k)
+sl__move_begin_input_to_output(struct sl__element_mover *m,
+			       struct sl__kernel_call *ev, size_t i, size_t k)
 {
 	const struct sl__tensor *in = sl__ref_require_tensor(ev, i);
 
@@ -114,10 +119,10 @@ sl__move_own_strings(struct sl__kernel_call *ev, size_t k)
 
 	if (ev->failure || !out || out->tensor.dtype != SL_DTYPE_STRING)
 		return ev->failure;
-	return sl__ref_keep_status(ev, sl__runtime_value_copy_strings(
-					out, out->tensor.rank, out->tensor.dims,
-					out->tensor.strings, ev->allocator,
-					ev->err));
+	return sl__ref_keep_status(
+		ev, sl__runtime_value_copy_strings(
+			    out, out->tensor.rank, out->tensor.dims,
+			    out->tensor.strings, ev->allocator, ev->err));
 }
 
 /* One element of less than a byte. */
@@ -135,7 +140,8 @@ move_bits(const struct sl__element_mover *m, uint64_t to, uint64_t from)
 }
 
 void
-sl__move_elements(const struct sl__element_mover *m, int64_t to, int64_t from, int64_t n)
+sl__move_elements(const struct sl__element_mover *m, int64_t to, int64_t from,
+		  int64_t n)
 {
 	size_t width = m->n_bits / 8;
 
@@ -162,7 +168,8 @@ sl__move_zero_fill(const struct sl__element_mover *m, int64_t n)
 }
 
 void
-sl__strided_path_init(struct sl__strided_path *path, size_t rank, const int64_t *dims)
+sl__strided_path_init(struct sl__strided_path *path, size_t rank,
+		      const int64_t *dims)
 {
 	path->rank = rank;
 	path->to_at = path->from_at = 0;
@@ -175,7 +182,8 @@ sl__strided_path_init(struct sl__strided_path *path, size_t rank, const int64_t 
 
 /* The last dimensions that lie in one piece on both sides are one run. */
 void
-sl__move_strided_path(const struct sl__element_mover *m, const struct sl__strided_path *path)
+sl__move_strided_path(const struct sl__element_mover *m,
+		      const struct sl__strided_path *path)
 {
 	int64_t at[SL__PATH_RANK_MOST] = {0};
 	int64_t offsets[2] = {path->to_at, path->from_at};
@@ -193,12 +201,14 @@ sl__move_strided_path(const struct sl__element_mover *m, const struct sl__stride
 		run *= path->dims[--rank];
 	do {
 		sl__move_elements(m, offsets[0], offsets[1], run);
-	} while (sl__strided_position_next(at, rank, path->dims, offsets, strides, 2));
+	} while (sl__strided_position_next(at, rank, path->dims, offsets,
+					   strides, 2));
 }
 
 enum sl_status
-sl__move_output_strided(struct sl__kernel_call *ev, const struct sl__element_mover *m, int64_t from,
-		 const int64_t *strides)
+sl__move_output_strided(struct sl__kernel_call *ev,
+			const struct sl__element_mover *m, int64_t from,
+			const int64_t *strides)
 {
 	const struct sl__tensor *out = &sl__ref_output(ev, 0)->tensor;
 	struct sl__strided_path path;
@@ -212,7 +222,7 @@ sl__move_output_strided(struct sl__kernel_call *ev, const struct sl__element_mov
 
 enum sl_status
 sl__axis_split_tensor(struct sl__kernel_call *ev, struct sl__axis_split *out,
-		const struct sl__tensor *t, int64_t *axis)
+		      const struct sl__tensor *t, int64_t *axis)
 {
 	int at = sl__axis_normalize(axis ? *axis : 0, (int)t->rank);
 
@@ -230,7 +240,8 @@ sl__axis_split_tensor(struct sl__kernel_call *ev, struct sl__axis_split *out,
 
 enum sl_status
 sl__move_axis_slice(struct sl__kernel_call *ev, struct sl__runtime_value *to,
-	     const struct sl__tensor *from, const struct sl__axis_slice *cut)
+		    const struct sl__tensor *from,
+		    const struct sl__axis_slice *cut)
 {
 	int64_t dims[SL__RANK_MOST], axis = cut->axis, n = cut->n;
 	struct sl__axis_split a = {0};
@@ -248,15 +259,16 @@ sl__move_axis_slice(struct sl__kernel_call *ev, struct sl__runtime_value *to,
 		return ev->failure;
 	for (int64_t o = 0; o < a.outer; o++)
 		sl__move_elements(&m, o * n * a.inner,
-			 (o * a.size + cut->first) * a.inner, n * a.inner);
-	return m.is_text
-		       ? sl__ref_value_set_strings(ev, to, rank, dims, to->tensor.strings)
-		       : SL_OK;
+				  (o * a.size + cut->first) * a.inner,
+				  n * a.inner);
+	return m.is_text ? sl__ref_value_set_strings(ev, to, rank, dims,
+						     to->tensor.strings)
+			 : SL_OK;
 }
 
 enum sl_status
 sl__move_fill_output(struct sl__kernel_call *ev, struct sl__element_mover *m,
-	      const struct sl__tensor *with)
+		     const struct sl__tensor *with)
 {
 	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
 

@@ -104,7 +104,7 @@ struct layers {
 	const struct sl__tensor *t;
 	int64_t n_rows, length;
 	const double *x, *scale, *bias; /* the last two may be NULL */
-	struct sl__strided_iterator w;              /* through them */
+	struct sl__strided_iterator w;  /* through them */
 	double epsilon;
 	int is_centred;
 	double *y, *mean, *deviation; /* the last two: 1 for each row */
@@ -165,7 +165,9 @@ sl__ref_layer_norm(struct sl__kernel_call *ev)
 	double *sum = NULL;
 
 	if (open_layers(&l, ev,
-			form->has_skip ? -1 : sl__attribute_int(ev->node, "axis", -1)))
+			form->has_skip
+				? -1
+				: sl__attribute_int(ev->node, "axis", -1)))
 		return ev->failure;
 	sl__strided_iterator_begin(&l.w, l.t->rank, l.t->dims);
 	l.scale = walk_given(ev, &l.w, form->scale);
@@ -272,7 +274,8 @@ open_batches(struct batches *b, struct sl__kernel_call *ev)
 	b->batch = t->rank > 0 ? t->dims[0] : 1;
 	b->n_parts = t->rank > 1 ? t->dims[1] : 1;
 	b->span = t->rank > 1 ? sl__dims_product(t->dims, 2, t->rank) : 1;
-	if (ev->node->version < 9 && !sl__attribute_int(ev->node, "spatial", 1)) {
+	if (ev->node->version < 9 &&
+	    !sl__attribute_int(ev->node, "spatial", 1)) {
 		b->n_parts = sl__dims_product(t->dims, 1, t->rank);
 		b->span = 1;
 	}
@@ -337,9 +340,10 @@ sl__ref_batch_norm(struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
 	double epsilon = sl__attribute_float(node, "epsilon", 1e-5);
-	int is_training = node->version < 14
-				  ? node->n_outputs > 1
-				  : sl__attribute_int(node, "training_mode", 0) != 0;
+	int is_training =
+		node->version < 14
+			? node->n_outputs > 1
+			: sl__attribute_int(node, "training_mode", 0) != 0;
 	struct batches b = {0};
 	size_t size;
 
@@ -386,7 +390,8 @@ sl__ref_lp_norm(struct sl__kernel_call *ev)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, 0);
 	int64_t p = sl__attribute_int(ev->node, "p", 2), n, inner, outer;
-	int axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", -1), sl__ref_input_rank(ev, 0));
+	int axis = sl__axis_normalize(sl__attribute_int(ev->node, "axis", -1),
+				      sl__ref_input_rank(ev, 0));
 	const double *x = sl__ref_input_doubles(ev, 0);
 	double *y = sl__ref_scratch_output(ev, 0);
 
@@ -480,8 +485,8 @@ statistics_steps(const struct sl__node *node, const struct sl__tensor *t,
 /* Adds x, or its squared distance from 'mean', to the statistic that each
  * element belongs to, and divides by how many these are. */
 static void
-gather_statistics(struct sl__strided_iterator *w, const double *x, const double *mean,
-		  double *sums)
+gather_statistics(struct sl__strided_iterator *w, const double *x,
+		  const double *mean, double *sums)
 {
 	double count = 1;
 

@@ -15,6 +15,6 @@ enum {
 /* AveragePool and its kin: y, as many as output 0 has, from input 0's elements
  * x, by the window that the node's attributes say. */
 enum sl_status sl__ref_pool_averages(struct sl__kernel_call *ev, unsigned form,
-				const double *x, double *y);
+				     const double *x, double *y);
 
 #endif

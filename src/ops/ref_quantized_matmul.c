@@ -119,7 +119,8 @@ read_side(struct side *s, struct sl__kernel_call *ev, size_t i, size_t zero,
 
 /* The left operand, of reals, as uint8 less the zero point. */
 static void
-quantize_side(struct side *s, struct sl__kernel_call *ev, struct sl__ref_scale_zero_point *scale)
+quantize_side(struct side *s, struct sl__kernel_call *ev,
+	      struct sl__ref_scale_zero_point *scale)
 {
 	const double *x = sl__ref_input_doubles(ev, 0);
 	int64_t n = s->o->rows * s->o->columns * s->n_matrices;
@@ -132,14 +133,16 @@ quantize_side(struct side *s, struct sl__kernel_call *ev, struct sl__ref_scale_z
 	s->n_scales = 1;
 	for (int64_t i = 0; i < n; i++)
 		s->values[i] = sl__ref_quantize_value(SL_DTYPE_U8, x[i],
-						 scale->scale, scale->zero) -
+						      scale->scale,
+						      scale->zero) -
 			       scale->zero;
 }
 
 /* Both operands, centred, and their sums; where 'scale' is given, the left
  * operand is quantized first. */
 static enum sl_status
-sum_up(struct product *q, struct sl__kernel_call *ev, struct sl__ref_scale_zero_point *scale)
+sum_up(struct product *q, struct sl__kernel_call *ev,
+       struct sl__ref_scale_zero_point *scale)
 {
 	const struct sl__runtime_value *out = sl__ref_output(ev, 0);
 
@@ -186,10 +189,10 @@ struct finishing {
 	const double *bias;
 	int64_t bias_strides[2];
 	double alpha;
-	double *y;               /* reals, or */
-	int64_t *whole;          /* integers, */
+	double *y;                          /* reals, or */
+	int64_t *whole;                     /* integers, */
 	struct sl__ref_scale_zero_point to; /* of this scale */
-	enum sl_dtype dtype;     /* and type */
+	enum sl_dtype dtype;                /* and type */
 };
 
 /* Element i of the result, whose operands' scales multiply to 'scale' in f32,
@@ -216,7 +219,8 @@ finish(const struct finishing *f, const struct product *q, int64_t i,
 	}
 	/* One factor, as runtimes have it. */
 	scale = (double)(float)(scale / f->to.scale);
-	f->whole[i] = sl__ref_quantize_value(f->dtype, sum * scale, 1, f->to.zero);
+	f->whole[i] =
+		sl__ref_quantize_value(f->dtype, sum * scale, 1, f->to.zero);
 }
 
 static void

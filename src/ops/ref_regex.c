@@ -237,8 +237,8 @@ put_sign(struct writing *w)
 }
 
 enum sl_status
-sl__regex_re2_to_posix(const char **out, const char *pattern, struct sl__arena *arena,
-		struct sl_error *err)
+sl__regex_re2_to_posix(const char **out, const char *pattern,
+		       struct sl__arena *arena, struct sl_error *err)
 {
 	/* A sign becomes at most "[^0-9A-Za-z_]". */
 	size_t n = strlen(pattern);

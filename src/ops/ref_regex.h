@@ -13,7 +13,7 @@
  * are matched byte by byte.
  */
 enum sl_status sl__regex_re2_to_posix(const char **out, const char *pattern,
-			       struct sl__arena *arena,
-			       struct sl_error *err) SL_CHECKED;
+				      struct sl__arena *arena,
+				      struct sl_error *err) SL_CHECKED;
 
 #endif

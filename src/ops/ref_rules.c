@@ -19,10 +19,10 @@ sl__ref_rules_begin(struct sl__ref_rules *view, struct sl__kernel_call *ev)
 	memset(view, 0, sizeof(*view));
 	view->shapes.arena = *ev->scratch;
 	view->call = (struct sl__rule_context){.shapes = &view->shapes,
-				       .node = ev->node,
-				       .err = ev->err,
-				       .types = types,
-				       .tensors = tensors};
+					       .node = ev->node,
+					       .err = ev->err,
+					       .types = types,
+					       .tensors = tensors};
 	for (size_t i = 0; i < n; i++) {
 		const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 

@@ -16,9 +16,11 @@ struct sl__ref_rules {
 	struct sl__rule_context call;
 };
 
-enum sl_status sl__ref_rules_begin(struct sl__ref_rules *view, struct sl__kernel_call *ev);
+enum sl_status sl__ref_rules_begin(struct sl__ref_rules *view,
+				   struct sl__kernel_call *ev);
 
 /* The kernel has failed where the reading has. */
-enum sl_status sl__ref_rules_end(struct sl__ref_rules *view, struct sl__kernel_call *ev);
+enum sl_status sl__ref_rules_end(struct sl__ref_rules *view,
+				 struct sl__kernel_call *ev);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* y of one line from x, which may be y; n elements, 'step' apart. */
 typedef void sl__softmax_line_function(const double *x, double *y, int64_t n,
-			       int64_t step);
+				       int64_t step);
 sl__softmax_line_function sl__softmax_line;
 sl__softmax_line_function sl__log_softmax_line;
 

@@ -118,8 +118,8 @@ read_linear_sizes(struct linear *l, struct sl__kernel_call *ev)
 		int64_t width = i == 1 ? h.width : h.value_width;
 
 		if (!sl__ref_input_has_dims(ev, i, 3,
-				      (int64_t[]){h.batch, h.queries,
-						  h.n_kv_heads * width}))
+					    (int64_t[]){h.batch, h.queries,
+							h.n_kv_heads * width}))
 			return sl__ref_reject(
 				ev, "input %zu does not fit the queries", i);
 	}
@@ -129,7 +129,8 @@ read_linear_sizes(struct linear *l, struct sl__kernel_call *ev)
 /* Input i has numbers for each token, one of two counts; its last dimension
  * goes to *n. */
 static const double *
-read_factors(const struct linear *l, struct sl__kernel_call *ev, size_t i, int64_t *n)
+read_factors(const struct linear *l, struct sl__kernel_call *ev, size_t i,
+	     int64_t *n)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 	int64_t other = i == 4 ? l->n_kv_heads * l->width : 1;
@@ -159,7 +160,7 @@ open_linear(struct linear *l, struct sl__kernel_call *ev)
 	l->state = sl__ref_scratch_doubles(ev, n);
 	l->value = sl__ref_scratch_doubles(ev, l->value_width);
 	l->y = sl__ref_scratch_doubles(ev, l->batch * l->length * l->n_heads *
-					       l->value_width);
+						   l->value_width);
 	if (!ev->failure && old)
 		memcpy(l->state, old, (size_t)n * sizeof(*old));
 	return ev->failure;
@@ -215,7 +216,8 @@ read_token(const struct linear *l, int64_t token, int64_t head,
 static enum sl_status
 check_rule(struct sl__kernel_call *ev)
 {
-	const char *rule = sl__attribute_string(ev->node, "update_rule", "gated_delta");
+	const char *rule =
+		sl__attribute_string(ev->node, "update_rule", "gated_delta");
 	int fades = !strncmp(rule, "gated", 5);
 	int corrects = strstr(rule, "delta") != NULL;
 
@@ -255,6 +257,7 @@ sl__ref_linear_attention(struct sl__kernel_call *ev)
 	dims[1] = l.n_kv_heads;
 	dims[2] = l.width;
 	dims[3] = l.value_width;
-	return sl__ref_output_alloc_store(ev, 1, sl__ref_input_dtype(ev, sl__ref_input(ev, 3) ? 3 : 0),
-			    4, dims, l.state);
+	return sl__ref_output_alloc_store(
+		ev, 1, sl__ref_input_dtype(ev, sl__ref_input(ev, 3) ? 3 : 0), 4,
+		dims, l.state);
 }

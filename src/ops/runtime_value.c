@@ -44,10 +44,11 @@ new_block(struct sl__runtime_value *content, size_t rank, const int64_t *dims,
 }
 
 enum sl_status
-sl__runtime_value_alloc_tensor(struct sl__runtime_value *content, enum sl_dtype dtype,
-			 size_t rank, const int64_t *dims,
-			 const struct sl_allocator *allocator,
-			 struct sl_error *err)
+sl__runtime_value_alloc_tensor(struct sl__runtime_value *content,
+			       enum sl_dtype dtype, size_t rank,
+			       const int64_t *dims,
+			       const struct sl_allocator *allocator,
+			       struct sl_error *err)
 {
 	struct sl__runtime_value made = {.kind = SL__TYPE_TENSOR};
 	uint64_t n_bytes;
@@ -82,9 +83,9 @@ sl__runtime_value_alloc_tensor(struct sl__runtime_value *content, enum sl_dtype 
 
 enum sl_status
 sl__runtime_value_copy_strings(struct sl__runtime_value *content, size_t rank,
-			  const int64_t *dims, const char *const *strings,
-			  const struct sl_allocator *allocator,
-			  struct sl_error *err)
+			       const int64_t *dims, const char *const *strings,
+			       const struct sl_allocator *allocator,
+			       struct sl_error *err)
 {
 	struct sl__runtime_value made = {.kind = SL__TYPE_TENSOR};
 	uint64_t n_bytes;
@@ -120,17 +121,18 @@ sl__runtime_value_copy_strings(struct sl__runtime_value *content, size_t rank,
 
 enum sl_status
 sl__runtime_value_alloc_list(struct sl__runtime_value *content,
-		       enum sl__type_kind kind, enum sl_dtype dtype,
-		       size_t n_items, const struct sl_allocator *allocator,
-		       struct sl_error *err)
+			     enum sl__type_kind kind, enum sl_dtype dtype,
+			     size_t n_items,
+			     const struct sl_allocator *allocator,
+			     struct sl_error *err)
 {
 	struct sl__runtime_value made = {.kind = kind, .dtype = dtype};
 
 	if (n_items > SIZE_MAX / sizeof(*made.items))
 		return sl__fail_nomem(err);
 	if (n_items) {
-		made.block =
-			sl__allocator_alloc(allocator, n_items * sizeof(*made.items));
+		made.block = sl__allocator_alloc(allocator,
+						 n_items * sizeof(*made.items));
 		if (!made.block)
 			return sl__fail_nomem(err);
 		memset(made.block, 0, n_items * sizeof(*made.items));
@@ -169,11 +171,12 @@ sl__runtime_value_load(struct sl__runtime_value *content,
 		sl__runtime_value_borrow(content, tensor);
 		return SL_OK;
 	}
-	rc = sl__runtime_value_alloc_tensor(content, tensor->dtype, tensor->rank,
-				      tensor->dims, allocator, err);
+	rc = sl__runtime_value_alloc_tensor(content, tensor->dtype,
+					    tensor->rank, tensor->dims,
+					    allocator, err);
 	if (!rc)
 		sl__tensor_byte_range(tensor, 0, (size_t)tensor->n_bytes,
-				 content->bytes);
+				      content->bytes);
 	return rc;
 }
 
@@ -183,8 +186,8 @@ copy_list(struct sl__runtime_value *to, const struct sl__runtime_value *from,
 {
 	enum sl_status rc;
 
-	rc = sl__runtime_value_alloc_list(to, from->kind, from->dtype, from->n_items,
-				    allocator, err);
+	rc = sl__runtime_value_alloc_list(to, from->kind, from->dtype,
+					  from->n_items, allocator, err);
 	for (size_t i = 0; !rc && i < from->n_items; i++)
 		rc = sl__runtime_value_copy(&to->items[i], &from->items[i],
 					    allocator, err);
@@ -203,10 +206,10 @@ sl__runtime_value_copy(struct sl__runtime_value *to,
 	if (from->kind != SL__TYPE_TENSOR)
 		return copy_list(to, from, allocator, err);
 	if (t->dtype == SL_DTYPE_STRING)
-		return sl__runtime_value_copy_strings(to, t->rank, t->dims,
-						 t->strings, allocator, err);
-	rc = sl__runtime_value_alloc_tensor(to, t->dtype, t->rank, t->dims, allocator,
-				      err);
+		return sl__runtime_value_copy_strings(
+			to, t->rank, t->dims, t->strings, allocator, err);
+	rc = sl__runtime_value_alloc_tensor(to, t->dtype, t->rank, t->dims,
+					    allocator, err);
 	if (!rc && t->n_bytes)
 		memcpy(to->bytes, t->bytes, (size_t)t->n_bytes);
 	return rc;

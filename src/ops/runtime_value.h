@@ -33,28 +33,26 @@ enum { SL__RUNTIME_VALUE_ALIGNMENT = 64 };
 
 /* A tensor of these sizes with storage of its own, not yet written; strings
  * are NULL pointers in tensor.strings.  Emptied first. */
-enum sl_status sl__runtime_value_alloc_tensor(struct sl__runtime_value *content,
-					enum sl_dtype dtype, size_t rank,
-					const int64_t *dims,
-					const struct sl_allocator *allocator,
-					struct sl_error *err) SL_CHECKED;
+enum sl_status sl__runtime_value_alloc_tensor(
+	struct sl__runtime_value *content, enum sl_dtype dtype, size_t rank,
+	const int64_t *dims, const struct sl_allocator *allocator,
+	struct sl_error *err) SL_CHECKED;
 
 /*
  * A tensor of strings: copies of 'strings', as many as the sizes say.
  * Emptied first; the strings may be its own.
  */
-enum sl_status sl__runtime_value_copy_strings(struct sl__runtime_value *content,
-					 size_t rank, const int64_t *dims,
-					 const char *const *strings,
-					 const struct sl_allocator *allocator,
-					 struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__runtime_value_copy_strings(struct sl__runtime_value *content, size_t rank,
+			       const int64_t *dims, const char *const *strings,
+			       const struct sl_allocator *allocator,
+			       struct sl_error *err) SL_CHECKED;
 
 /* A sequence of n items, all UNKNOWN; or an optional of n_items 0 or 1. */
-enum sl_status sl__runtime_value_alloc_list(struct sl__runtime_value *content,
-				      enum sl__type_kind kind,
-				      enum sl_dtype dtype, size_t n_items,
-				      const struct sl_allocator *allocator,
-				      struct sl_error *err) SL_CHECKED;
+enum sl_status sl__runtime_value_alloc_list(
+	struct sl__runtime_value *content, enum sl__type_kind kind,
+	enum sl_dtype dtype, size_t n_items,
+	const struct sl_allocator *allocator, struct sl_error *err) SL_CHECKED;
 
 /* The tensor, where it is: it must outlive the value. */
 void sl__runtime_value_borrow(struct sl__runtime_value *content,

@@ -30,7 +30,7 @@ sl__row_major_strides(int64_t *strides, size_t rank, const int64_t *dims)
 
 void
 sl__broadcast_strides(int64_t *strides, size_t out_rank, size_t rank,
-		  const int64_t *dims)
+		      const int64_t *dims)
 {
 	uint64_t step = 1;
 
@@ -44,8 +44,9 @@ sl__broadcast_strides(int64_t *strides, size_t out_rank, size_t rank,
 }
 
 int
-sl__strided_position_next(int64_t *at, size_t rank, const int64_t *dims, int64_t *offsets,
-	     const int64_t *const *strides, size_t n)
+sl__strided_position_next(int64_t *at, size_t rank, const int64_t *dims,
+			  int64_t *offsets, const int64_t *const *strides,
+			  size_t n)
 {
 	for (size_t d = rank; d-- > 0;) {
 		at[d]++;
@@ -61,7 +62,8 @@ sl__strided_position_next(int64_t *at, size_t rank, const int64_t *dims, int64_t
 }
 
 void
-sl__strided_iterator_begin(struct sl__strided_iterator *w, size_t rank, const int64_t *dims)
+sl__strided_iterator_begin(struct sl__strided_iterator *w, size_t rank,
+			   const int64_t *dims)
 {
 	memset(w, 0, sizeof(*w));
 	w->rank = rank;
@@ -75,5 +77,6 @@ sl__strided_iterator_next(struct sl__strided_iterator *w)
 
 	for (size_t i = 0; i < w->n; i++)
 		strides[i] = w->strides[i];
-	return sl__strided_position_next(w->at, w->rank, w->dims, w->offsets, strides, w->n);
+	return sl__strided_position_next(w->at, w->rank, w->dims, w->offsets,
+					 strides, w->n);
 }

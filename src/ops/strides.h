@@ -11,7 +11,8 @@ int64_t sl__dims_product(const int64_t *dims, size_t first, size_t last);
 
 /* Strides, in elements, of row-major dims; returns their product.  Both wrap
  * around where sizes are beyond all bounds, which they can be beside a 0. */
-int64_t sl__row_major_strides(int64_t *strides, size_t rank, const int64_t *dims);
+int64_t sl__row_major_strides(int64_t *strides, size_t rank,
+			      const int64_t *dims);
 
 /*
  * Strides with which an operand of 'dims' is walked in step with a result of
@@ -19,7 +20,7 @@ int64_t sl__row_major_strides(int64_t *strides, size_t rank, const int64_t *dims
  * repeated.  strides has room for out_rank.
  */
 void sl__broadcast_strides(int64_t *strides, size_t out_rank, size_t rank,
-		       const int64_t *dims);
+			   const int64_t *dims);
 
 /*
  * Steps through all positions of dims in row-major order: at[] (room for
@@ -27,7 +28,8 @@ void sl__broadcast_strides(int64_t *strides, size_t out_rank, size_t rank,
  * it by its strides.  Returns 0 after the last.
  */
 int sl__strided_position_next(int64_t *at, size_t rank, const int64_t *dims,
-		 int64_t *offsets, const int64_t *const *strides, size_t n);
+			      int64_t *offsets, const int64_t *const *strides,
+			      size_t n);
 
 enum { SL__OPERANDS_MOST = 3 };
 
@@ -42,7 +44,9 @@ struct sl__strided_iterator {
 };
 
 /* rank is at most SL__RANK_MOST. */
-void sl__strided_iterator_begin(struct sl__strided_iterator *w, size_t rank, const int64_t *dims);
-int sl__strided_iterator_next(struct sl__strided_iterator *w); /* 0 after the last */
+void sl__strided_iterator_begin(struct sl__strided_iterator *w, size_t rank,
+				const int64_t *dims);
+int sl__strided_iterator_next(
+	struct sl__strided_iterator *w); /* 0 after the last */
 
 #endif

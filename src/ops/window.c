@@ -21,36 +21,39 @@ read_list(int64_t *out, struct sl__rule_context *call, const char *name, int n,
 	if (n_values == 0)
 		return SL_OK;
 	if (n_values != (size_t)n)
-		return sl__rule_reject(call, "%s has %zu number%s, not %d", name,
-				  n_values, n_values == 1 ? "" : "s", n);
+		return sl__rule_reject(call, "%s has %zu number%s, not %d",
+				       name, n_values, n_values == 1 ? "" : "s",
+				       n);
 	for (int i = 0; i < n; i++) {
 		if (values[i] < least || values[i] > most)
 			return sl__rule_reject(call, "%s holds %lld", name,
-					  (long long)values[i]);
+					       (long long)values[i]);
 		out[i] = values[i];
 	}
 	return SL_OK;
 }
 
 static enum sl_status
-read_kernel(struct sl__window *w, struct sl__rule_context *call, const int64_t *weight)
+read_kernel(struct sl__window *w, struct sl__rule_context *call,
+	    const int64_t *weight)
 {
 	read_list(w->kernel, call, "kernel_shape", w->n, 1);
 	for (int d = 0; !call->failure && d < w->n; d++) {
 		int64_t size = weight ? weight[d] : w->kernel[d];
 
 		if (w->kernel[d] && sl__sizes_differ(size, w->kernel[d]))
-			return sl__rule_reject(call,
-					  "kernel_shape says %lld where the "
-					  "weight has %lld",
-					  (long long)w->kernel[d],
-					  (long long)size);
+			return sl__rule_reject(
+				call,
+				"kernel_shape says %lld where the "
+				"weight has %lld",
+				(long long)w->kernel[d], (long long)size);
 		if (!w->kernel[d])
 			w->kernel[d] = size;
 		if (!sl__is_symbol(w->kernel[d]) &&
 		    (w->kernel[d] < 1 || w->kernel[d] > most))
-			sl__rule_reject(call,
-				   "the kernel's size is not known, or none");
+			sl__rule_reject(
+				call,
+				"the kernel's size is not known, or none");
 	}
 	return call->failure;
 }
@@ -58,7 +61,8 @@ read_kernel(struct sl__window *w, struct sl__rule_context *call, const int64_t *
 static enum sl_status
 read_padding(struct sl__window *w, struct sl__rule_context *call)
 {
-	const char *word = sl__attribute_string(call->node, "auto_pad", "NOTSET");
+	const char *word =
+		sl__attribute_string(call->node, "auto_pad", "NOTSET");
 	int64_t pads[2 * SL__WINDOW_MOST] = {0};
 
 	if (!strcmp(word, "SAME_UPPER") || !strcmp(word, "SAME_LOWER"))
@@ -97,8 +101,8 @@ sl__window_read(struct sl__window *w, struct sl__rule_context *call, int n,
 }
 
 enum sl_status
-sl__window_read_from_node(struct sl__window *w, const struct sl__node *node, int n,
-	      const int64_t *weight, struct sl_error *err)
+sl__window_read_from_node(struct sl__window *w, const struct sl__node *node,
+			  int n, const int64_t *weight, struct sl_error *err)
 {
 	struct sl__rule_context call = {.node = node, .err = err};
 
@@ -122,7 +126,8 @@ sl__window_split_pads(struct sl__window *w, int d, int64_t total)
 }
 
 void
-sl__window_fill_same_pads(struct sl__window *w, const int64_t *in, const int64_t *out)
+sl__window_fill_same_pads(struct sl__window *w, const int64_t *in,
+			  const int64_t *out)
 {
 	if (w->padding != SL__PADDING_SAME)
 		return;
@@ -164,8 +169,8 @@ positions_of_symbol(struct sl__shapes *shapes, const struct sl__window *w,
 }
 
 int64_t
-sl__window_output_size(struct sl__rule_context *call, const struct sl__window *w, int d,
-		     int64_t in)
+sl__window_output_size(struct sl__rule_context *call,
+		       const struct sl__window *w, int d, int64_t in)
 {
 	int64_t stride = w->strides[d], extent, room, n;
 
@@ -176,7 +181,7 @@ sl__window_output_size(struct sl__rule_context *call, const struct sl__window *w
 		return positions_of_symbol(call->shapes, w, d, in);
 	if (in < 0 || in > INT64_MAX / 4)
 		sl__rule_reject(call, "an image of %lld elements a side",
-			   (long long)in);
+				(long long)in);
 	if (call->failure || w->padding == SL__PADDING_SAME)
 		return in / stride + (in % stride != 0);
 	room = in + w->pads_before[d] + w->pads_after[d] - extent;

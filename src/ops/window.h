@@ -37,19 +37,21 @@ struct sl__window {
  * it, or NULL; a kernel_shape that says otherwise is refused, and a symbol in
  * it is taken from kernel_shape.
  */
-enum sl_status sl__window_read(struct sl__window *out, struct sl__rule_context *call,
-			       int n, const int64_t *weight);
+enum sl_status sl__window_read(struct sl__window *out,
+			       struct sl__rule_context *call, int n,
+			       const int64_t *weight);
 
 /* The same for a kernel. */
 struct sl__kernel_call;
-enum sl_status sl__window_read_for_kernel(struct sl__window *out, struct sl__kernel_call *ev,
-			      int n, const int64_t *weight);
+enum sl_status sl__window_read_for_kernel(struct sl__window *out,
+					  struct sl__kernel_call *ev, int n,
+					  const int64_t *weight);
 
 /* The same for what has the node alone. */
 enum sl_status sl__window_read_from_node(struct sl__window *out,
-			     const struct sl__node *node, int n,
-			     const int64_t *weight,
-			     struct sl_error *err) SL_CHECKED;
+					 const struct sl__node *node, int n,
+					 const int64_t *weight,
+					 struct sl_error *err) SL_CHECKED;
 
 /* Elements from the first tap along dimension d to the last. */
 int64_t sl__window_extent(const struct sl__window *w, int d);
@@ -60,7 +62,7 @@ void sl__window_split_pads(struct sl__window *w, int d, int64_t total);
 /* Fills in the pads that SAME stands for, where the window takes out[d]
  * positions along in[d] elements. */
 void sl__window_fill_same_pads(struct sl__window *w, const int64_t *in,
-		       const int64_t *out);
+			       const int64_t *out);
 
 /* Product of the kernel's sizes. */
 uint64_t sl__window_taps(const struct sl__window *w);
@@ -71,7 +73,7 @@ uint64_t sl__window_taps(const struct sl__window *w);
  * also one that sticks out at the end, if it starts before the padding there.
  * A window that does not fit is refused.
  */
-int64_t sl__window_output_size(struct sl__rule_context *call, const struct sl__window *w,
-			     int d, int64_t in);
+int64_t sl__window_output_size(struct sl__rule_context *call,
+			       const struct sl__window *w, int d, int64_t in);
 
 #endif

@@ -21,8 +21,8 @@
 static const double NS_PER_S = 1e9; /* dividing keeps decimals short */
 
 size_t
-sl__bench_next_sorted(const struct sl_bench *b, const struct sl_render_options *how,
-	       size_t previous)
+sl__bench_next_sorted(const struct sl_bench *b,
+		      const struct sl_render_options *how, size_t previous)
 {
 	double after = previous < b->n_results
 			       ? b->results[previous].wall.mean.value
@@ -323,8 +323,8 @@ write_markup(struct sl_buf *out, const struct sl_bench *b,
 	sl__buf_format(out, "%s%sCommand", m->begin, m->open);
 	add_cells(out, m, titles);
 	sl__buf_text(out, m->divider);
-	for (size_t i = sl__bench_next_sorted(b, how, b->n_results); i < b->n_results;
-	     i = sl__bench_next_sorted(b, how, i))
+	for (size_t i = sl__bench_next_sorted(b, how, b->n_results);
+	     i < b->n_results; i = sl__bench_next_sorted(b, how, i))
 		add_markup_row(out, m, &b->results[i], unit, &fastest);
 	sl__buf_text(out, m->end);
 }

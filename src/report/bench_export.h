@@ -28,6 +28,7 @@ enum sl_status sl__bench_hyperfine(struct sl_buf *out, const void *result,
 /* The result after 'previous' (n_results: before the first) in the order of
  * how->sort; n_results after the last. */
 size_t sl__bench_next_sorted(const struct sl_bench *b,
-		      const struct sl_render_options *how, size_t previous);
+			     const struct sl_render_options *how,
+			     size_t previous);
 
 #endif

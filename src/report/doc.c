@@ -130,7 +130,8 @@ sl__doc_pair(struct sl__doc *doc, const char *key, enum sl__style style,
 }
 
 void
-sl__doc_append(struct sl__doc *doc, enum sl__style style, const char *format, ...)
+sl__doc_append(struct sl__doc *doc, enum sl__style style, const char *format,
+	       ...)
 {
 	const char **text;
 	va_list args;

@@ -73,8 +73,9 @@ void sl__doc_pair(struct sl__doc *doc, const char *key, enum sl__style style,
  * Goes on with the last block (for a table: its last cell) in another style;
  * a space that separates the two belongs to the second.
  */
-void sl__doc_append(struct sl__doc *doc, enum sl__style style, const char *format,
-		  ...) __attribute__((format(printf, 3, 4)));
+void sl__doc_append(struct sl__doc *doc, enum sl__style style,
+		    const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 void sl__doc_gap(struct sl__doc *doc); /* an empty line */
 
@@ -98,10 +99,13 @@ const char *sl__doc_drop_equal_columns(struct sl__doc *doc);
  * in the plain style, more of it dimmed, and the cell of what is absent. */
 #define sl__doc_plain_pair(doc, key, ...) \
 	sl__doc_pair(doc, key, SL__STYLE_PLAIN, __VA_ARGS__)
-#define sl__doc_plain_cell(doc, text) sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", text)
-#define sl__doc_append_plain(doc, ...) sl__doc_append(doc, SL__STYLE_PLAIN, __VA_ARGS__)
-#define sl__doc_append_dim(doc, ...)   sl__doc_append(doc, SL__STYLE_DIM, __VA_ARGS__)
-#define sl__doc_absent_cell(doc)       sl__doc_cell(doc, SL__STYLE_DIM, "-")
+#define sl__doc_plain_cell(doc, text) \
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", text)
+#define sl__doc_append_plain(doc, ...) \
+	sl__doc_append(doc, SL__STYLE_PLAIN, __VA_ARGS__)
+#define sl__doc_append_dim(doc, ...) \
+	sl__doc_append(doc, SL__STYLE_DIM, __VA_ARGS__)
+#define sl__doc_absent_cell(doc) sl__doc_cell(doc, SL__STYLE_DIM, "-")
 
 /* 'text', or "" where it is NULL because storage ran out, which sticks. */
 const char *sl__doc_text_or_nomem(struct sl__doc *doc, const char *text);

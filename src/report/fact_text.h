@@ -9,10 +9,12 @@
 void sl__fact_append_sentence(struct sl_buf *out, const struct sl_fact *fact);
 
 /* Likewise, from 'arena'; NULL when out of memory. */
-const char *sl__fact_sentence(struct sl__arena *arena, const struct sl_fact *fact);
+const char *sl__fact_sentence(struct sl__arena *arena,
+			      const struct sl_fact *fact);
 
 /* Likewise, for a page, which fails then; never NULL. */
-const char *sl__doc_fact_sentence(struct sl__doc *doc, const struct sl_fact *fact);
+const char *sl__doc_fact_sentence(struct sl__doc *doc,
+				  const struct sl_fact *fact);
 
 /* The template of a kind, for the test that reads them all. */
 const char *sl__fact_template(enum sl_fact_kind kind);

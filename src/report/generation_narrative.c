@@ -42,13 +42,14 @@ tell_growth(struct narrator *t, const struct sl_decoding *d)
 	if (d->growth_absent || e->needs_n || n < 1)
 		return;
 	if (e->lo <= 0 && e->hi >= 0) {
-		sl__narrative_add_sentence(t->to,
-			    "%s, the time of a decode step does not grow "
-			    "significantly with its position: by %s per token "
-			    "of context, between %s and %s.",
-			    way_of(d), sl__phrase_time(&slope, e->value),
-			    sl__phrase_time(&lo, e->lo),
-			    sl__phrase_time(&hi, e->hi));
+		sl__narrative_add_sentence(
+			t->to,
+			"%s, the time of a decode step does not grow "
+			"significantly with its position: by %s per token "
+			"of context, between %s and %s.",
+			way_of(d), sl__phrase_time(&slope, e->value),
+			sl__phrase_time(&lo, e->lo),
+			sl__phrase_time(&hi, e->hi));
 		return;
 	}
 	sl__narrative_add_sentence(
@@ -106,10 +107,11 @@ tell_states(struct narrator *t)
 	for (size_t i = 0; i < g->n_loops; i++)
 		has_cache |= g->loops[i].has_cache;
 	if (has_cache)
-		sl__narrative_add_sentence(t->to, "With a cache, a step gets the keys and "
-				   "values that the previous step returned if "
-				   "that one ran just before; otherwise they "
-				   "are synthetic (seeded normal numbers).");
+		sl__narrative_add_sentence(
+			t->to, "With a cache, a step gets the keys and "
+			       "values that the previous step returned if "
+			       "that one ran just before; otherwise they "
+			       "are synthetic (seeded normal numbers).");
 }
 
 static void
@@ -120,14 +122,15 @@ tell_repeated(struct narrator *t)
 
 	if (c->absent || t->of->n_tokens < 2)
 		return;
-	sl__narrative_add_sentence(t->to,
-		    "Without a cache, %.1f %% of the arithmetic repeats the "
-		    "previous decode step: %s of %s (%s).",
-		    100 * c->repeated_share,
-		    sl__phrase_flops(&a, c->repeated_share * c->flops_without),
-		    sl__phrase_flops(&b, c->flops_without),
-		    c->is_counted ? "counted in both models"
-				  : "from how the model's FLOPs grow");
+	sl__narrative_add_sentence(
+		t->to,
+		"Without a cache, %.1f %% of the arithmetic repeats the "
+		"previous decode step: %s of %s (%s).",
+		100 * c->repeated_share,
+		sl__phrase_flops(&a, c->repeated_share * c->flops_without),
+		sl__phrase_flops(&b, c->flops_without),
+		c->is_counted ? "counted in both models"
+			      : "from how the model's FLOPs grow");
 }
 
 static void
@@ -139,11 +142,12 @@ tell_most(struct narrator *t)
 	if (isnan(c->most))
 		return;
 	if (c->roofline_absent) {
-		sl__narrative_add_sentence(t->to,
-			    "Predicted: with a cache a decode step is at most "
-			    "%.1f × as fast, by its arithmetic; the memory "
-			    "bound is not known: %s.",
-			    c->most, c->roofline_absent);
+		sl__narrative_add_sentence(
+			t->to,
+			"Predicted: with a cache a decode step is at most "
+			"%.1f × as fast, by its arithmetic; the memory "
+			"bound is not known: %s.",
+			c->most, c->roofline_absent);
 		return;
 	}
 	sl__narrative_add_sentence(
@@ -173,12 +177,14 @@ tell_measured(struct narrator *t)
 	else
 		snprintf(of.s, sizeof(of.s), "%.0f %% of the predicted maximum",
 			 100 * c->measured.value / c->most);
-	sl__narrative_add_sentence(t->to, "Measured: a decode step is %.2f%s × as fast, %s.",
-		    c->measured.value, bounds_words(&a, &c->measured), of.s);
+	sl__narrative_add_sentence(
+		t->to, "Measured: a decode step is %.2f%s × as fast, %s.",
+		c->measured.value, bounds_words(&a, &c->measured), of.s);
 	if (c->measured_total.n)
-		sl__narrative_add_sentence(t->to, "The whole loop is %.2f%s × as fast.",
-			    c->measured_total.value,
-			    bounds_words(&a, &c->measured_total));
+		sl__narrative_add_sentence(
+			t->to, "The whole loop is %.2f%s × as fast.",
+			c->measured_total.value,
+			bounds_words(&a, &c->measured_total));
 }
 
 /* A model that takes one token at a time pays for the prompt. */
@@ -191,20 +197,22 @@ tell_prompt(struct narrator *t, const struct sl_decoding *with)
 	if (!with->is_by_token || !with->first_ns.n || t->of->prompt < 2)
 		return;
 	if (!without->has_cache && without->first_ns.n)
-		sl__narrative_add_sentence(t->to,
-			    "%s takes one token at a time, so the first token "
-			    "waits for %lld steps: %s, where %s computes the "
-			    "prompt in one step of %s.",
-			    with->name, (long long)t->of->prompt,
-			    sl__phrase_time(&a, with->first_ns.value),
-			    without->name,
-			    sl__phrase_time(&b, without->first_ns.value));
+		sl__narrative_add_sentence(
+			t->to,
+			"%s takes one token at a time, so the first token "
+			"waits for %lld steps: %s, where %s computes the "
+			"prompt in one step of %s.",
+			with->name, (long long)t->of->prompt,
+			sl__phrase_time(&a, with->first_ns.value),
+			without->name,
+			sl__phrase_time(&b, without->first_ns.value));
 	else
-		sl__narrative_add_sentence(t->to,
-			    "%s takes one token at a time, so the first token "
-			    "waits for %lld steps: %s.",
-			    with->name, (long long)t->of->prompt,
-			    sl__phrase_time(&a, with->first_ns.value));
+		sl__narrative_add_sentence(
+			t->to,
+			"%s takes one token at a time, so the first token "
+			"waits for %lld steps: %s.",
+			with->name, (long long)t->of->prompt,
+			sl__phrase_time(&a, with->first_ns.value));
 }
 
 static void
@@ -217,11 +225,12 @@ tell_price(struct narrator *t)
 
 	if (r->absent)
 		return;
-	sl__narrative_add_sentence(t->to,
-		    "The cache takes %s per token and sample: %s at the end of "
-		    "this loop.",
-		    sl__phrase_bytes(&a, r->value),
-		    sl__phrase_bytes(&b, r->value * n));
+	sl__narrative_add_sentence(
+		t->to,
+		"The cache takes %s per token and sample: %s at the end of "
+		"this loop.",
+		sl__phrase_bytes(&a, r->value),
+		sl__phrase_bytes(&b, r->value * n));
 }
 
 void

@@ -128,11 +128,11 @@ add_longest(struct sl__doc *doc, const struct sl_hardware_row *row)
 				doc, SL__STYLE_PLAIN,
 				"Slowest layers on %s: ", row->hardware->id);
 		sl__doc_append(doc, SL__STYLE_PLAIN, "%s%s %s (%s, %s)",
-			     k ? "; " : "", longest[k]->name,
-			     sl__time_text(&t, longest[k]->bound_s * 1e9),
-			     sl__percent_text(&share, longest[k]->bound_s /
-							      row->bound_s),
-			     longest[k]->is_compute ? "compute" : "memory");
+			       k ? "; " : "", longest[k]->name,
+			       sl__time_text(&t, longest[k]->bound_s * 1e9),
+			       sl__percent_text(&share, longest[k]->bound_s /
+								row->bound_s),
+			       longest[k]->is_compute ? "compute" : "memory");
 	}
 }
 
@@ -245,10 +245,10 @@ add_question(struct sl__doc *doc, const struct sl_hardware_report *r)
 	sl__doc_heading(doc, "Serving");
 	if (r->rate_per_s > 0)
 		sl__doc_append(doc, SL__STYLE_STRONG, ", %g samples/s",
-			     r->rate_per_s);
+			       r->rate_per_s);
 	if (r->latency_s > 0)
 		sl__doc_append(doc, SL__STYLE_STRONG, ", within %s",
-			     sl__time_text(&t, r->latency_s * 1e9));
+			       sl__time_text(&t, r->latency_s * 1e9));
 }
 
 static void

@@ -59,7 +59,8 @@ sl__inspect_csv(struct sl_buf *out, const void *result)
 		const struct sl_inspection *i = r->inspections.list[m];
 
 		for (size_t k = 0; k < i->n_layers; k++)
-			csv_layer(out, sl__model_display_name(i->name, i->source),
+			csv_layer(out,
+				  sl__model_display_name(i->name, i->source),
 				  &i->layers[k]);
 	}
 }

@@ -71,7 +71,7 @@ add_dims(struct sl__doc *doc, const struct sl_parameter_row *row)
 	sl__doc_plain_cell(doc, row->rank ? "" : "scalar");
 	for (size_t d = 0; d < row->rank; d++)
 		sl__doc_append_plain(doc, "%s%lld", d ? "x" : "",
-			      (long long)row->dims[d]);
+				     (long long)row->dims[d]);
 }
 
 void
@@ -99,7 +99,8 @@ sl__inspect_tensors(struct sl__doc *doc, const struct sl_inspection *i)
 		sl__doc_plain_cell(doc, sl_dtype_text(row->dtype));
 		add_dims(doc, row);
 		sl__doc_plain_cell(doc, sl__count_text(&t, row->n_elements));
-		sl__doc_plain_cell(doc, sl__bytes_text(&t, (double)row->n_bytes));
+		sl__doc_plain_cell(doc,
+				   sl__bytes_text(&t, (double)row->n_bytes));
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
 			     row->tied_to ? row->tied_to : "");
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
@@ -146,8 +147,8 @@ static void
 add_weight(struct sl__doc *doc, const struct sl_weight_row *w,
 	   struct width width)
 {
-	const char *name =
-		sl__layer_name_shorten(&doc->arena, w->name, width.n_name_columns);
+	const char *name = sl__layer_name_shorten(&doc->arena, w->name,
+						  width.n_name_columns);
 	struct sl__text t;
 
 	sl__doc_plain_cell(doc, sl__doc_text_or_nomem(doc, name));
@@ -236,7 +237,7 @@ sl__inspect_weights(struct sl__doc *doc, const struct sl_inspection *i,
 	sl__doc_heading(doc, "Weights");
 	if (i->seed)
 		sl__doc_append_dim(doc, "  random, from seed %llu",
-			    (unsigned long long)i->seed);
+				   (unsigned long long)i->seed);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t k = 0; k < n; k++)
 		add_weight(doc, &i->weights[k], width);

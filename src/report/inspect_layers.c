@@ -173,8 +173,8 @@ times_text(char times[TIMES_MOST], const struct sl__repeated_layers *b,
 
 /* The rows' names, within what the column leaves beside how often they run. */
 static const char **
-label_rows(struct sl__doc *doc, const struct sl__repeated_layers *rows, size_t n,
-	   const struct look *look)
+label_rows(struct sl__doc *doc, const struct sl__repeated_layers *rows,
+	   size_t n, const struct look *look)
 {
 	const char **names =
 		sl__arena_array(&doc->arena, n + 1, sizeof(*names));
@@ -187,16 +187,18 @@ label_rows(struct sl__doc *doc, const struct sl__repeated_layers *rows, size_t n
 	room = look->n_label_columns > taken ? look->n_label_columns - taken
 					     : 1;
 	for (size_t k = 0; names && k < n; k++) {
-		names[k] = sl__repeated_layers_label(&doc->arena, &rows[k], room);
+		names[k] =
+			sl__repeated_layers_label(&doc->arena, &rows[k], room);
 		if (!names[k])
 			return NULL;
 	}
-	return names ? sl__row_names_shorten(&doc->arena, names, n, room) : NULL;
+	return names ? sl__row_names_shorten(&doc->arena, names, n, room)
+		     : NULL;
 }
 
 static void
-add_layer(struct sl__doc *doc, const struct sl__repeated_layers *b, const char *label,
-	  const struct look *look)
+add_layer(struct sl__doc *doc, const struct sl__repeated_layers *b,
+	  const char *label, const struct look *look)
 {
 	const struct sl_layer *l = b->rows[0];
 	char times[TIMES_MOST];
@@ -239,8 +241,8 @@ open_layers(struct sl__doc *doc, const struct look *look, int is_narrow)
  * that leaves enough.
  */
 static void
-look_fit(struct look *look, struct sl__doc *doc, const struct sl__repeated_layers *rows,
-	 size_t n, size_t n_columns)
+look_fit(struct look *look, struct sl__doc *doc,
+	 const struct sl__repeated_layers *rows, size_t n, size_t n_columns)
 {
 	size_t type = 4, shape = 6, exact = 6, taken;
 	struct sl__text t;
@@ -343,11 +345,12 @@ static struct sl__repeated_layers
 sums_of(const struct sl_layer_group *g)
 {
 	struct sl__repeated_layers sums = {.n = g->n_layers,
-				  .parameters = g->parameters,
-				  .macs = g->macs,
-				  .operations = g->operations,
-				  .n_bytes = g->n_bytes,
-				  .share = isnan(g->share) ? 0 : g->share};
+					   .parameters = g->parameters,
+					   .macs = g->macs,
+					   .operations = g->operations,
+					   .n_bytes = g->n_bytes,
+					   .share = isnan(g->share) ? 0
+								    : g->share};
 
 	return sums;
 }

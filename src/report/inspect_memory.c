@@ -43,19 +43,21 @@ add_live_set(struct sl__doc *doc, const struct sl_live_set *m, int verbose)
 	struct sl__text t;
 
 	sl__doc_plain_pair(doc, "live at peak", "%s%s",
-		    m->n_unknown ? "at least " : "",
-		    sl__bytes_text(&t, (double)m->live_bytes));
+			   m->n_unknown ? "at least " : "",
+			   sl__bytes_text(&t, (double)m->live_bytes));
 	if (m->peak_layer && *m->peak_layer)
 		sl__doc_append_dim(doc, " at %s",
-			    short_name(doc, m->peak_layer, verbose));
+				   short_name(doc, m->peak_layer, verbose));
 	for (size_t k = 0; k < n; k++) {
-		sl__doc_append_dim(doc, "%s%s %s", k ? ", " : ": ",
-			    short_name(doc, m->alive[k].name, verbose),
-			    sl__bytes_text(&t, (double)m->alive[k].n_bytes));
+		sl__doc_append_dim(
+			doc, "%s%s %s", k ? ", " : ": ",
+			short_name(doc, m->alive[k].name, verbose),
+			sl__bytes_text(&t, (double)m->alive[k].n_bytes));
 		rest -= (double)m->alive[k].n_bytes;
 	}
 	if (n && rest > 0)
-		sl__doc_append_dim(doc, ", others %s", sl__bytes_text(&t, rest));
+		sl__doc_append_dim(doc, ", others %s",
+				   sl__bytes_text(&t, rest));
 }
 
 static void
@@ -69,19 +71,22 @@ add_cache(struct sl__doc *doc, const struct sl_live_set *m, int verbose)
 				     m->kv_bytes_per_token.absent);
 		return;
 	}
-	sl__doc_plain_pair(doc, "KV cache", "%s B per token",
-		    sl__count_text(&a, (uint64_t)m->kv_bytes_per_token.value));
+	sl__doc_plain_pair(
+		doc, "KV cache", "%s B per token",
+		sl__count_text(&a, (uint64_t)m->kv_bytes_per_token.value));
 	if (m->kv_bytes_per_token.value > 2 * m->kv_elements_per_token.value)
-		sl__doc_append_dim(doc, " (%s B in f16)",
-			    sl__count_text(
-				    &b, (uint64_t)(2 * m->kv_elements_per_token
-							       .value)));
+		sl__doc_append_dim(
+			doc, " (%s B in f16)",
+			sl__count_text(
+				&b,
+				(uint64_t)(2 *
+					   m->kv_elements_per_token.value)));
 	if (m->n_attentions)
 		sl__doc_append_dim(doc, " in %zu layer%s", m->n_attentions,
-			    m->n_attentions == 1 ? "" : "s");
+				   m->n_attentions == 1 ? "" : "s");
 	if (!m->kv_bytes.absent)
 		sl__doc_append_dim(doc, ", %s at these sizes",
-			    sl__bytes_text(&b, m->kv_bytes.value));
+				   sl__bytes_text(&b, m->kv_bytes.value));
 }
 
 void
@@ -97,11 +102,12 @@ sl__inspect_memory(struct sl__doc *doc, const struct sl_inspection *i,
 		     sl__bytes_text(&a, (double)m->parameter_bytes +
 						(double)m->live_bytes));
 	sl__doc_append_plain(doc, ": parameters %s + largest live set %s",
-		      sl__bytes_text(&a, (double)m->parameter_bytes),
-		      sl__bytes_text(&b, (double)m->live_bytes));
+			     sl__bytes_text(&a, (double)m->parameter_bytes),
+			     sl__bytes_text(&b, (double)m->live_bytes));
 	if (verbose)
-		sl__doc_append_dim(doc, " (%s if nothing is freed)",
-			    sl__bytes_text(&c, (double)m->activation_bytes));
+		sl__doc_append_dim(
+			doc, " (%s if nothing is freed)",
+			sl__bytes_text(&c, (double)m->activation_bytes));
 	if (m->n_unknown)
 		sl__doc_pair(doc, "not counted", SL__STYLE_WARN,
 			     "%zu value%s whose size is not known",
@@ -132,11 +138,13 @@ add_optimizers(struct sl__doc *doc, const struct sl_training *t)
 
 		if (k > SL_OPTIMIZER_SGD && is_same(t, k - 1, k))
 			continue;
-		sl__doc_plain_cell(doc, sl_optimizer_text((enum sl_optimizer)k));
+		sl__doc_plain_cell(doc,
+				   sl_optimizer_text((enum sl_optimizer)k));
 		for (int j = k + 1; j < SL_N_OPTIMIZERS && is_same(t, k, j);
 		     j++)
-			sl__doc_append_plain(doc, ", %s",
-				      sl_optimizer_text((enum sl_optimizer)j));
+			sl__doc_append_plain(
+				doc, ", %s",
+				sl_optimizer_text((enum sl_optimizer)j));
 		for (size_t c = 0; c < N_FIGURES; c++)
 			sl__doc_cell(
 				doc,
@@ -172,23 +180,26 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 		sl__bytes_text(&b, (double)phases[SL_PHASE_BACKWARD]),
 		sl__bytes_text(&c, (double)phases[SL_PHASE_UPDATE]));
 	if (t->other_bytes)
-		sl__doc_append_dim(doc,
-			    " %s that are stored and not trained are in every "
-			    "peak.",
-			    sl__bytes_text(&a, (double)t->other_bytes));
+		sl__doc_append_dim(
+			doc,
+			" %s that are stored and not trained are in every "
+			"peak.",
+			sl__bytes_text(&a, (double)t->other_bytes));
 	if (t->integer_bytes)
-		sl__doc_append_dim(doc, " Weights that are integers count as stored; "
-				 "training would keep them in a wider type.");
+		sl__doc_append_dim(
+			doc, " Weights that are integers count as stored; "
+			     "training would keep them in a wider type.");
 	if (i->memory.n_unknown)
-		sl__doc_append(doc, SL__STYLE_WARN,
-			     " At least: the size of %zu value%s is not known.",
-			     i->memory.n_unknown,
-			     i->memory.n_unknown == 1 ? "" : "s");
+		sl__doc_append(
+			doc, SL__STYLE_WARN,
+			" At least: the size of %zu value%s is not known.",
+			i->memory.n_unknown,
+			i->memory.n_unknown == 1 ? "" : "s");
 	if (t->forward_flops)
-		sl__doc_append_dim(doc,
-			    " A step is %sFLOPs: backward is %.4g × forward.",
-			    sl__si_prefix_text(&a, (double)t->total_flops),
-			    t->backward_to_forward);
+		sl__doc_append_dim(
+			doc, " A step is %sFLOPs: backward is %.4g × forward.",
+			sl__si_prefix_text(&a, (double)t->total_flops),
+			t->backward_to_forward);
 }
 
 static int

@@ -49,7 +49,8 @@ add_role(struct sl__doc *doc, uint64_t n, const char *role)
 	struct sl__text t;
 
 	if (n)
-		sl__doc_append_dim(doc, " + %s %s", sl__count_text(&t, n), role);
+		sl__doc_append_dim(doc, " + %s %s", sl__count_text(&t, n),
+				   role);
 }
 
 /* Whether all that is stored, but for a few indices, is of the first type. */
@@ -77,18 +78,19 @@ add_parameters(struct sl__doc *doc, const struct sl_parameters *p)
 		sl__doc_pair(doc, "", SL__STYLE_DIM, "%s", p->folding);
 	if (is_of_one_type(p)) {
 		sl__doc_append_plain(doc, "; %s",
-			      sl__bytes_text(&t, (double)p->n_bytes));
-		sl__doc_append_dim(doc, " of %s", sl_dtype_text(p->by_dtype[0].dtype));
+				     sl__bytes_text(&t, (double)p->n_bytes));
+		sl__doc_append_dim(doc, " of %s",
+				   sl_dtype_text(p->by_dtype[0].dtype));
 		return;
 	}
 	sl__doc_plain_pair(doc, "stored", "%s",
-		    sl__bytes_text(&t, (double)p->n_bytes));
+			   sl__bytes_text(&t, (double)p->n_bytes));
 	for (size_t k = 0; k < p->n_dtypes; k++) {
 		const struct sl_dtype_total *d = &p->by_dtype[k];
 
 		sl__doc_append_dim(doc, "%s%s %s", k ? ", " : ": ",
-			    sl_dtype_text(d->dtype),
-			    sl__bytes_text(&t, (double)d->n_bytes));
+				   sl_dtype_text(d->dtype),
+				   sl__bytes_text(&t, (double)d->n_bytes));
 	}
 }
 
@@ -101,13 +103,16 @@ add_compute(struct sl__doc *doc, const struct sl_inspection *i)
 	sl__doc_pair(doc, "compute", is_open ? SL__STYLE_WARN : SL__STYLE_PLAIN,
 		     "%s", is_open ? "at least " : "");
 	sl__doc_append(doc, SL__STYLE_STRONG, "%sFLOPs",
-		     sl__si_prefix_text(&a, (double)i->flops));
+		       sl__si_prefix_text(&a, (double)i->flops));
 	if (i->conventions[SL_CONVENTION_TORCH] == i->flops)
-		sl__doc_append_dim(doc, " (torch %s)", sl__count_text(&a, i->flops));
-	sl__doc_append_plain(doc, " = 2 × %s MACs", sl__count_text(&b, i->cost.macs));
+		sl__doc_append_dim(doc, " (torch %s)",
+				   sl__count_text(&a, i->flops));
+	sl__doc_append_plain(doc, " = 2 × %s MACs",
+			     sl__count_text(&b, i->cost.macs));
 	if (i->batch > 1)
-		sl__doc_append_plain(doc, "; per sample %sFLOPs",
-			      sl__si_prefix_text(&a, (double)i->flops_per_sample));
+		sl__doc_append_plain(
+			doc, "; per sample %sFLOPs",
+			sl__si_prefix_text(&a, (double)i->flops_per_sample));
 }
 
 static void
@@ -154,13 +159,14 @@ add_traffic(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 	struct sl__text a, b, c, d;
 
 	sl__doc_plain_pair(doc, "traffic", "%s",
-		    sl__bytes_text(&a, (double)i->n_bytes));
+			   sl__bytes_text(&a, (double)i->n_bytes));
 	sl__doc_append_dim(doc, ", %s of it weights",
-		    sl__bytes_text(&b, (double)i->cost.weight_bytes));
+			   sl__bytes_text(&b, (double)i->cost.weight_bytes));
 	if (verbose)
-		sl__doc_append_dim(doc, ", read %s, written %s",
-			    sl__bytes_text(&c, (double)i->cost.read_bytes),
-			    sl__bytes_text(&d, (double)i->cost.written_bytes));
+		sl__doc_append_dim(
+			doc, ", read %s, written %s",
+			sl__bytes_text(&c, (double)i->cost.read_bytes),
+			sl__bytes_text(&d, (double)i->cost.written_bytes));
 	if (isfinite(i->intensity))
 		sl__doc_append_plain(doc, "; %.3g FLOP/B", i->intensity);
 }
@@ -174,18 +180,21 @@ add_fused(struct sl__doc *doc, const struct sl_inspection *i)
 
 	if (!f->n_quantize && !f->n_dequantize)
 		return;
-	sl__doc_plain_pair(doc, "quantized",
-		    "%s QuantizeLinear and %s DequantizeLinear count as part "
-		    "of their operators",
-		    sl__count_text(&a, f->n_quantize),
-		    sl__count_text(&b, f->n_dequantize));
+	sl__doc_plain_pair(
+		doc, "quantized",
+		"%s QuantizeLinear and %s DequantizeLinear count as part "
+		"of their operators",
+		sl__count_text(&a, f->n_quantize),
+		sl__count_text(&b, f->n_dequantize));
 	if (f->n_apart)
-		sl__doc_append_plain(doc, ", %s by %s", sl__count_text(&a, f->n_apart),
-			      f->n_apart == 1 ? "itself" : "themselves");
-	sl__doc_append_dim(doc,
-		    ": traffic and memory are of integers, as engines store "
-		    "them (unfused, %s live at peak)",
-		    sl__bytes_text(&b, (double)i->memory.unfused_bytes));
+		sl__doc_append_plain(doc, ", %s by %s",
+				     sl__count_text(&a, f->n_apart),
+				     f->n_apart == 1 ? "itself" : "themselves");
+	sl__doc_append_dim(
+		doc,
+		": traffic and memory are of integers, as engines store "
+		"them (unfused, %s live at peak)",
+		sl__bytes_text(&b, (double)i->memory.unfused_bytes));
 }
 
 static void
@@ -200,7 +209,7 @@ add_side(struct sl__doc *doc, const struct sl_ledger_side *side,
 	if (!side->n_nodes)
 		return;
 	sl__doc_append(doc, SL__STYLE_WARN, ", %s %s",
-		     sl__count_text(&t, side->n_nodes), what);
+		       sl__count_text(&t, side->n_nodes), what);
 	if (n_bytes > 0)
 		sl__doc_append_dim(
 			doc, " (%s of the bytes)",
@@ -222,7 +231,8 @@ add_coverage(struct sl__doc *doc, const struct sl_inspection *i)
 			     sl__count_text(&t, n), n == 1 ? "" : "s", that);
 	} else {
 		sl__doc_plain_pair(doc, "coverage", "%s node%s%s counted",
-			    sl__count_text(&t, n), n == 1 ? "" : "s", that);
+				   sl__count_text(&t, n), n == 1 ? "" : "s",
+				   that);
 		add_side(doc, &c->estimated, i, "estimated");
 		add_side(doc, &c->unknown, i, "unknown");
 	}
@@ -246,10 +256,10 @@ add_types(struct sl__doc *doc, const struct sl_inspection *i)
 			break;
 		if (!n_shown)
 			sl__doc_plain_pair(doc, "FLOPs in", "%s", "");
-		sl__doc_append_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "", g->name,
-			      100 * g->share);
+		sl__doc_append_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "",
+				     g->name, 100 * g->share);
 		sl__doc_append_dim(doc, " (%zu layer%s)", g->n_layers,
-			    g->n_layers == 1 ? "" : "s");
+				   g->n_layers == 1 ? "" : "s");
 		n_shown++;
 	}
 }
@@ -306,7 +316,7 @@ add_identity(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 	if (i->opset)
 		sl__doc_append_dim(doc, "opset %d, ", i->opset);
 	sl__doc_append_dim(doc, "%s node%s", sl__count_text(&t, i->n_nodes),
-		    i->n_nodes == 1 ? "" : "s");
+			   i->n_nodes == 1 ? "" : "s");
 	if (i->producer && *i->producer && strcmp(i->producer, "sleuth") != 0)
 		sl__doc_append_dim(doc, ", by %s", i->producer);
 	add_interface(doc, i, verbose);
@@ -331,9 +341,10 @@ add_asked(struct sl__doc *doc, const struct sl_inspection *i,
 	if (how->verbose) {
 		add_identity(doc, i, 0);
 	} else if (has_layers || i->n_explanations || i->n_weights) {
-		sl__doc_heading(doc, "%s", sl__model_display_name(i->name, i->source));
+		sl__doc_heading(doc, "%s",
+				sl__model_display_name(i->name, i->source));
 		sl__doc_plain_pair(doc, "sizes", "%s",
-			    i->sizes && *i->sizes ? i->sizes : "fixed");
+				   i->sizes && *i->sizes ? i->sizes : "fixed");
 	}
 	sl__inspect_explanations(doc, i);
 	if (has_layers)
@@ -350,14 +361,16 @@ sl__inspect_page(struct sl__doc *doc, const void *result,
 	const struct sl_inspection *i = r->inspections.list[0];
 
 	if (r->inspections.n > 1) {
-		sl__inspect_side_by_side(doc, r->inspections.list, r->inspections.n);
+		sl__inspect_side_by_side(doc, r->inspections.list,
+					 r->inspections.n);
 		for (size_t k = 0;
 		     r->inspections.list[0]->hardware && k < r->inspections.n;
 		     k++)
 			sl__hardware_page(
 				doc,
-				sl__model_display_name(r->inspections.list[k]->name,
-						r->inspections.list[k]->source),
+				sl__model_display_name(
+					r->inspections.list[k]->name,
+					r->inspections.list[k]->source),
 				r->inspections.list[k]->hardware, how->verbose);
 		for (size_t k = 0; k < r->inspections.n; k++)
 			add_asked(doc, r->inspections.list[k], view, how);
@@ -366,7 +379,8 @@ sl__inspect_page(struct sl__doc *doc, const void *result,
 	add_identity(doc, i, how->verbose);
 	sl__inspect_explanations(doc, i);
 	if (i->hardware)
-		sl__hardware_page(doc, sl__model_display_name(i->name, i->source),
+		sl__hardware_page(doc,
+				  sl__model_display_name(i->name, i->source),
 				  i->hardware, how->verbose);
 	/* Who asks for machines gets a page of them. */
 	if (!i->hardware || how->verbose || view->by != SL_BY_LAYER ||

@@ -8,7 +8,8 @@
 
 /* What sl_inspection_render() was given. */
 struct sl__inspect_page_input {
-	struct sl__inspection_list inspections; /* first: what the table is of */
+	struct sl__inspection_list
+		inspections; /* first: what the table is of */
 	struct sl_inspect_view view;
 };
 
@@ -39,7 +40,8 @@ void sl__inspect_weights(struct sl__doc *doc, const struct sl_inspection *i,
 
 /* Several models in one table, and a sentence on each. */
 void sl__inspect_side_by_side(struct sl__doc *doc,
-		      const struct sl_inspection *const *models, size_t n);
+			      const struct sl_inspection *const *models,
+			      size_t n);
 
 /*
  * What a user calls the model: "mnist/model.onnx" for a file, whose own name

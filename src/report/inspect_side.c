@@ -64,7 +64,8 @@ add_model(struct sl__doc *doc, const struct sl_inspection *i)
 	sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
 		     sl__model_display_name(i->name, i->source));
 	sl__doc_plain_cell(doc, sl__count_text(&t, i->parameters.trainable));
-	sl__doc_plain_cell(doc, sl__si_prefix_text(&t, (double)i->flops_per_sample));
+	sl__doc_plain_cell(doc,
+			   sl__si_prefix_text(&t, (double)i->flops_per_sample));
 	sl__doc_plain_cell(doc, sl__si_prefix_text(&t, uses_of(i)));
 	sl__doc_plain_cell(doc, sl__bytes_text(&t, (double)i->n_bytes));
 	if (isfinite(i->intensity))
@@ -90,17 +91,19 @@ add_sentence(struct sl__doc *doc, const struct sl_inspection *i)
 		     sl__model_display_name(i->name, i->source));
 	sl__doc_append_plain(doc, ": ");
 	if (i->n_types && i->by_type[0].share > 0)
-		sl__doc_append_plain(doc, "%.1f %% %s; ", 100 * i->by_type[0].share,
-			      i->by_type[0].name);
+		sl__doc_append_plain(doc, "%.1f %% %s; ",
+				     100 * i->by_type[0].share,
+				     i->by_type[0].name);
 	if (!isfinite(uses))
 		sl__doc_append_plain(doc, "holds no parameters");
 	else if (uses < 1.5)
-		sl__doc_append_plain(doc,
-			      "each parameter is used about once per sample, "
-			      "so at batch 1 reading them is most of the work");
+		sl__doc_append_plain(
+			doc, "each parameter is used about once per sample, "
+			     "so at batch 1 reading them is most of the work");
 	else
-		sl__doc_append_plain(doc, "each parameter is used %s times per sample",
-			      sl__count_text(&t, (uint64_t)(uses + 0.5)));
+		sl__doc_append_plain(
+			doc, "each parameter is used %s times per sample",
+			sl__count_text(&t, (uint64_t)(uses + 0.5)));
 	needs = (double)i->memory.parameter_bytes +
 		(double)i->memory.live_bytes;
 	weights = (double)i->memory.parameter_bytes;
@@ -111,22 +114,23 @@ add_sentence(struct sl__doc *doc, const struct sl_inspection *i)
 						     needs),
 			2 * weights >= needs ? "weights" : "activations");
 	if (seq && !seq->absent && seq->final_exponent > 1.5)
-		sl__doc_append_plain(doc,
-			      "; FLOPs grow as n^%.2f with the sequence length "
-			      "at %lld and as n² when it is long",
-			      seq->exponent, (long long)seq->at);
+		sl__doc_append_plain(
+			doc,
+			"; FLOPs grow as n^%.2f with the sequence length "
+			"at %lld and as n² when it is long",
+			seq->exponent, (long long)seq->at);
 	if (i->coverage.unknown.n_nodes)
 		sl__doc_append(doc, SL__STYLE_WARN,
-			     "; %s node%s of unknown cost: figures are lower "
-			     "bounds",
-			     sl__count_text(&t, i->coverage.unknown.n_nodes),
-			     i->coverage.unknown.n_nodes == 1 ? "" : "s");
+			       "; %s node%s of unknown cost: figures are lower "
+			       "bounds",
+			       sl__count_text(&t, i->coverage.unknown.n_nodes),
+			       i->coverage.unknown.n_nodes == 1 ? "" : "s");
 	sl__doc_append_plain(doc, ".");
 }
 
 void
-sl__inspect_side_by_side(struct sl__doc *doc, const struct sl_inspection *const *models,
-		 size_t n)
+sl__inspect_side_by_side(struct sl__doc *doc,
+			 const struct sl_inspection *const *models, size_t n)
 {
 	static const struct sl__column columns[] = {
 		{"model", 0, 0},      {"parameters", 1, 0}, {"FLOPs", 1, 0},
@@ -139,7 +143,7 @@ sl__inspect_side_by_side(struct sl__doc *doc, const struct sl_inspection *const 
 	sl__doc_append_dim(doc, "  per sample; batch, seq: growth of FLOPs");
 	if (models[0]->batch > 1)
 		sl__doc_append_dim(doc, "; memory of batch %lld",
-			    (long long)models[0]->batch);
+				   (long long)models[0]->batch);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t k = 0; k < n; k++)
 		add_model(doc, models[k]);

@@ -95,11 +95,13 @@ add_caches(struct sl__doc *doc, const struct sl_machine *m)
 		snprintf(key, sizeof(key), "L%u %s", c->level,
 			 sl_cache_kind_text(c->kind));
 		sl__doc_plain_pair(doc, key, "%zu × %s", c->n,
-			    cache_size_text(&size, c->size_bytes));
+				   cache_size_text(&size, c->size_bytes));
 		if (c->line_bytes)
-			sl__doc_append_dim(doc, ", lines of %zu B", c->line_bytes);
+			sl__doc_append_dim(doc, ", lines of %zu B",
+					   c->line_bytes);
 		if (c->n_sharing > 1)
-			sl__doc_append_dim(doc, ", each shared by %zu", c->n_sharing);
+			sl__doc_append_dim(doc, ", each shared by %zu",
+					   c->n_sharing);
 	}
 	if (!m->n_caches)
 		sl__doc_pair(doc, "caches", SL__STYLE_DIM,
@@ -115,13 +117,14 @@ add_caps(struct sl__doc *doc, const struct sl_machine *m)
 
 		switch (cap->cause) {
 		case SL_ISA_TILES_HIDDEN:
-			sl__doc_plain_pair(doc, "capped",
-				    "%s is not used: CPUID leaf 0x1D, which "
-				    "describes its tiles, is hidden (usual in "
-				    "a virtual machine), and oneDNN would "
-				    "crash. %s is used instead. A hypervisor "
-				    "that shows this leaf lifts the cap.",
-				    cap->isa, cap->instead);
+			sl__doc_plain_pair(
+				doc, "capped",
+				"%s is not used: CPUID leaf 0x1D, which "
+				"describes its tiles, is hidden (usual in "
+				"a virtual machine), and oneDNN would "
+				"crash. %s is used instead. A hypervisor "
+				"that shows this leaf lifts the cap.",
+				cap->isa, cap->instead);
 			break;
 		}
 	}
@@ -137,7 +140,8 @@ add_counters(struct sl__doc *doc, const struct sl_machine *m)
 	for (size_t i = 0; i < m->n_counters; i++) {
 		if (m->counters[i].absent)
 			continue;
-		sl__doc_append_plain(doc, "%s%s", separator, m->counters[i].name);
+		sl__doc_append_plain(doc, "%s%s", separator,
+				     m->counters[i].name);
 		separator = ", ";
 	}
 	for (size_t i = 0; i < m->n_counters; i++) {
@@ -165,21 +169,24 @@ add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 	sl__doc_heading(doc, "%s", m->model.value ? m->model.value : "Machine");
 	if (!m->model.value)
 		add_fact(doc, "model", &m->model);
-	sl__doc_plain_pair(doc, "processors", "%s, %s, %s; %zu usable here",
-		    count_text(&a, m->n_sockets, "socket"),
-		    count_text(&b, m->n_cores, "core"),
-		    count_text(&c, m->n_hardware_threads, "hardware thread"),
-		    m->n_cpus_allowed);
+	sl__doc_plain_pair(
+		doc, "processors", "%s, %s, %s; %zu usable here",
+		count_text(&a, m->n_sockets, "socket"),
+		count_text(&b, m->n_cores, "core"),
+		count_text(&c, m->n_hardware_threads, "hardware thread"),
+		m->n_cpus_allowed);
 	add_caches(doc, m);
 	if (m->memory_bytes.absent)
 		sl__doc_pair(doc, "memory", SL__STYLE_DIM, "%s",
 			     m->memory_bytes.absent);
 	else
-		sl__doc_plain_pair(doc, "memory", "%s, %s",
-			    sl__bytes_text(&a, m->memory_bytes.value),
-			    count_text(&b, m->n_numa_nodes, "NUMA node"));
+		sl__doc_plain_pair(
+			doc, "memory", "%s, %s",
+			sl__bytes_text(&a, m->memory_bytes.value),
+			count_text(&b, m->n_numa_nodes, "NUMA node"));
 	add_fact(doc, "architecture", &m->architecture);
-	sl__doc_plain_pair(doc, "extensions", "%s", m->n_isa ? "" : "none listed");
+	sl__doc_plain_pair(doc, "extensions", "%s",
+			   m->n_isa ? "" : "none listed");
 	for (size_t i = 0; i < m->n_isa; i++)
 		sl__doc_append_plain(doc, "%s%s", i ? " " : "", m->isa[i]);
 	add_caps(doc, m);
@@ -369,9 +376,10 @@ add_level_errors(struct sl__doc *doc, const struct sl_machine *m)
 	else
 		sl__doc_text(doc, SL__STYLE_WARN, "No intervals");
 	if (n_without)
-		sl__doc_append(doc, SL__STYLE_WARN,
-			     "; %zu of %zu figures have too few probes for one",
-			     n_without, m->n_levels);
+		sl__doc_append(
+			doc, SL__STYLE_WARN,
+			"; %zu of %zu figures have too few probes for one",
+			n_without, m->n_levels);
 	sl__doc_append_dim(doc, ".");
 }
 

@@ -192,29 +192,32 @@ tell_roofs(struct narrator *t)
 	if (!last->roof)
 		return;
 	if (crossover)
-		sl__narrative_add_sentence(t->to,
-			    "It is on the %s side of the roofline from %s on "
-			    "(%.3g FLOP/B), on the %s side before.",
-			    is_up ? "compute" : "memory",
-			    place(&w, s, crossover->at),
-			    s->points[crossover->at].intensity,
-			    is_up ? "memory" : "compute");
+		sl__narrative_add_sentence(
+			t->to,
+			"It is on the %s side of the roofline from %s on "
+			"(%.3g FLOP/B), on the %s side before.",
+			is_up ? "compute" : "memory",
+			place(&w, s, crossover->at),
+			s->points[crossover->at].intensity,
+			is_up ? "memory" : "compute");
 	else if (!last->flops)
 		sl__narrative_add_sentence(
 			t->to,
 			"It does no arithmetic, so memory is its only bound.");
 	else if (!isfinite(ridge))
-		sl__narrative_add_sentence(t->to,
-			    "The compute peak is not known here, so memory is "
-			    "its only known bound: %.3g FLOP/B at %s.",
-			    last->intensity, place(&w, s, s->largest));
+		sl__narrative_add_sentence(
+			t->to,
+			"The compute peak is not known here, so memory is "
+			"its only known bound: %.3g FLOP/B at %s.",
+			last->intensity, place(&w, s, s->largest));
 	else
-		sl__narrative_add_sentence(t->to,
-			    "It is on the %s side of the roofline at every "
-			    "size: %.3g FLOP/B at %s; for data in DRAM the "
-			    "ridge is at %.3g FLOP/B.",
-			    is_compute(last) ? "compute" : "memory",
-			    last->intensity, place(&w, s, s->largest), ridge);
+		sl__narrative_add_sentence(
+			t->to,
+			"It is on the %s side of the roofline at every "
+			"size: %.3g FLOP/B at %s; for data in DRAM the "
+			"ridge is at %.3g FLOP/B.",
+			is_compute(last) ? "compute" : "memory",
+			last->intensity, place(&w, s, s->largest), ridge);
 }
 
 /* Where data leave a cache, as far as that is what bounds. */
@@ -284,21 +287,24 @@ tell_reached(struct narrator *t)
 	if (isnan(most) || s->n_measured < 2)
 		return;
 	if (s->reached == sl__micro_next_measured(s, 0))
-		sl__narrative_add_sentence(t->to,
-			    "It reaches 80 %% of its roof at every size, and "
-			    "at most %.0f %%, at %s.",
-			    most, place(&b, s, best));
+		sl__narrative_add_sentence(
+			t->to,
+			"It reaches 80 %% of its roof at every size, and "
+			"at most %.0f %%, at %s.",
+			most, place(&b, s, best));
 	else if (s->reached != SIZE_MAX)
-		sl__narrative_add_sentence(t->to,
-			    "It reaches 80 %% of its roof from %s on, and at "
-			    "most %.0f %%, at %s.",
-			    place(&a, s, s->reached), most, place(&b, s, best));
+		sl__narrative_add_sentence(
+			t->to,
+			"It reaches 80 %% of its roof from %s on, and at "
+			"most %.0f %%, at %s.",
+			place(&a, s, s->reached), most, place(&b, s, best));
 	else
-		sl__narrative_add_sentence(t->to,
-			    "It reaches at most %.0f %% of its roof, at %s, "
-			    "and %.0f %% at the largest size.",
-			    most, place(&b, s, best),
-			    100 * s->points[s->largest].roof_share);
+		sl__narrative_add_sentence(
+			t->to,
+			"It reaches at most %.0f %% of its roof, at %s, "
+			"and %.0f %% at the largest size.",
+			most, place(&b, s, best),
+			100 * s->points[s->largest].roof_share);
 }
 
 static void
@@ -312,16 +318,17 @@ tell_fastest(struct narrator *t)
 	if (s->n_measured < 2)
 		return;
 	if (best == s->largest)
-		sl__narrative_add_sentence(t->to,
-			    "It is fastest at the largest size: %s at %s.",
-			    rate_words(&x, &s->points[best], in_flops),
-			    place(&a, s, best));
+		sl__narrative_add_sentence(
+			t->to, "It is fastest at the largest size: %s at %s.",
+			rate_words(&x, &s->points[best], in_flops),
+			place(&a, s, best));
 	else
-		sl__narrative_add_sentence(t->to, "It is fastest at %s: %s, against %s at %s.",
-			    place(&a, s, best),
-			    rate_words(&x, &s->points[best], in_flops),
-			    rate_words(&y, &s->points[s->largest], in_flops),
-			    place(&b, s, s->largest));
+		sl__narrative_add_sentence(
+			t->to, "It is fastest at %s: %s, against %s at %s.",
+			place(&a, s, best),
+			rate_words(&x, &s->points[best], in_flops),
+			rate_words(&y, &s->points[s->largest], in_flops),
+			place(&b, s, s->largest));
 }
 
 /* A narrower type that was asked for is not what every kernel computes in. */
@@ -341,10 +348,11 @@ tell_type(struct narrator *t)
 			return;
 	}
 	if (kernel)
-		sl__narrative_add_sentence(t->to,
-			    "By its name, the kernel %s does not compute in "
-			    "%s: these may be figures of f32.",
-			    kernel, type);
+		sl__narrative_add_sentence(
+			t->to,
+			"By its name, the kernel %s does not compute in "
+			"%s: these may be figures of f32.",
+			kernel, type);
 }
 
 static void
@@ -376,14 +384,15 @@ tell_remarks(struct narrator *t)
 			tell_impossible(t, place(&w, s, i), p->impossible);
 	}
 	if (n_unsure)
-		sl__narrative_add_sentence(t->to,
-			    "The intervals of %zu of %zu sizes allow another "
-			    "verdict (marked ?).",
-			    n_unsure, s->n_measured);
+		sl__narrative_add_sentence(
+			t->to,
+			"The intervals of %zu of %zu sizes allow another "
+			"verdict (marked ?).",
+			n_unsure, s->n_measured);
 	if (n_disturbed)
-		sl__narrative_add_sentence(t->to,
-			    "Background load disturbed %zu of %zu sizes.",
-			    n_disturbed, s->n_measured);
+		sl__narrative_add_sentence(
+			t->to, "Background load disturbed %zu of %zu sizes.",
+			n_disturbed, s->n_measured);
 }
 
 static const char *
@@ -398,7 +407,7 @@ no_focus(const struct sl_micro_series *s)
 
 const char *
 sl__micro_optimize_reason(struct sl__phrase *w, const struct sl_microbench *of,
-		      const struct sl_micro_series *s)
+			  const struct sl_micro_series *s)
 {
 	const struct sl_micro_point *p;
 	const char *roof;
@@ -496,7 +505,8 @@ tell_classes(struct narrator *t)
 				add(line, "%s%s", *line ? ", " : "", s->name);
 		}
 		if (*line)
-			sl__narrative_add_sentence(t->to, "%s: %s.", classes[k].words, line);
+			sl__narrative_add_sentence(t->to, "%s: %s.",
+						   classes[k].words, line);
 	}
 }
 

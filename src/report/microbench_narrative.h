@@ -18,13 +18,14 @@ void sl__micro_narrate_all(struct sl__narrative *to,
 
 /* Why that is what to optimise, or why nothing is, with figures. */
 const char *sl__micro_optimize_reason(struct sl__phrase *words,
-				  const struct sl_microbench *of,
-				  const struct sl_micro_series *series);
+				      const struct sl_microbench *of,
+				      const struct sl_micro_series *series);
 
 /* "512 Ki", "8 Mi", "96"; numbers that are not of that kind as they are. */
 struct sl__micro_size_buffer {
 	char s[32];
 };
-const char *sl__micro_size_text(struct sl__micro_size_buffer *text, int64_t value);
+const char *sl__micro_size_text(struct sl__micro_size_buffer *text,
+				int64_t value);
 
 #endif

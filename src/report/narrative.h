@@ -26,8 +26,8 @@ void sl__narrative_release(struct sl__narrative *narrative);
 
 /* Adds a sentence, cut at 1023 characters; beyond SL__SENTENCES_MOST there is
  * none. */
-void sl__narrative_add_sentence(struct sl__narrative *to, const char *format, ...)
-	__attribute__((format(__printf__, 2, 3)));
+void sl__narrative_add_sentence(struct sl__narrative *to, const char *format,
+				...) __attribute__((format(__printf__, 2, 3)));
 
 /* The first n_most of them as a list on a page, or all under "sentences". */
 void sl__narrative_page(struct sl__doc *doc,

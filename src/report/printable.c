@@ -82,15 +82,18 @@ replace_unprintable(char *to, uint32_t code, size_t n_bytes)
 	if (n_bytes && !sl__utf8_is_unprintable(code))
 		return 0;
 	if (!n_bytes)
-		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "\xef\xbf\xbd"); /* U+FFFD */
+		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES,
+			 "\xef\xbf\xbd"); /* U+FFFD */
 	else if (code == '\n')
 		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "\\n");
 	else if (code == '\t')
 		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "\\t");
 	else if (code < 0x100)
-		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "\\x%02x", (unsigned)code);
+		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "\\x%02x",
+			 (unsigned)code);
 	else
-		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "\\u%04x", (unsigned)code);
+		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "\\u%04x",
+			 (unsigned)code);
 	return 1;
 }
 
@@ -111,13 +114,15 @@ replace_foreign(char *to, uint32_t code, size_t n_bytes)
 }
 
 size_t
-sl__utf8_printable_char(char to[SL__UTF8_PRINTABLE_CHAR_BYTES], const char *text)
+sl__utf8_printable_char(char to[SL__UTF8_PRINTABLE_CHAR_BYTES],
+			const char *text)
 {
 	uint32_t code = 0;
 	size_t n = sl__utf8_decode(text, &code);
 
 	if (!replace_unprintable(to, code, n))
-		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "%.*s", (int)n, text);
+		snprintf(to, SL__UTF8_PRINTABLE_CHAR_BYTES, "%.*s", (int)n,
+			 text);
 	return n ? n : 1;
 }
 

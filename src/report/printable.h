@@ -19,7 +19,8 @@ size_t sl__utf8_width(const char *text);
  * Writes the code point that begins at 'text' as sl__utf8_printable() does,
  * which is itself in most cases; returns its bytes as sl__utf8_step() does.
  */
-size_t sl__utf8_printable_char(char to[SL__UTF8_PRINTABLE_CHAR_BYTES], const char *text);
+size_t sl__utf8_printable_char(char to[SL__UTF8_PRINTABLE_CHAR_BYTES],
+			       const char *text);
 
 /*
  * Each returns a copy in the arena, or NULL when out of memory; NULL text

@@ -50,7 +50,8 @@ add_row(struct sl__doc *doc, const struct sl_profile *p,
 	const double *of = o->counts->of;
 	double pace = of[SL_EVENT_INSTRUCTIONS] / of[SL_EVENT_CYCLES];
 	double stalled = of[SL_EVENT_STALLS] / of[SL_EVENT_CYCLES];
-	const char *name = sl__layer_name_shorten(&doc->arena, o->name, n_label);
+	const char *name =
+		sl__layer_name_shorten(&doc->arena, o->name, n_label);
 	struct sl__text t;
 
 	sl__doc_plain_cell(doc, sl__doc_text_or_nomem(doc, name));
@@ -82,9 +83,10 @@ add_uses(struct sl__doc *doc, const struct sl_profile *p)
 		}
 		sl__doc_plain_pair(doc, event, "%s", use->counter);
 		if (use->running_share < ALL_TURNS)
-			sl__doc_append(doc, SL__STYLE_WARN,
-				     ", for %s of the time, scaled up (~)",
-				     sl__percent_text(&t, use->running_share));
+			sl__doc_append(
+				doc, SL__STYLE_WARN,
+				", for %s of the time, scaled up (~)",
+				sl__percent_text(&t, use->running_share));
 	}
 }
 

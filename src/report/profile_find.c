@@ -27,7 +27,7 @@ add_reasons(struct sl__doc *doc, const char *key, const struct sl_fact *reasons,
 {
 	for (size_t i = 0; i < n && (is_whole || !i); i++)
 		sl__doc_plain_pair(doc, i ? "" : key, "%s",
-			    sl__doc_fact_sentence(doc, &reasons[i]));
+				   sl__doc_fact_sentence(doc, &reasons[i]));
 	if (!is_whole && n > 1)
 		sl__doc_append_dim(doc, " (%zu more)", n - 1);
 }
@@ -63,8 +63,8 @@ add_shares(struct sl__doc *doc, const struct sl_finding *f)
 			break;
 		used |= 1u << best;
 		sl__doc_append_dim(doc, "%s%.0f %% %s", separator,
-			    100 * f->shares[best],
-			    sl_bound_text((enum sl_bound)best));
+				   100 * f->shares[best],
+				   sl_bound_text((enum sl_bound)best));
 		separator = ", ";
 	}
 }
@@ -108,7 +108,8 @@ sl__profile_evidence(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		sl__doc_text(doc, SL__STYLE_STRONG, "%s", o->name);
 		sl__doc_append_plain(doc, "  %s", sl_bound_text(j->bound));
 		if (j->bound != SL_BOUND_UNKNOWN)
-			sl__doc_append_dim(doc, ", confidence %.2f", j->confidence);
+			sl__doc_append_dim(doc, ", confidence %.2f",
+					   j->confidence);
 		add_reasons(doc,
 			    j->bound == SL_BOUND_UNKNOWN ? "because"
 							 : "evidence",
@@ -125,11 +126,12 @@ add_speeds(struct sl__doc *doc, const struct sl_profile *p)
 	struct sl__text a;
 
 	sl__doc_plain_pair(doc, "roofline", "executes %sFLOP/s",
-		    sl__si_prefix_text(&a, r->executed_flops_per_s));
-	sl__doc_append_plain(doc, " of %sFLOP/s peak",
-		      sl__si_prefix_text(&a, p->ceilings.flops_per_s.value));
+			   sl__si_prefix_text(&a, r->executed_flops_per_s));
+	sl__doc_append_plain(
+		doc, " of %sFLOP/s peak",
+		sl__si_prefix_text(&a, p->ceilings.flops_per_s.value));
 	sl__doc_append_plain(doc, ", moves %sB/s",
-		      sl__si_prefix_text(&a, r->bytes_per_s));
+			     sl__si_prefix_text(&a, r->bytes_per_s));
 }
 
 /* How much of the time arithmetic by itself would take, and bytes from the
@@ -144,10 +146,10 @@ add_efficiency(struct sl__doc *doc, const struct sl_rates *r)
 		return;
 	sl__doc_plain_pair(doc, "", "at peak rates: arithmetic ");
 	sl__doc_append(doc, SL__STYLE_STRONG, "%s",
-		     sl__percent_text(&a, r->compute_efficiency));
+		       sl__percent_text(&a, r->compute_efficiency));
 	sl__doc_append_plain(doc, " of the time, data movement ");
 	sl__doc_append(doc, SL__STYLE_STRONG, "%s",
-		     sl__percent_text(&a, r->bandwidth_efficiency));
+		       sl__percent_text(&a, r->bandwidth_efficiency));
 }
 
 /* Where the model lies: its intensity, the ridge, the least time. */
@@ -166,12 +168,12 @@ add_distance(struct sl__doc *doc, const struct sl_profile *p)
 		sl__doc_append_dim(doc, ", ridge at %.3g", p->ceilings.ridge);
 	if (p->rates.bound_ns > 0 && isfinite(away))
 		sl__doc_append_plain(doc, "; lower bound %s, ",
-			      sl__time_text(&t, p->rates.bound_ns));
+				     sl__time_text(&t, p->rates.bound_ns));
 	if (p->rates.bound_ns > 0 && isfinite(away) && away < 999.5)
 		sl__doc_append(doc, SL__STYLE_STRONG, "%.3g × faster", away);
 	else if (p->rates.bound_ns > 0 && away < 1e15)
 		sl__doc_append(doc, SL__STYLE_STRONG, "%s × faster",
-			     sl__count_text(&t, (uint64_t)(away + 0.5)));
+			       sl__count_text(&t, (uint64_t)(away + 0.5)));
 }
 
 static void
@@ -179,17 +181,18 @@ add_ceilings(struct sl__doc *doc, const struct sl_ceilings *c)
 {
 	struct sl__text a;
 
-	sl__doc_plain_pair(doc, "ceilings", "%s %sFLOP/s", sl_dtype_text(c->dtype),
-		    sl__si_prefix_text(&a, c->flops_per_s.value));
+	sl__doc_plain_pair(doc, "ceilings", "%s %sFLOP/s",
+			   sl_dtype_text(c->dtype),
+			   sl__si_prefix_text(&a, c->flops_per_s.value));
 	for (size_t i = 0; i < c->n_levels; i++)
 		sl__doc_append_plain(
 			doc, ", %s %sB/s", sl_level_text(c->levels[i].level),
 			sl__si_prefix_text(&a, c->levels[i].bytes_per_s.value));
 	sl__doc_append_dim(doc, "; %zu thread%s, probed between iterations",
-		    c->n_threads, c->n_threads == 1 ? "" : "s");
+			   c->n_threads, c->n_threads == 1 ? "" : "s");
 	if (c->step_ns.n)
 		sl__doc_append_dim(doc, "; an empty step takes %s",
-			    sl__time_text(&a, c->step_ns.value));
+				   sl__time_text(&a, c->step_ns.value));
 }
 
 void
@@ -256,7 +259,7 @@ add_unmeasured(struct sl__doc *doc, const struct sl_amdahl *rows, size_t n)
 
 const char *
 sl__amdahl_target_name(struct sl__arena *arena, const struct sl_profile *p,
-		const struct sl_amdahl *row)
+		       const struct sl_amdahl *row)
 {
 	const struct sl_operation *o = &p->operations[row->operation];
 
@@ -273,11 +276,13 @@ amdahl_labels(struct sl__doc *doc, const struct sl_profile *p, size_t n,
 	const char **labels = NULL;
 
 	for (size_t i = 0; names && i < n; i++) {
-		names[i] = sl__amdahl_target_name(&doc->arena, p, &p->amdahl[i]);
+		names[i] =
+			sl__amdahl_target_name(&doc->arena, p, &p->amdahl[i]);
 		doc->failed |= !names[i];
 	}
 	if (!doc->failed)
-		labels = sl__row_names_shorten(&doc->arena, names, n, n_columns);
+		labels =
+			sl__row_names_shorten(&doc->arena, names, n, n_columns);
 	doc->failed |= !labels;
 	return labels;
 }
@@ -306,7 +311,8 @@ sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (!sheet->how->verbose && n > AMDAHL_SHOWN)
 		n = AMDAHL_SHOWN;
 	sl__doc_heading(doc, "What if one thing were faster");
-	sl__doc_append_dim(doc, "  speed-up of the model, predicted and measured");
+	sl__doc_append_dim(doc,
+			   "  speed-up of the model, predicted and measured");
 	sl__doc_table(doc, is_wide ? wide_columns : columns, is_wide ? 7 : 6);
 	labels = amdahl_labels(doc, p, n,
 			       width / 3 > MIN_LABEL ? width / 3 : MIN_LABEL);
@@ -371,7 +377,8 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		sl__doc_text(doc, SL__STYLE_DIM,
 			     "No change that was considered promises a gain.");
 	if (n < p->n_advice)
-		sl__doc_append_dim(doc, "  %zu of %zu; -v has all", n, p->n_advice);
+		sl__doc_append_dim(doc, "  %zu of %zu; -v has all", n,
+				   p->n_advice);
 	for (size_t i = 0; i < n; i++) {
 		const struct sl_advice *a = &p->advice[i];
 
@@ -379,7 +386,9 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 			     "%s: ", advice_text(doc, sheet, a));
 		add_expected(doc, a);
 		if (sheet->how->verbose || sheet->view->explain)
-			sl__doc_append_dim(doc, " (%s)", sl__doc_fact_sentence(doc, &a->basis));
+			sl__doc_append_dim(
+				doc, " (%s)",
+				sl__doc_fact_sentence(doc, &a->basis));
 		add_command(doc, p, a);
 	}
 	sl__profile_explain(doc, SL__TOPIC_ADVICE, sheet);

@@ -109,7 +109,8 @@ name_rows(struct sl__doc *doc, size_t n, const struct look *look)
 	for (size_t i = 0; names && i < n; i++)
 		names[i] = p->operations[p->by_time[i]].name;
 	if (names)
-		labels = sl__row_names_shorten(&doc->arena, names, n, look->n_label);
+		labels = sl__row_names_shorten(&doc->arena, names, n,
+					       look->n_label);
 	doc->failed |= !labels;
 	return labels;
 }
@@ -117,8 +118,10 @@ name_rows(struct sl__doc *doc, size_t n, const struct look *look)
 static void
 add_type(struct sl__doc *doc, const char *type)
 {
-	sl__doc_plain_cell(doc, sl__doc_text_or_nomem(doc, sl__op_type_shorten(&doc->arena, type,
-							   MAX_TYPE)));
+	sl__doc_plain_cell(
+		doc,
+		sl__doc_text_or_nomem(
+			doc, sl__op_type_shorten(&doc->arena, type, MAX_TYPE)));
 }
 
 static void
@@ -349,8 +352,8 @@ add_line_of(struct sl__doc *doc, const char *key,
 			break;
 		if (!n_shown)
 			sl__doc_plain_pair(doc, key, "%s", "");
-		sl__doc_append_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "", g->name,
-			      100 * g->share);
+		sl__doc_append_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "",
+				     g->name, 100 * g->share);
 		sl__doc_append_dim(doc, " (%zu)", g->n_operations);
 	}
 	if (n_shown < n && n_shown)
@@ -500,9 +503,10 @@ sl__profile_operations(struct sl__doc *doc,
 		return;
 	set_look(&look, sheet, n_top);
 	sl__doc_heading(doc, "Where the time goes");
-	sl__doc_append_dim(doc, "  %zu of %zu operation%s make%s 80 %%", p->n_for_80,
-		    p->n_operations, p->n_operations == 1 ? "" : "s",
-		    p->n_for_80 == 1 ? "s" : "");
+	sl__doc_append_dim(doc, "  %zu of %zu operation%s make%s 80 %%",
+			   p->n_for_80, p->n_operations,
+			   p->n_operations == 1 ? "" : "s",
+			   p->n_for_80 == 1 ? "s" : "");
 	switch (sheet->view->by) {
 	case SL_PROFILE_BY_OPERATION:
 		add_operations(doc, n_top, &look);

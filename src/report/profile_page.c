@@ -45,11 +45,11 @@ add_title(struct sl__doc *doc, const struct sl_profile *p)
 	else
 		sl__doc_append_dim(doc, "batch %lld, ", (long long)p->batch);
 	sl__doc_append_dim(doc, "%s on %d thread%s; %zu node%s in ",
-		    sl_dtype_text(p->dtype), p->n_threads,
-		    p->n_threads == 1 ? "" : "s", p->n_nodes,
-		    p->n_nodes == 1 ? "" : "s");
+			   sl_dtype_text(p->dtype), p->n_threads,
+			   p->n_threads == 1 ? "" : "s", p->n_nodes,
+			   p->n_nodes == 1 ? "" : "s");
 	sl__doc_append_dim(doc, "%zu operation%s", p->n_operations,
-		    p->n_operations == 1 ? "" : "s");
+			   p->n_operations == 1 ? "" : "s");
 }
 
 static void
@@ -59,13 +59,14 @@ add_rates(struct sl__doc *doc, const struct sl_rates *r)
 
 	if (r->samples_per_s > 0)
 		sl__doc_append_plain(doc, "%ssamples/s",
-			      sl__si_prefix_text(&t, r->samples_per_s));
+				     sl__si_prefix_text(&t, r->samples_per_s));
 	if (!r->tokens_per_s.absent && r->tokens_per_s.value > 0)
-		sl__doc_append_plain(doc, ", %stokens/s",
-			      sl__si_prefix_text(&t, r->tokens_per_s.value));
+		sl__doc_append_plain(
+			doc, ", %stokens/s",
+			sl__si_prefix_text(&t, r->tokens_per_s.value));
 	if (r->flops_per_s > 0)
 		sl__doc_append_plain(doc, ", %sFLOP/s",
-			      sl__si_prefix_text(&t, r->flops_per_s));
+				     sl__si_prefix_text(&t, r->flops_per_s));
 }
 
 static void
@@ -76,7 +77,8 @@ add_latency(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 
 	sl__doc_pair(doc, "latency", SL__STYLE_STRONG, "%s",
 		     sl__time_value(&a, &l->median, unit));
-	sl__doc_append_plain(doc, " %s, ", sl__time_bounds_text(&b, &l->median, unit));
+	sl__doc_append_plain(doc, " %s, ",
+			     sl__time_bounds_text(&b, &l->median, unit));
 	add_rates(doc, &p->rates);
 }
 
@@ -131,14 +133,15 @@ add_count(struct sl__doc *doc, const struct sl_profile *p)
 		n = n_all > n_warmup ? n_all - n_warmup : n * stride;
 	}
 	if (n_calls > 1)
-		sl__doc_plain_pair(doc, "measured", "%zu sample%s of %zu iterations",
-			    n, n == 1 ? "" : "s", n_calls);
+		sl__doc_plain_pair(doc, "measured",
+				   "%zu sample%s of %zu iterations", n,
+				   n == 1 ? "" : "s", n_calls);
 	else
 		sl__doc_plain_pair(doc, "measured", "%zu iteration%s", n,
-			    n == 1 ? "" : "s");
+				   n == 1 ? "" : "s");
 	if (stride > 1)
 		sl__doc_append_dim(doc, ", every %zu%s kept", stride,
-			    ordinal_ending(stride));
+				   ordinal_ending(stride));
 	if (n_warmup)
 		sl__doc_append_dim(doc, " after %zu of warm-up", n_warmup);
 }
@@ -156,13 +159,15 @@ add_basis(struct sl__doc *doc, const struct sl_profile *p)
 	if (l->warmup == SL_WARMUP_NONE)
 		sl__doc_append(doc, SL__STYLE_WARN, ", no steady state");
 	if (share <= 0.5)
-		sl__doc_append(doc, share > 0.1 ? SL__STYLE_WARN : SL__STYLE_DIM,
-			     ", %s of runs disturbed by others",
-			     sl__percent_text(&t, share));
+		sl__doc_append(doc,
+			       share > 0.1 ? SL__STYLE_WARN : SL__STYLE_DIM,
+			       ", %s of runs disturbed by others",
+			       sl__percent_text(&t, share));
 	if (!noise->steal_share.absent && noise->steal_share.value > 0.01)
 		sl__doc_append(doc, SL__STYLE_WARN, ", %s of CPU time stolen",
-			     sl__percent_text(&t, noise->steal_share.value));
-	sl__doc_append_dim(doc, "; %s in all", sl__time_text(&t, 1e9 * p->elapsed_s));
+			       sl__percent_text(&t, noise->steal_share.value));
+	sl__doc_append_dim(doc, "; %s in all",
+			   sl__time_text(&t, 1e9 * p->elapsed_s));
 }
 
 /* What the layer takes alone, and within its model. */
@@ -175,12 +180,14 @@ add_layer(struct sl__doc *doc, const struct sl_layer_profile *l,
 	sl__doc_pair(doc, "layer", SL__STYLE_STRONG, "%s", l->layer);
 	sl__doc_append_plain(doc, " of %s", l->model);
 	sl__doc_plain_pair(doc, "within it", "%s, alone ",
-		    sl__time_estimate(&a, &l->context_ns, unit));
-	sl__doc_append_plain(doc, "%s", sl__time_estimate(&b, &l->alone_ns, unit));
+			   sl__time_estimate(&a, &l->context_ns, unit));
+	sl__doc_append_plain(doc, "%s",
+			     sl__time_estimate(&b, &l->alone_ns, unit));
 	sl__doc_pair(doc, "ratio", SL__STYLE_STRONG, "%s",
 		     sl__ratio_estimate(&a, &l->ratio));
 	if (l->finding.kind)
-		sl__doc_append_plain(doc, "  %s", sl__doc_fact_sentence(doc, &l->finding));
+		sl__doc_append_plain(doc, "  %s",
+				     sl__doc_fact_sentence(doc, &l->finding));
 }
 
 static void
@@ -207,8 +214,9 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	} else {
 		add_latency(doc, p, unit);
 		sl__page_percentiles(doc, &p->latency, unit, 1);
-		sl__doc_append_dim(doc, "; first %s",
-			    sl__time_text_in_unit(&t, p->latency.first_ns, unit));
+		sl__doc_append_dim(
+			doc, "; first %s",
+			sl__time_text_in_unit(&t, p->latency.first_ns, unit));
 		add_basis(doc, p);
 	}
 	add_disturbed(doc, &p->noise);
@@ -229,7 +237,7 @@ add_entry(struct sl__doc *doc, const char *sign, double ns, const char *unit,
 	  int decimals)
 {
 	sl__doc_append_plain(doc, " %s %.*f", sign, decimals,
-		      sl__time_scaled(ns, &unit));
+			     sl__time_scaled(ns, &unit));
 }
 
 static void
@@ -259,11 +267,12 @@ add_accounting(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		  unit, decimals);
 	sl__doc_append_dim(doc, " unattributed");
 	sl__doc_append(doc, l->is_closed ? SL__STYLE_GOOD : SL__STYLE_WARN,
-		     " (%s: %s)", sl__percent_text(&t, l->residual_share),
-		     l->is_closed ? "adds up" : "does not add up");
+		       " (%s: %s)", sl__percent_text(&t, l->residual_share),
+		       l->is_closed ? "adds up" : "does not add up");
 	if (l->n_left_out)
 		sl__doc_append_dim(doc, "; %zu disturbed iteration%s left out",
-			    l->n_left_out, l->n_left_out == 1 ? "" : "s");
+				   l->n_left_out,
+				   l->n_left_out == 1 ? "" : "s");
 	if (l->open.kind)
 		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s",
 			     sl__doc_fact_sentence(doc, &l->open));

@@ -44,8 +44,9 @@ const char *sl__profile_row_name(struct sl__doc *doc,
 				 const char *name);
 
 /* "all Conv", or the name of the operation; NULL when out of memory. */
-const char *sl__amdahl_target_name(struct sl__arena *arena, const struct sl_profile *p,
-			    const struct sl_amdahl *row);
+const char *sl__amdahl_target_name(struct sl__arena *arena,
+				   const struct sl_profile *p,
+				   const struct sl_amdahl *row);
 
 /* The sections of a page that plain words go with. */
 enum sl__profile_topic {
@@ -66,8 +67,9 @@ void sl__profile_explain(struct sl__doc *doc, enum sl__profile_topic topic,
 			 const struct sl__profile_sheet *sheet);
 
 /* Several models in one table, and a sentence on each. */
-void sl__profile_side_by_side(struct sl__doc *doc, const struct sl__profile_page_input *r,
-		      const struct sl_render_options *how);
+void sl__profile_side_by_side(struct sl__doc *doc,
+			      const struct sl__profile_page_input *r,
+			      const struct sl_render_options *how);
 
 /* What a user calls the model, see sl__model_display_name(). */
 const char *sl__profile_model_name(const struct sl_profile *p);

@@ -52,8 +52,8 @@ add_growth(struct sl__doc *doc, const struct sl_profile *p)
 
 		if (!isfinite(x))
 			continue;
-		sl__doc_append_plain(doc, "%s%c^%.*f", separator, axes[i].letter,
-			      decimals_of(x), x);
+		sl__doc_append_plain(doc, "%s%c^%.*f", separator,
+				     axes[i].letter, decimals_of(x), x);
 		separator = " ";
 	}
 	if (!*separator)
@@ -115,10 +115,11 @@ add_where(struct sl__doc *doc, const struct sl_profile *p)
 
 	if (g)
 		sl__doc_append_plain(doc, "%.0f %% of the time is %s; ",
-			      100 * g->share, g->name);
-	sl__doc_append_plain(doc, "%zu of %zu operation%s make%s 80 %%", p->n_for_80,
-		      p->n_operations, p->n_operations == 1 ? "" : "s",
-		      p->n_for_80 == 1 ? "s" : "");
+				     100 * g->share, g->name);
+	sl__doc_append_plain(doc, "%zu of %zu operation%s make%s 80 %%",
+			     p->n_for_80, p->n_operations,
+			     p->n_operations == 1 ? "" : "s",
+			     p->n_for_80 == 1 ? "s" : "");
 }
 
 static void
@@ -129,15 +130,16 @@ add_why(struct sl__doc *doc, const struct sl_profile *p)
 
 	if (isfinite(intensity) && intensity > 0 && isfinite(ridge) &&
 	    ridge > 0)
-		sl__doc_append_plain(doc, "; %.3g op/B lies %s the ridge of %.3g",
-			      intensity, intensity < ridge ? "below" : "above",
-			      ridge);
+		sl__doc_append_plain(
+			doc, "; %.3g op/B lies %s the ridge of %.3g", intensity,
+			intensity < ridge ? "below" : "above", ridge);
 	if (p->rates.bound_ns > 0 && isfinite(away))
-		sl__doc_append_plain(doc, ", %.3g × from the roofline's bound", away);
+		sl__doc_append_plain(doc, ", %.3g × from the roofline's bound",
+				     away);
 	if (p->verdict.bottleneck > SL_BOTTLENECK_INCONCLUSIVE)
 		sl__doc_append_plain(doc, ": %s-bound (%.2f)",
-			      sl_bottleneck_text(p->verdict.bottleneck),
-			      p->verdict.confidence);
+				     sl_bottleneck_text(p->verdict.bottleneck),
+				     p->verdict.confidence);
 }
 
 static void
@@ -153,15 +155,17 @@ add_sentence(struct sl__doc *doc, const struct sl_profile *p)
 	add_where(doc, p);
 	add_why(doc, p);
 	if (seq && !seq->absent && seq->final_exponent > 1.5)
-		sl__doc_append_plain(doc,
-			      "; FLOPs grow as n^%.2f with the sequence here, "
-			      "as n^%.*f when it is long",
-			      seq->exponent, decimals_of(seq->final_exponent),
-			      seq->final_exponent);
+		sl__doc_append_plain(
+			doc,
+			"; FLOPs grow as n^%.2f with the sequence here, "
+			"as n^%.*f when it is long",
+			seq->exponent, decimals_of(seq->final_exponent),
+			seq->final_exponent);
 	if (!p->ledger.is_closed)
-		sl__doc_append(doc, SL__STYLE_WARN,
-			     "; its times do not add up (%.1f %% unattributed)",
-			     100 * p->ledger.residual_share);
+		sl__doc_append(
+			doc, SL__STYLE_WARN,
+			"; its times do not add up (%.1f %% unattributed)",
+			100 * p->ledger.residual_share);
 	sl__doc_append_plain(doc, ".");
 }
 
@@ -176,8 +180,9 @@ add_warnings(struct sl__doc *doc, const struct sl_profile *p)
 }
 
 void
-sl__profile_side_by_side(struct sl__doc *doc, const struct sl__profile_page_input *r,
-		 const struct sl_render_options *how)
+sl__profile_side_by_side(struct sl__doc *doc,
+			 const struct sl__profile_page_input *r,
+			 const struct sl_render_options *how)
 {
 	static const struct sl__column columns[] = {
 		{"model", 0, 0},  {"latency", 1, 0},  {"samples/s", 1, 6},
@@ -187,11 +192,12 @@ sl__profile_side_by_side(struct sl__doc *doc, const struct sl__profile_page_inpu
 	const struct sl_profile *p = r->profiles.list[0];
 
 	sl__doc_heading(doc, "%zu models", r->profiles.n);
-	sl__doc_append_dim(doc,
-		    "  batch %lld, %s on %d thread%s; FLOPs grow with b(atch), "
-		    "s(equence)",
-		    (long long)p->batch, sl_dtype_text(p->dtype), p->n_threads,
-		    p->n_threads == 1 ? "" : "s");
+	sl__doc_append_dim(
+		doc,
+		"  batch %lld, %s on %d thread%s; FLOPs grow with b(atch), "
+		"s(equence)",
+		(long long)p->batch, sl_dtype_text(p->dtype), p->n_threads,
+		p->n_threads == 1 ? "" : "s");
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t k = 0; k < r->profiles.n; k++)
 		add_model(doc, r->profiles.list[k], how->unit);

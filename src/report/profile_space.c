@@ -36,8 +36,9 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 			     sl__bytes_text(&a, m->resident_peak_bytes.value));
 		sl__doc_append_plain(doc, " peak resident");
 		if (m->peak_moment)
-			sl__doc_append_plain(doc, " %s",
-				      sl_peak_moment_text(m->peak_moment));
+			sl__doc_append_plain(
+				doc, " %s",
+				sl_peak_moment_text(m->peak_moment));
 		if (has_value(&m->resident_bytes) && is_peak_passing(m))
 			sl__doc_append_plain(
 				doc, " (%s after runs)",
@@ -47,19 +48,21 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 		sl__doc_plain_pair(doc, "memory", "%s", "");
 	}
 	sl__doc_append_plain(doc, "%s parameters",
-		      sl__bytes_text(&a, (double)m->parameters_bytes));
+			     sl__bytes_text(&a, (double)m->parameters_bytes));
 	if (!m->unplanned)
 		sl__doc_append_plain(doc, ", %s live activations",
-			      sl__bytes_text(&a, (double)m->live_bytes));
+				     sl__bytes_text(&a, (double)m->live_bytes));
 	if (m->unplanned)
 		sl__doc_append_plain(doc, ", live activations not known");
 	else if (m->planned_bytes)
-		sl__doc_append_dim(doc, " (%s planned)",
-			    sl__bytes_text(&a, (double)m->planned_bytes));
+		sl__doc_append_dim(
+			doc, " (%s planned)",
+			sl__bytes_text(&a, (double)m->planned_bytes));
 	if (m->efficiency > 0 && m->efficiency <= 1)
 		sl__doc_append_plain(doc, "; efficiency %s%.*f",
-			      m->is_peak_reset ? "" : "at most ",
-			      m->efficiency < 0.01 ? 4 : 2, m->efficiency);
+				     m->is_peak_reset ? "" : "at most ",
+				     m->efficiency < 0.01 ? 4 : 2,
+				     m->efficiency);
 	if (m->tracked_bytes.absent)
 		sl__doc_pair(doc, "", SL__STYLE_DIM,
 			     "not tracked in an iteration: %s",
@@ -183,11 +186,12 @@ add_alive(struct sl__doc *doc, const struct sl_profile *p)
 
 	if (m->peak_operation < p->n_operations && m->n_timeline)
 		sl__doc_plain_pair(doc, "fullest at", "%s",
-			    p->operations[m->peak_operation].name);
+				   p->operations[m->peak_operation].name);
 	for (size_t i = 0; i < m->n_alive && i < ALIVE_SHOWN; i++)
-		sl__doc_plain_pair(doc, i ? "" : "alive then", "%s  %s",
-			    sl__bytes_text(&t, (double)m->alive[i].n_bytes),
-			    m->alive[i].name);
+		sl__doc_plain_pair(
+			doc, i ? "" : "alive then", "%s  %s",
+			sl__bytes_text(&t, (double)m->alive[i].n_bytes),
+			m->alive[i].name);
 }
 
 void

@@ -74,7 +74,8 @@ static void
 add_row(struct sl__doc *doc, const struct moved *m,
 	const struct sl_operation *o)
 {
-	const char *name = sl__layer_name_shorten(&doc->arena, o->name, LABEL_COLUMNS);
+	const char *name =
+		sl__layer_name_shorten(&doc->arena, o->name, LABEL_COLUMNS);
 
 	sl__doc_plain_cell(doc, sl__doc_text_or_nomem(doc, name));
 	add_bytes(doc, (double)o->working_set_bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_sentence.c - sentences that documents have beside the figures they are of. */
+/* record_sentence.c - sentences that documents have beside the figures they are
+ * of. */
 #include "report/record_sentence.h"
 #include "base/buf.h"
 #include "report/profile_page.h"
@@ -23,8 +24,8 @@ speak_part(struct sl_buf *out, const struct sl_profile *p,
 }
 
 void
-sl__record_sentence_write(struct sl_buf *out, enum sl__sentence_kind speech, const void *record,
-	  const void *parent)
+sl__record_sentence_write(struct sl_buf *out, enum sl__sentence_kind speech,
+			  const void *record, const void *parent)
 {
 	enum sl_status rc = SL_OK;
 

@@ -18,7 +18,8 @@
 
 enum sl_status
 sl__render_options_copy(struct sl_render_options *how,
-		const struct sl_render_options *options, struct sl_error *err)
+			const struct sl_render_options *options,
+			struct sl_error *err)
 {
 	return sl__options_copy(how, sizeof(*how), options, "sl_render_options",
 				err);
@@ -51,9 +52,9 @@ write_json(const struct sl__renderer *renderer, const void *result,
 {
 	struct sl__json json;
 
-	sl__result_document_begin(&json, out,
-			how->command ? how->command : renderer->command,
-			how->version, renderer->table);
+	sl__result_document_begin(
+		&json, out, how->command ? how->command : renderer->command,
+		how->version, renderer->table);
 	json.say = sl__fact_append_sentence;
 	json.speak = sl__record_sentence_write;
 	json.tell = renderer->tell;
@@ -83,7 +84,7 @@ write_csv(const struct sl__renderer *renderer, const void *result,
 	rc = sl__buf_status(&document, err);
 	if (!rc)
 		rc = sl__csv_from_json(out, renderer->csv_columns,
-				     renderer->csv_rows, &document, err);
+				       renderer->csv_rows, &document, err);
 	sl_buf_release(&document);
 	return rc;
 }

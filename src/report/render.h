@@ -8,8 +8,9 @@
 #include "result/record.h"
 
 /* A result in a format of which one kind of result is the only one. */
-typedef enum sl_status sl__render_special_format(struct sl_buf *out, const void *result,
-				       struct sl_error *err);
+typedef enum sl_status sl__render_special_format(struct sl_buf *out,
+						 const void *result,
+						 struct sl_error *err);
 
 /*
  * How one kind of result is written.  Every function gets the result that
@@ -48,10 +49,11 @@ enum sl_status sl__render(const struct sl__renderer *renderer,
 
 /* As sl__options_copy() does. */
 enum sl_status sl__render_options_copy(struct sl_render_options *how,
-			       const struct sl_render_options *options,
-			       struct sl_error *err) SL_CHECKED;
+				       const struct sl_render_options *options,
+				       struct sl_error *err) SL_CHECKED;
 
 /* The failure of a result, such as "a measurement", without that format. */
-enum sl_status sl__render_refuse_format(struct sl_error *err, const char *result);
+enum sl_status sl__render_refuse_format(struct sl_error *err,
+					const char *result);
 
 #endif

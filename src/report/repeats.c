@@ -110,7 +110,8 @@ compare_repeats(const void *a, const void *b)
 }
 
 void
-sl__repeated_layers_merge(struct sl__repeated_layers *into, const struct sl__repeated_layers *b)
+sl__repeated_layers_merge(struct sl__repeated_layers *into,
+			  const struct sl__repeated_layers *b)
 {
 	into->n += b->n;
 	into->parameters += b->parameters;
@@ -138,8 +139,9 @@ repeat_of_one(const struct sl_layer *const *row)
 }
 
 struct sl__repeated_layers *
-sl__repeated_layers_group(struct sl__arena *arena, const struct sl_inspection *i,
-	       int is_whole, size_t *n)
+sl__repeated_layers_group(struct sl__arena *arena,
+			  const struct sl_inspection *i, int is_whole,
+			  size_t *n)
 {
 	const struct sl_layer **rows =
 		sl__arena_array(arena, i->n_layers, sizeof(*rows));
@@ -247,7 +249,8 @@ cut_words(char *label, size_t n_letters, size_t n_columns)
 }
 
 const char *
-sl__layer_name_shorten(struct sl__arena *arena, const char *name, size_t n_columns)
+sl__layer_name_shorten(struct sl__arena *arena, const char *name,
+		       size_t n_columns)
 {
 	char *label = sl__arena_string(arena, name);
 
@@ -278,8 +281,8 @@ star_ranges(char *label)
 }
 
 const char *
-sl__repeated_layers_label(struct sl__arena *arena, const struct sl__repeated_layers *b,
-		 size_t n_columns)
+sl__repeated_layers_label(struct sl__arena *arena,
+			  const struct sl__repeated_layers *b, size_t n_columns)
 {
 	struct sl_buf label = {0};
 	char *whole = NULL, *cut = NULL;

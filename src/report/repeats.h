@@ -24,21 +24,24 @@ struct sl__repeated_layers {
  * 'is_whole', each layer is a repeat, in the order they run.  NULL when out
  * of memory.
  */
-struct sl__repeated_layers *sl__repeated_layers_group(struct sl__arena *arena,
-				  const struct sl_inspection *i, int is_whole,
-				  size_t *n);
+struct sl__repeated_layers *
+sl__repeated_layers_group(struct sl__arena *arena,
+			  const struct sl_inspection *i, int is_whole,
+			  size_t *n);
 
 /* Adds the figures of 'b' and its layers to those of 'into'. */
-void sl__repeated_layers_merge(struct sl__repeated_layers *into, const struct sl__repeated_layers *b);
+void sl__repeated_layers_merge(struct sl__repeated_layers *into,
+			       const struct sl__repeated_layers *b);
 
 /*
  * "layer3.[1-5].conv2", or the name of a single layer.  Where three letters of
  * a word do not make it fit into n_columns, a range is but a star and nothing
- * is cut: "transformer.h.*.mlp.c_fc"; see sl__row_names_shorten().  NULL when out of
- * memory.
+ * is cut: "transformer.h.*.mlp.c_fc"; see sl__row_names_shorten().  NULL when
+ * out of memory.
  */
 const char *sl__repeated_layers_label(struct sl__arena *arena,
-			     const struct sl__repeated_layers *b, size_t n_columns);
+				      const struct sl__repeated_layers *b,
+				      size_t n_columns);
 
 /*
  * A copy of 'name' in which words of its path are cut from the left, to three
@@ -46,7 +49,7 @@ const char *sl__repeated_layers_label(struct sl__arena *arena,
  * last word is whole: "e.l.0.out.dense".  NULL when out of memory.
  */
 const char *sl__layer_name_shorten(struct sl__arena *arena, const char *name,
-			   size_t n_columns);
+				   size_t n_columns);
 
 /*
  * The type of a node in at most n_columns: "BatchNorm" whatever the room,
@@ -54,6 +57,6 @@ const char *sl__layer_name_shorten(struct sl__arena *arena, const char *name,
  * do.  NULL when out of memory.
  */
 const char *sl__op_type_shorten(struct sl__arena *arena, const char *type,
-			   size_t n_columns);
+				size_t n_columns);
 
 #endif

@@ -30,7 +30,7 @@ add_memory(struct sl__doc *doc, const struct sl_bench_result *r)
 			     r->peak_bytes.absent);
 	else
 		sl__doc_plain_pair(doc, "memory", "%s peak",
-			    sl__bytes_text(&text, r->peak_bytes.value));
+				   sl__bytes_text(&text, r->peak_bytes.value));
 }
 
 static void
@@ -40,8 +40,8 @@ add_usage(struct sl__doc *doc, const struct sl_bench_result *r,
 	struct sl__text user, system, text;
 
 	sl__doc_plain_pair(doc, "cpu", "user %s, system %s",
-		    sl__time_estimate(&user, &r->user, unit),
-		    sl__time_estimate(&system, &r->system, unit));
+			   sl__time_estimate(&user, &r->user, unit),
+			   sl__time_estimate(&system, &r->system, unit));
 	add_memory(doc, r);
 	if (r->shell.n)
 		sl__doc_pair(doc, "shell", SL__STYLE_DIM,
@@ -74,27 +74,29 @@ add_short(struct sl__doc *doc, const struct sl_bench_result *r,
 
 	sl__doc_heading(doc, "%s", r->command->name);
 	sl__doc_pair(doc, "mean ± σ", SL__STYLE_STRONG, "%s",
-		     sl__time_mean_std_text(&a, wall->mean.value,
-				     wall->n > 1 ? wall->std_ns : (double)NAN,
-				     unit));
+		     sl__time_mean_std_text(
+			     &a, wall->mean.value,
+			     wall->n > 1 ? wall->std_ns : (double)NAN, unit));
 	sl__doc_append_dim(doc, "  user %s, system %s",
-		    sl__time_value(&a, &r->user, unit),
-		    sl__time_value(&b, &r->system, unit));
+			   sl__time_value(&a, &r->user, unit),
+			   sl__time_value(&b, &r->system, unit));
 	sl__doc_plain_pair(doc, "min … max", "%s … %s",
-		    sl__time_text_in_unit(&a, wall->min_ns, unit),
-		    sl__time_text_in_unit(&b, wall->max_ns, unit));
-	sl__doc_append_dim(doc, "  %zu run%s", wall->n, wall->n == 1 ? "" : "s");
+			   sl__time_text_in_unit(&a, wall->min_ns, unit),
+			   sl__time_text_in_unit(&b, wall->max_ns, unit));
+	sl__doc_append_dim(doc, "  %zu run%s", wall->n,
+			   wall->n == 1 ? "" : "s");
 	if (wall->n_warmup)
 		sl__doc_append_dim(doc, ", %zu before them left out as warm-up",
-			    wall->n_warmup);
+				   wall->n_warmup);
 	sl__doc_plain_pair(doc, "median", "%s",
-		    sl__time_value(&a, &wall->median, unit));
+			   sl__time_value(&a, &wall->median, unit));
 	if (wall->median.needs_n)
 		sl__doc_append_dim(doc, "  its interval needs %zu runs",
-			    wall->median.needs_n);
+				   wall->median.needs_n);
 	else
-		sl__doc_append_plain(doc, " %s",
-			      sl__time_bounds_text(&b, &wall->median, unit));
+		sl__doc_append_plain(
+			doc, " %s",
+			sl__time_bounds_text(&b, &wall->median, unit));
 	if (!wall->median.needs_n)
 		sl__doc_append_dim(doc, "  95 %% interval");
 	add_memory(doc, r);
@@ -116,7 +118,7 @@ add_command(struct sl__doc *doc, const struct sl_bench *b, size_t i,
 	sl__doc_heading(doc, "%s", r->command->name);
 	sl__page_latency(doc, &r->wall, "run", how->unit);
 	sl__page_histogram(doc, r->wall_ns + (r->n_runs - n_steady), n_steady,
-		       &r->wall, how);
+			   &r->wall, how);
 	add_usage(doc, r, how->unit);
 	add_failures(doc, r);
 }
@@ -133,15 +135,17 @@ add_row(struct sl__doc *doc, const struct sl_bench *b, size_t i,
 		     sl__time_value(&text, &r->wall.median, how->unit));
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s",
 		     sl__time_bounds_text(&text, &r->wall.median, how->unit));
-	sl__doc_plain_cell(doc, r->peak_bytes.absent
-				  ? "-"
-				  : sl__bytes_text(&text, r->peak_bytes.value));
+	sl__doc_plain_cell(
+		doc, r->peak_bytes.absent
+			     ? "-"
+			     : sl__bytes_text(&text, r->peak_bytes.value));
 	if (i == 0) {
 		sl__doc_cell(doc, SL__STYLE_DIM, "1");
 		sl__doc_cell(doc, SL__STYLE_DIM, "baseline");
 		return;
 	}
-	sl__doc_plain_cell(doc, sl__ratio_value(&text, &b->comparisons[i - 1].ratio));
+	sl__doc_plain_cell(
+		doc, sl__ratio_value(&text, &b->comparisons[i - 1].ratio));
 	sl__doc_cell(doc, sl__page_verdict_style(b->comparisons[i - 1].verdict),
 		     "%s", sl_verdict_text(b->comparisons[i - 1].verdict));
 }
@@ -156,8 +160,8 @@ add_table(struct sl__doc *doc, const struct sl_bench *b,
 	};
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = sl__bench_next_sorted(b, how, b->n_results); i < b->n_results;
-	     i = sl__bench_next_sorted(b, how, i))
+	for (size_t i = sl__bench_next_sorted(b, how, b->n_results);
+	     i < b->n_results; i = sl__bench_next_sorted(b, how, i))
 		add_row(doc, b, i, how);
 }
 
@@ -205,7 +209,7 @@ add_reach(struct sl__doc *doc, const struct sl_bench *b)
 	for (size_t i = 0; i < b->n_comparisons; i++) {
 		if (b->comparisons[i].verdict == SL_VERDICT_UNDECIDED) {
 			sl__page_comparison_detectable(doc, &b->comparisons[i],
-					       b->elapsed_s);
+						       b->elapsed_s);
 			return;
 		}
 	}
@@ -226,9 +230,11 @@ add_certificate(struct sl__doc *doc, const struct sl_bench *b,
 {
 	if (b->n_comparisons) {
 		sl__doc_gap(doc);
-		sl__page_comparison_detectable(doc, &b->comparisons[0], b->elapsed_s);
+		sl__page_comparison_detectable(doc, &b->comparisons[0],
+					       b->elapsed_s);
 	} else {
-		sl__page_detectable_change(doc, &b->results[0].wall, b->elapsed_s);
+		sl__page_detectable_change(doc, &b->results[0].wall,
+					   b->elapsed_s);
 	}
 	sl__page_noise(doc, &b->noise, "run", how->verbose);
 	sl__page_stop_and_seed(doc, b->stopped_by, b->seed);

@@ -19,7 +19,7 @@ add_share(struct sl__doc *doc, const char *key, const struct sl_fit *f,
 	sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&size, n_bytes));
 	sl__doc_append(doc, SL__STYLE_DIM, "  %s of the memory",
-		     sl__percent_text(&share, n_bytes / f->memory_bytes));
+		       sl__percent_text(&share, n_bytes / f->memory_bytes));
 }
 
 static const char *
@@ -54,12 +54,12 @@ add_too_large(struct sl__doc *doc, const struct sl_fit *f, const char *needs)
 	sl__doc_text(doc, SL__STYLE_BAD, "Does not fit: %s %lld ", axis_of(f),
 		     (long long)f->size);
 	if (f->total_bytes <= f->memory_bytes)
-		sl__doc_append(doc, SL__STYLE_BAD, "exceeds %s during planning.",
-			     memory.s);
+		sl__doc_append(doc, SL__STYLE_BAD,
+			       "exceeds %s during planning.", memory.s);
 	else
 		sl__doc_append(doc, SL__STYLE_BAD,
-			     "needs %s, only %s is available.", needs,
-			     memory.s);
+			       "needs %s, only %s is available.", needs,
+			       memory.s);
 }
 
 static void
@@ -134,9 +134,9 @@ add_graph(struct sl__doc *doc, const struct sl_fit *f)
 	sl__doc_pair(doc, "graph alone", SL__STYLE_PLAIN, "%lld",
 		     (long long)f->graph_largest);
 	sl__doc_append(doc, SL__STYLE_DIM,
-		     "  without fusion and engine overhead (%s at %s %lld)",
-		     sl__bytes_text(&t, f->graph_bytes), axis_of(f),
-		     (long long)f->graph_size);
+		       "  without fusion and engine overhead (%s at %s %lld)",
+		       sl__bytes_text(&t, f->graph_bytes), axis_of(f),
+		       (long long)f->graph_size);
 }
 
 /* As the engine has them. */
@@ -151,7 +151,7 @@ add_engine_parts(struct sl__doc *doc, const struct sl_fit *f, double weights,
 	if (rest > 0) {
 		add_share(doc, "engine", f, rest);
 		sl__doc_append(doc, SL__STYLE_DIM,
-			     ": records, code, page rounding");
+			       ": records, code, page rounding");
 	}
 	add_share(doc, "total", f, total);
 }
@@ -171,9 +171,10 @@ add_parts(struct sl__doc *doc, const struct sl_fit *f)
 	add_share(doc, "total", f, f->total_bytes);
 	if (f->optimizer)
 		sl__doc_append(doc, SL__STYLE_DIM, ", in the %s",
-			     f->phase == SL_PHASE_UPDATE    ? "update"
-			     : f->phase == SL_PHASE_FORWARD ? "forward pass"
-							    : "backward pass");
+			       f->phase == SL_PHASE_UPDATE ? "update"
+			       : f->phase == SL_PHASE_FORWARD
+				       ? "forward pass"
+				       : "backward pass");
 }
 
 /* What ran is the answer, whatever was predicted. */

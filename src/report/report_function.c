@@ -40,11 +40,11 @@ write_rate(struct sl__doc *doc, const char *key, struct sl_reading rate,
 	sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s%s",
 		     sl__si_prefix_text(&t, rate.value), unit);
 	if (share.absent)
-		sl__doc_append(doc, SL__STYLE_DIM, " (share of the ceiling: %s)",
-			     share.absent);
+		sl__doc_append(doc, SL__STYLE_DIM,
+			       " (share of the ceiling: %s)", share.absent);
 	else
 		sl__doc_append(doc, SL__STYLE_DIM, " (%s of the ceiling)",
-			     sl__percent_text(&t, share.value));
+			       sl__percent_text(&t, share.value));
 }
 
 static void
@@ -76,7 +76,7 @@ tell(struct sl__json *json, const char *key, const void *record,
 
 enum sl_status
 sl__function_profile_check_format(const struct sl_render_options *options,
-			   struct sl_error *err)
+				  struct sl_error *err)
 {
 	struct sl_render_options how;
 	enum sl_status rc = sl__render_options_copy(&how, options, err);

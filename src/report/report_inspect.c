@@ -21,7 +21,8 @@ sl_inspection_render(const struct sl_inspection *const *inspections, size_t n,
 		.table = &sl__table_inspections,
 		.csv = sl__inspect_csv,
 	};
-	struct sl__inspect_page_input result = {.inspections = {inspections, n}};
+	struct sl__inspect_page_input result = {
+		.inspections = {inspections, n}};
 	enum sl_status rc = sl__options_copy(&result.view, sizeof(result.view),
 					     view, "sl_inspect_view", err);
 

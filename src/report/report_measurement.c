@@ -21,7 +21,7 @@ sl__section_measurement(struct sl__doc *doc, const void *result,
 	sl__doc_heading(doc, "%s", m->name);
 	sl__page_latency(doc, &m->wall, "sample", how->unit);
 	sl__page_histogram(doc, m->samples_ns + (m->n_samples - m->wall.n),
-		       m->wall.n, &m->wall, how);
+			   m->wall.n, &m->wall, how);
 	if (m->calls_per_sample > 1)
 		sl__doc_pair(
 			doc, "batch", SL__STYLE_DIM,
@@ -30,7 +30,7 @@ sl__section_measurement(struct sl__doc *doc, const void *result,
 	sl__doc_pair(doc, "cpu", SL__STYLE_PLAIN, "%s",
 		     sl__time_value(&value, &m->cpu, how->unit));
 	sl__doc_append(doc, SL__STYLE_DIM, "  %s",
-		     sl__time_bounds_text(&interval, &m->cpu, how->unit));
+		       sl__time_bounds_text(&interval, &m->cpu, how->unit));
 	sl__page_detectable_change(doc, &m->wall, m->elapsed_s);
 	sl__page_noise(doc, &m->noise, "slot", how->verbose);
 	sl__page_stop_and_seed(doc, m->stopped_by, m->seed);

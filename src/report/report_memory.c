@@ -38,7 +38,7 @@ write_figures(struct sl__doc *doc, const struct sl_memory *m)
 	sl__doc_pair(doc, "peak", SL__STYLE_STRONG, "%s",
 		     sl__bytes_text(&t, m->peak_bytes));
 	sl__doc_append(doc, SL__STYLE_DIM, " (%s above the baseline)",
-		     sl__bytes_text(&t, m->peak_bytes - m->baseline_bytes));
+		       sl__bytes_text(&t, m->peak_bytes - m->baseline_bytes));
 	sl__doc_pair(doc, "final", SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&t, m->final_bytes));
 	if (m->method == SL_MEMORY_RESIDENT) {
@@ -49,7 +49,7 @@ write_figures(struct sl__doc *doc, const struct sl_memory *m)
 	sl__doc_pair(doc, "allocated", SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&t, m->allocated_bytes.value));
 	sl__doc_append(doc, SL__STYLE_DIM, " in %.0f calls",
-		     m->n_allocations.value);
+		       m->n_allocations.value);
 	sl__doc_pair(doc, "freed", SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&t, m->freed_bytes.value));
 	sl__doc_append(doc, SL__STYLE_DIM, " in %.0f calls", m->n_frees.value);
@@ -78,8 +78,9 @@ write_course(struct sl__doc *doc, const struct sl_memory *m)
 			high = fmax(high, m->points[i].high_bytes);
 		double level = 7.999 * (high - low) / (m->peak_bytes - low);
 
-		sl__doc_append(doc, SL__STYLE_PLAIN, "%s",
-			     BARS[level > 0 && level < 8 ? (size_t)level : 0]);
+		sl__doc_append(
+			doc, SL__STYLE_PLAIN, "%s",
+			BARS[level > 0 && level < 8 ? (size_t)level : 0]);
 	}
 }
 

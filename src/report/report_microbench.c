@@ -156,7 +156,8 @@ tell(struct sl__json *json, const char *key, const void *record,
 	if (strcmp(key, "sentences") == 0)
 		sl__narrator_json(json, narrate, record, parent);
 	else if (strcmp(key, "reason") == 0)
-		sl__json_text(json, key, sl__micro_optimize_reason(&w, parent, s));
+		sl__json_text(json, key,
+			      sl__micro_optimize_reason(&w, parent, s));
 	else if (s->focus)
 		sl__json_text(json, key, sl__micro_focus_text(s->focus));
 	else
@@ -175,25 +176,26 @@ add_facts(struct sl__doc *doc, const struct sl_microbench *m)
 		     m->dtype ? sl_dtype_text(m->dtype) : "nothing",
 		     m->n_threads, m->n_threads == 1 ? "" : "s");
 	if (c->absent) {
-		sl__doc_append(doc, SL__STYLE_WARN, "; no roofs: %s", c->absent);
+		sl__doc_append(doc, SL__STYLE_WARN, "; no roofs: %s",
+			       c->absent);
 		return;
 	}
 	if (c->flops_per_s.n)
 		sl__doc_append(doc, SL__STYLE_DIM, "; roofs: %.0f GFLOP/s",
-			     c->flops_per_s.value / 1e9);
+			       c->flops_per_s.value / 1e9);
 	else
 		sl__doc_append(doc, SL__STYLE_DIM,
-			     "; roofs: compute peak not known");
+			       "; roofs: compute peak not known");
 	for (size_t i = 0; i < c->n_levels; i++)
 		sl__doc_append(doc, SL__STYLE_DIM, ", %s %.*f",
-			     sl_level_text(c->levels[i].level),
-			     c->levels[i].bytes_per_s.value < 1e11 ? 1 : 0,
-			     c->levels[i].bytes_per_s.value / 1e9);
+			       sl_level_text(c->levels[i].level),
+			       c->levels[i].bytes_per_s.value < 1e11 ? 1 : 0,
+			       c->levels[i].bytes_per_s.value / 1e9);
 	if (c->n_levels)
 		sl__doc_append(doc, SL__STYLE_DIM, " GB/s");
 	if (c->step_ns.n)
 		sl__doc_append(doc, SL__STYLE_DIM, "; an empty step takes %s",
-			     sl__time_text(&t, c->step_ns.value));
+			       sl__time_text(&t, c->step_ns.value));
 }
 
 static void
@@ -260,7 +262,7 @@ add_focuses(struct sl__doc *doc, const struct sl_microbench *m)
 		sl__doc_pair(doc, s->name, SL__STYLE_PLAIN, "%s",
 			     sl__micro_focus_text(s->focus));
 		sl__doc_append(doc, SL__STYLE_DIM, "; %s",
-			     sl__micro_optimize_reason(&w, m, s));
+			       sl__micro_optimize_reason(&w, m, s));
 	}
 }
 

@@ -34,9 +34,10 @@ add_ratio(struct sl__doc *doc, const struct sl_model_comparison *v,
 	struct sl__text text;
 
 	sl__doc_append(doc, SL__STYLE_STRONG, " %s",
-		     sl__ratio_value(&text, &c->ratio));
-	sl__doc_append_plain(doc, " %s × A's %s", sl__ratio_bounds_text(&text, &c->ratio),
-		      what_of(v));
+		       sl__ratio_value(&text, &c->ratio));
+	sl__doc_append_plain(doc, " %s × A's %s",
+			     sl__ratio_bounds_text(&text, &c->ratio),
+			     what_of(v));
 	if (c->verdict == SL_VERDICT_FASTER)
 		sl__doc_append_plain(doc, " (%.3g × as fast)", c->speedup);
 }
@@ -68,11 +69,12 @@ add_verdict(struct sl__doc *doc, const struct sl_model_comparison *v,
 	add_ratio(doc, v, c);
 	if (c->verdict == SL_VERDICT_UNDECIDED)
 		sl__doc_append_plain(doc, " after %s",
-			      sl__time_text(&text, 1e9 * v->elapsed_s));
+				     sl__time_text(&text, 1e9 * v->elapsed_s));
 	else
-		sl__doc_append_plain(doc, ", decided after %s by %s",
-			      sl__time_text(&text, 1e9 * c->decided_after_s),
-			      sl_comparison_basis_text(p->decided_by));
+		sl__doc_append_plain(
+			doc, ", decided after %s by %s",
+			sl__time_text(&text, 1e9 * c->decided_after_s),
+			sl_comparison_basis_text(p->decided_by));
 	sl__page_rounds(doc, c);
 }
 
@@ -82,9 +84,11 @@ add_series(struct sl__doc *doc, const char *key, const struct sl_estimate *a,
 {
 	struct sl__text x, y, ratio;
 
-	sl__doc_plain_pair(doc, key, "%s against %s", sl__time_value(&x, b, NULL),
-		    sl__time_value(&y, a, NULL));
-	sl__doc_append_plain(doc, ": ratio %s", sl__ratio_estimate(&ratio, &c->ratio));
+	sl__doc_plain_pair(doc, key, "%s against %s",
+			   sl__time_value(&x, b, NULL),
+			   sl__time_value(&y, a, NULL));
+	sl__doc_append_plain(doc, ": ratio %s",
+			     sl__ratio_estimate(&ratio, &c->ratio));
 }
 
 /* What the series says by itself, or why it says nothing. */
@@ -95,7 +99,7 @@ add_word(struct sl__doc *doc, enum sl_verdict verdict, const char *absent)
 		sl__doc_append_dim(doc, "  %s", absent);
 	else
 		sl__doc_append(doc, sl__page_verdict_style(verdict), "  %s",
-			     sl_verdict_text(verdict));
+			       sl_verdict_text(verdict));
 }
 
 static void
@@ -110,7 +114,7 @@ add_typical(struct sl__doc *doc, const struct sl_arm_comparison *p)
 		return;
 	}
 	sl__doc_plain_pair(doc, "typical layer", "ratio %s",
-		    sl__ratio_estimate(&ratio, &p->layers_ratio));
+			   sl__ratio_estimate(&ratio, &p->layers_ratio));
 	sl__doc_append_dim(doc, "  median of the layers' ratios in each round");
 }
 
@@ -131,18 +135,19 @@ add_amounts(struct sl__doc *doc, const struct sl_model_arm_result *a,
 	struct sl__text x, y;
 
 	sl__doc_plain_pair(doc, "memory", "%s against %s",
-		    sl__bytes_text(&x, (double)b->memory_bytes),
-		    sl__bytes_text(&y, (double)a->memory_bytes));
+			   sl__bytes_text(&x, (double)b->memory_bytes),
+			   sl__bytes_text(&y, (double)a->memory_bytes));
 	add_times(doc, a->memory_bytes, b->memory_bytes);
 	sl__doc_append_dim(doc, "  activations and weights, as planned");
 	sl__doc_plain_pair(doc, "work", "%sFLOP against %sFLOP per iteration",
-		    sl__si_prefix_text(&x, (double)b->nominal_flops),
-		    sl__si_prefix_text(&y, (double)a->nominal_flops));
+			   sl__si_prefix_text(&x, (double)b->nominal_flops),
+			   sl__si_prefix_text(&y, (double)a->nominal_flops));
 	add_times(doc, a->nominal_flops, b->nominal_flops);
 	if (a->executed_flops != b->executed_flops)
-		sl__doc_append_dim(doc, "; kernels execute %sFLOP against %sFLOP",
-			    sl__si_prefix_text(&x, (double)b->executed_flops),
-			    sl__si_prefix_text(&y, (double)a->executed_flops));
+		sl__doc_append_dim(
+			doc, "; kernels execute %sFLOP against %sFLOP",
+			sl__si_prefix_text(&x, (double)b->executed_flops),
+			sl__si_prefix_text(&y, (double)a->executed_flops));
 }
 
 static void
@@ -198,7 +203,8 @@ add_layers(struct sl__doc *doc, const struct sl_arm_comparison *p, int verbose)
 
 	if (!n_common || (!p->n_named && !verbose)) {
 		sl__doc_plain_pair(doc, "layers", "%zu in common%s", n_common,
-			    n_common ? ", none differs significantly" : "");
+				   n_common ? ", none differs significantly"
+					    : "");
 		return;
 	}
 	if (!verbose && most > p->n_named)
@@ -229,16 +235,18 @@ add_only(struct sl__doc *doc, const struct sl_arm_comparison *p, int of_a,
 
 	if (!n_all)
 		return;
-	sl__doc_plain_pair(doc, of_a ? "only in A" : "only in B",
-		    "%zu, %s together:", n_all,
-		    sl__time_text(&text, of_a ? p->only_a_ns : p->only_b_ns));
+	sl__doc_plain_pair(
+		doc, of_a ? "only in A" : "only in B",
+		"%zu, %s together:", n_all,
+		sl__time_text(&text, of_a ? p->only_a_ns : p->only_b_ns));
 	for (size_t i = 0; i < p->n_layers; i++) {
 		const struct sl_compared_layer *l = &p->layers[p->by_change[i]];
 
 		if ((of_a ? l->n_b : l->n_a) || (n >= ONLY_ROWS && !verbose))
 			continue;
-		sl__doc_append_dim(doc, "%s %s %s", n++ ? "," : "", l->name,
-			    sl__time_text(&text, of_a ? l->a_ns : l->b_ns));
+		sl__doc_append_dim(
+			doc, "%s %s %s", n++ ? "," : "", l->name,
+			sl__time_text(&text, of_a ? l->a_ns : l->b_ns));
 	}
 	if (n < n_all)
 		sl__doc_append_dim(doc, ", and %zu more", n_all - n);
@@ -253,9 +261,9 @@ add_title(struct sl__doc *doc, const struct sl_model_comparison *v,
 
 	sl__doc_pair(doc, letter, SL__STYLE_STRONG, "%s", side->name);
 	sl__doc_append_dim(doc, "  %s, %d thread%s, batch %lld, %zu steps",
-		    sl_dtype_text(side->dtype), side->n_threads,
-		    side->n_threads == 1 ? "" : "s", (long long)side->batch,
-		    side->n_steps);
+			   sl_dtype_text(side->dtype), side->n_threads,
+			   side->n_threads == 1 ? "" : "s",
+			   (long long)side->batch, side->n_steps);
 }
 
 static void
@@ -269,12 +277,12 @@ add_placements(struct sl__doc *doc, const struct sl_model_comparison *v)
 		     v->n_placements);
 	if (is_few)
 		sl__doc_append(doc, SL__STYLE_WARN,
-			     ", too few to tell layers apart that differ by "
-			     "less than %s",
-			     sl__percent_text(&text, v->placement_reach));
+			       ", too few to tell layers apart that differ by "
+			       "less than %s",
+			       sl__percent_text(&text, v->placement_reach));
 	if (v->renewal_absent)
 		sl__doc_append(doc, SL__STYLE_WARN, "; no more, because %s",
-			     v->renewal_absent);
+			       v->renewal_absent);
 }
 
 static void
@@ -305,7 +313,8 @@ add_page(struct sl__doc *doc, const void *result,
 	}
 	sl__doc_gap(doc);
 	add_placements(doc, v);
-	sl__page_comparison_detectable(doc, &v->pairs[0].comparison, v->elapsed_s);
+	sl__page_comparison_detectable(doc, &v->pairs[0].comparison,
+				       v->elapsed_s);
 	sl__page_noise(doc, &v->noise, "slot", how->verbose);
 	sl__page_stop_and_seed(doc, v->stopped_by, v->seed);
 }

@@ -54,9 +54,9 @@ page(struct sl__doc *doc, const void *result,
 	(void)how;
 	sl__doc_heading(doc, "%s", s->name);
 	sl__doc_append(doc, SL__STYLE_DIM,
-		     "  what instrumentation costs; %zu step%s, %d thread%s",
-		     s->n_steps, s->n_steps == 1 ? "" : "s", s->n_threads,
-		     s->n_threads == 1 ? "" : "s");
+		       "  what instrumentation costs; %zu step%s, %d thread%s",
+		       s->n_steps, s->n_steps == 1 ? "" : "s", s->n_threads,
+		       s->n_threads == 1 ? "" : "s");
 	sl__doc_pair(doc, "baseline", SL__STYLE_STRONG, "%s",
 		     sl__time_estimate(&t, &s->bare_ns, NULL));
 	sl__doc_pair(doc, "rounds", SL__STYLE_PLAIN,

@@ -37,10 +37,10 @@ add_paths(struct sl__doc *doc, const struct sl_run *r)
 		if (!n[p])
 			continue;
 		sl__doc_append(doc,
-			     p >= SL_PATH_REFERENCE ? SL__STYLE_WARN
-						    : SL__STYLE_DIM,
-			     "%s%zu %s", is_first ? ": " : ", ", n[p],
-			     sl_path_text((enum sl_path)p));
+			       p >= SL_PATH_REFERENCE ? SL__STYLE_WARN
+						      : SL__STYLE_DIM,
+			       "%s%zu %s", is_first ? ": " : ", ", n[p],
+			       sl_path_text((enum sl_path)p));
 		is_first = 0;
 	}
 }
@@ -52,23 +52,24 @@ add_facts(struct sl__doc *doc, const struct sl_run *r)
 
 	if (r->seed)
 		sl__doc_plain_pair(doc, "inputs", "synthetic, seed %llu",
-			    (unsigned long long)r->seed);
+				   (unsigned long long)r->seed);
 	else
 		sl__doc_plain_pair(doc, "inputs", "as given");
 	sl__doc_plain_pair(doc, "computed in", "%s on %d thread%s",
-		    sl_dtype_text(r->dtype), r->n_threads,
-		    r->n_threads == 1 ? "" : "s");
+			   sl_dtype_text(r->dtype), r->n_threads,
+			   r->n_threads == 1 ? "" : "s");
 	add_paths(doc, r);
 	sl__doc_plain_pair(doc, "memory", "%s for activations",
-		    sl__bytes_text(&a, (double)r->memory.planned_bytes));
+			   sl__bytes_text(&a, (double)r->memory.planned_bytes));
 	if (r->memory.live_bytes < r->memory.planned_bytes)
-		sl__doc_append_dim(doc, " (at least %s)",
-			    sl__bytes_text(&a, (double)r->memory.live_bytes));
+		sl__doc_append_dim(
+			doc, " (at least %s)",
+			sl__bytes_text(&a, (double)r->memory.live_bytes));
 	sl__doc_append_dim(doc, ", %s for weights",
-		    sl__bytes_text(&b, (double)r->memory.weight_bytes));
+			   sl__bytes_text(&b, (double)r->memory.weight_bytes));
 	sl__doc_plain_pair(doc, "time", "%s to plan, %s to run",
-		    sl__time_text(&a, r->plan_ns),
-		    sl__time_text(&b, r->run_ns));
+			   sl__time_text(&a, r->plan_ns),
+			   sl__time_text(&b, r->run_ns));
 	sl__doc_append_dim(doc, ", a single run: no statistics");
 }
 
@@ -97,7 +98,8 @@ add_outputs(struct sl__doc *doc, const struct sl_run *r)
 		const struct sl_run_output *o = &r->outputs[i];
 
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", o->name);
-		sl__doc_plain_cell(doc, o->dtype ? sl_dtype_text(o->dtype) : "-");
+		sl__doc_plain_cell(doc,
+				   o->dtype ? sl_dtype_text(o->dtype) : "-");
 		sl__doc_plain_cell(doc, shape_text(text, sizeof(text), o));
 		add_number(doc, o->min, 5);
 		add_number(doc, o->mean, 5);
@@ -179,11 +181,14 @@ add_steps(struct sl__doc *doc, const struct sl_run *r)
 			     "%s", sl_path_text(s->path));
 		sl__doc_plain_cell(doc, s->kernel);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", s->n_covers);
+		sl__doc_plain_cell(
+			doc,
+			sl__si_prefix_text(&text, (double)s->nominal_flops));
+		sl__doc_plain_cell(
+			doc,
+			sl__si_prefix_text(&text, (double)s->executed_flops));
 		sl__doc_plain_cell(doc,
-			     sl__si_prefix_text(&text, (double)s->nominal_flops));
-		sl__doc_plain_cell(doc,
-			     sl__si_prefix_text(&text, (double)s->executed_flops));
-		sl__doc_plain_cell(doc, sl__bytes_text(&text, (double)s->n_bytes));
+				   sl__bytes_text(&text, (double)s->n_bytes));
 	}
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "FLOPs: nominal, of the model; executed: by the kernel "

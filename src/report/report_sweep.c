@@ -285,18 +285,18 @@ add_facts(struct sl__doc *doc, const struct sl_sweep *sweep,
 	sl__doc_text(doc, SL__STYLE_DIM, "%s", sl_dtype_text(sweep->dtype));
 	if (sweep->axis != SL_AXIS_THREADS)
 		sl__doc_append(doc, SL__STYLE_DIM, " on %d thread%s",
-			     sweep->n_threads,
-			     sweep->n_threads == 1 ? "" : "s");
+			       sweep->n_threads,
+			       sweep->n_threads == 1 ? "" : "s");
 	if (sweep->axis != SL_AXIS_BATCH)
 		sl__doc_append(doc, SL__STYLE_DIM, ", batch %lld",
-			     (long long)s->batch);
+			       (long long)s->batch);
 	if (sweep->axis != SL_AXIS_WIDTH)
 		sl__doc_append(doc, SL__STYLE_DIM, ", %s parameters",
-			     sl__count_text(&t, p[i].parameters));
+			       sl__count_text(&t, p[i].parameters));
 	sl__doc_append(doc, SL__STYLE_DIM,
-		     "; %zu visit%s per point in random order, seed %llu",
-		     sweep->n_visits, sweep->n_visits == 1 ? "" : "s",
-		     (unsigned long long)sweep->seed);
+		       "; %zu visit%s per point in random order, seed %llu",
+		       sweep->n_visits, sweep->n_visits == 1 ? "" : "s",
+		       (unsigned long long)sweep->seed);
 }
 
 /* About one model of a sweep, or about a sweep. */
@@ -361,11 +361,11 @@ add_side(struct sl__doc *doc, const struct sl_sweep *sweep)
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%lld",
 			     (long long)sweep->series[0].points[k].value);
 		for (size_t i = 0; i < sweep->n_series; i++)
-			sl__doc_cell(
-				doc, SL__STYLE_PLAIN, "%s",
-				sl__si_prefix_text(&t, sweep->series[i]
-							    .points[k]
-							    .rate_per_s.value));
+			sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+				     sl__si_prefix_text(
+					     &t, sweep->series[i]
+							 .points[k]
+							 .rate_per_s.value));
 	}
 	sl__doc_gap(doc);
 	sl__narrator_page(doc, narrate, sweep, NULL, SL__SENTENCES_MOST);

@@ -73,10 +73,10 @@ add_families(struct sl__doc *doc, const struct sl_zoo_list *table)
 		sl__doc_text(doc, SL__STYLE_STRONG, "%s", row->name);
 		sl__doc_append(doc, SL__STYLE_DIM, ": %s.", row->about);
 		sl__doc_append(doc, SL__STYLE_PLAIN,
-			     " %s has %s parameters and takes %sFLOPs.",
-			     row->example,
-			     sl__count_text(&parameters, row->parameters),
-			     sl__si_prefix_text(&flops, (double)row->flops));
+			       " %s has %s parameters and takes %sFLOPs.",
+			       row->example,
+			       sl__count_text(&parameters, row->parameters),
+			       sl__si_prefix_text(&flops, (double)row->flops));
 	}
 }
 

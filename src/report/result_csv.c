@@ -172,7 +172,7 @@ add_lines(struct sl_buf *out, const char *columns, const struct place *at,
 
 enum sl_status
 sl__csv_from_json(struct sl_buf *out, const char *columns, const char *rows,
-		const struct sl_buf *text, struct sl_error *err)
+		  const struct sl_buf *text, struct sl_error *err)
 {
 	struct place top = {NULL, NULL};
 	struct sl__arena arena;

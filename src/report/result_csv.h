@@ -24,7 +24,7 @@ void sl__csv_end_line(struct sl_buf *out);
  * that is true.  Of a list it is the length.
  */
 enum sl_status sl__csv_from_json(struct sl_buf *out, const char *columns,
-			       const char *rows, const struct sl_buf *text,
-			       struct sl_error *err) SL_CHECKED;
+				 const char *rows, const struct sl_buf *text,
+				 struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -31,14 +31,16 @@ sl__page_percentiles(struct sl__doc *doc, const struct sl_latency *l,
 	for (size_t i = 0; i < 3; i++) {
 		const struct sl_estimate *e = all[i].e;
 
-		sl__doc_append(doc, e->needs_n ? SL__STYLE_DIM : SL__STYLE_PLAIN,
-			     "%s%s %s", i ? ", " : "", all[i].name,
-			     sl__time_percentile(&text, e, unit));
+		sl__doc_append(doc,
+			       e->needs_n ? SL__STYLE_DIM : SL__STYLE_PLAIN,
+			       "%s%s %s", i ? ", " : "", all[i].name,
+			       sl__time_percentile(&text, e, unit));
 		if (e->needs_n && is_brief)
 			return;
 		if (!e->needs_n && !is_brief)
-			sl__doc_append_dim(doc, " %s",
-				    sl__time_bounds_text(&text, e, unit));
+			sl__doc_append_dim(
+				doc, " %s",
+				sl__time_bounds_text(&text, e, unit));
 	}
 }
 
@@ -47,13 +49,14 @@ add_beginning(struct sl__doc *doc, const struct sl_latency *l, const char *unit)
 {
 	struct sl__text first;
 
-	sl__doc_plain_pair(doc, "first", "%s", sl__time_text_in_unit(&first, l->first_ns, unit));
+	sl__doc_plain_pair(doc, "first", "%s",
+			   sl__time_text_in_unit(&first, l->first_ns, unit));
 	if (l->n_warmup)
 		sl__doc_append_dim(doc, "  then %s: %zu left out as warm-up",
-			    sl_warmup_text(l->warmup), l->n_warmup);
+				   sl_warmup_text(l->warmup), l->n_warmup);
 	else if (l->warmup == SL_WARMUP_NONE)
 		sl__doc_append(doc, SL__STYLE_WARN,
-			     "  never reached a steady state");
+			       "  never reached a steady state");
 	else if (l->warmup != SL_WARMUP_UNKNOWN)
 		sl__doc_append_dim(doc, "  then %s", sl_warmup_text(l->warmup));
 }
@@ -66,25 +69,32 @@ sl__page_latency(struct sl__doc *doc, const struct sl_latency *l,
 
 	sl__doc_pair(doc, "median", SL__STYLE_STRONG, "%s",
 		     sl__time_value(&a, &l->median, unit));
-	sl__doc_append_plain(doc, "  %s", sl__time_bounds_text(&b, &l->median, unit));
-	sl__doc_append_dim(doc, "  %zu %s%s, %s", l->n, noun, l->n == 1 ? "" : "s",
-		    sl_method_text(l->median.method));
-	sl__doc_plain_pair(doc, "mean", "%s", sl__time_value(&a, &l->mean, unit));
-	sl__doc_append_plain(doc, "  %s", sl__time_bounds_text(&b, &l->mean, unit));
+	sl__doc_append_plain(doc, "  %s",
+			     sl__time_bounds_text(&b, &l->median, unit));
+	sl__doc_append_dim(doc, "  %zu %s%s, %s", l->n, noun,
+			   l->n == 1 ? "" : "s",
+			   sl_method_text(l->median.method));
+	sl__doc_plain_pair(doc, "mean", "%s",
+			   sl__time_value(&a, &l->mean, unit));
+	sl__doc_append_plain(doc, "  %s",
+			     sl__time_bounds_text(&b, &l->mean, unit));
 	if (l->n > 1)
-		sl__doc_append_dim(doc, "  sd %s", sl__time_text_in_unit(&c, l->std_ns, unit));
-	sl__doc_plain_pair(doc, "range", "%s to %s", sl__time_text_in_unit(&a, l->min_ns, unit),
-		    sl__time_text_in_unit(&b, l->max_ns, unit));
+		sl__doc_append_dim(doc, "  sd %s",
+				   sl__time_text_in_unit(&c, l->std_ns, unit));
+	sl__doc_plain_pair(doc, "range", "%s to %s",
+			   sl__time_text_in_unit(&a, l->min_ns, unit),
+			   sl__time_text_in_unit(&b, l->max_ns, unit));
 	if (l->n_outliers_low + l->n_outliers_high)
 		sl__doc_append_dim(doc, "  outliers: %zu low, %zu high",
-			    l->n_outliers_low, l->n_outliers_high);
+				   l->n_outliers_low, l->n_outliers_high);
 	sl__page_percentiles(doc, l, unit, 0);
 	add_beginning(doc, l, unit);
 }
 
 void
 sl__page_histogram(struct sl__doc *doc, const double *x, size_t n,
-	       const struct sl_latency *l, const struct sl_render_options *how)
+		   const struct sl_latency *l,
+		   const struct sl_render_options *how)
 {
 	char line[3 * SL__HISTOGRAM_MAX_BINS + 1];
 	struct sl__histogram h;
@@ -97,8 +107,10 @@ sl__page_histogram(struct sl__doc *doc, const double *x, size_t n,
 	sl__histogram_of(&h, x, n, l->median.value, width - 36);
 	sl__doc_pair(doc, "shape", SL__STYLE_DIM, "%s ",
 		     sl__time_text_in_unit(&lo, h.lo, how->unit));
-	sl__doc_append_plain(doc, " %s", sl__histogram_line(line, &h, how->ascii));
-	sl__doc_append_dim(doc, " %s", sl__time_text_in_unit(&hi, h.hi, how->unit));
+	sl__doc_append_plain(doc, " %s",
+			     sl__histogram_line(line, &h, how->ascii));
+	sl__doc_append_dim(doc, " %s",
+			   sl__time_text_in_unit(&hi, h.hi, how->unit));
 	if (h.n_beyond)
 		sl__doc_append_dim(doc, " +%zu", h.n_beyond);
 }
@@ -265,7 +277,7 @@ add_undecided(struct sl__doc *doc, const struct sl_comparison *c)
 					   : "undecided",
 		     c->n_rounds, c->n_rounds == 1 ? "" : "s");
 	sl__doc_append_plain(doc, " '%s' takes %s × as long as '%s'", c->b,
-		      sl__ratio_estimate(&text, &c->ratio), c->a);
+			     sl__ratio_estimate(&text, &c->ratio), c->a);
 }
 
 void
@@ -274,7 +286,7 @@ sl__page_rounds(struct sl__doc *doc, const struct sl_comparison *c)
 	sl__doc_append_dim(doc, "  (%zu rounds", c->n_rounds);
 	if (c->n_left_out)
 		sl__doc_append_dim(doc, ", %zu more left out as disturbed",
-			    c->n_left_out);
+				   c->n_left_out);
 	sl__doc_append_dim(doc, ")");
 }
 
@@ -294,18 +306,19 @@ sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c)
 			     "'%s' is the same as '%s' within %s:", c->b, c->a,
 			     sl__percent_text(&margin, c->margin));
 		sl__doc_append_plain(doc, " ratio %s",
-			      sl__ratio_estimate(&text, &c->ratio));
+				     sl__ratio_estimate(&text, &c->ratio));
 	} else {
 		if (c->verdict == SL_VERDICT_FASTER)
 			factor = inverse(&c->ratio);
 		sl__doc_text(doc, style, "'%s' is %s:", c->b,
 			     sl_verdict_text(c->verdict));
 		sl__doc_append(doc, SL__STYLE_STRONG, " %s ×",
-			     sl__ratio_estimate(&text, &factor));
+			       sl__ratio_estimate(&text, &factor));
 		sl__doc_append_plain(doc, " %s '%s'",
-			      c->verdict == SL_VERDICT_FASTER ? "as fast as"
-							      : "as long as",
-			      c->a);
+				     c->verdict == SL_VERDICT_FASTER
+					     ? "as fast as"
+					     : "as long as",
+				     c->a);
 	}
 	sl__page_rounds(doc, c);
 }
@@ -328,14 +341,15 @@ add_power(struct sl__doc *doc, double reach, double goal,
 	if (factor <= 1)
 		sl__doc_append_dim(doc, ", less than 1 %%%s", beyond);
 	else
-		sl__doc_append_dim(doc, "; 1 %%%s takes about %s", beyond,
-			    sl__time_text(&time,
-					  1e9 * elapsed_s * factor * factor));
+		sl__doc_append_dim(
+			doc, "; 1 %%%s takes about %s", beyond,
+			sl__time_text(&time,
+				      1e9 * elapsed_s * factor * factor));
 }
 
 void
 sl__page_detectable_change(struct sl__doc *doc, const struct sl_latency *l,
-	       double elapsed_s)
+			   double elapsed_s)
 {
 	struct sl__text change;
 
@@ -347,8 +361,8 @@ sl__page_detectable_change(struct sl__doc *doc, const struct sl_latency *l,
 
 /* The margin stays however long it takes: only what is beyond it shrinks. */
 void
-sl__page_comparison_detectable(struct sl__doc *doc, const struct sl_comparison *c,
-		       double elapsed_s)
+sl__page_comparison_detectable(struct sl__doc *doc,
+			       const struct sl_comparison *c, double elapsed_s)
 {
 	double reach = log1p(c->minimum_detectable) - log1p(c->margin);
 	struct sl__text change, margin;
@@ -373,7 +387,8 @@ sl__page_interrupted(struct sl__doc *doc, enum sl_stop stopped_by)
 }
 
 void
-sl__page_stop_and_seed(struct sl__doc *doc, enum sl_stop stopped_by, uint64_t seed)
+sl__page_stop_and_seed(struct sl__doc *doc, enum sl_stop stopped_by,
+		       uint64_t seed)
 {
 	sl__doc_pair(doc, "seed", SL__STYLE_DIM, "%" PRIu64, seed);
 	if (stopped_by == SL_STOP_INTERRUPT)

@@ -19,8 +19,8 @@ void sl__page_percentiles(struct sl__doc *doc, const struct sl_latency *l,
 
 /* The shape of x[0..n-1], in one line. */
 void sl__page_histogram(struct sl__doc *doc, const double *x, size_t n,
-		    const struct sl_latency *l,
-		    const struct sl_render_options *how);
+			const struct sl_latency *l,
+			const struct sl_render_options *how);
 
 /* What disturbed the measurement; 'noun' is what a slot is. */
 void sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
@@ -42,18 +42,21 @@ void sl__page_rounds(struct sl__doc *doc, const struct sl_comparison *c);
  * 1 % would take; nothing when that is not known.
  */
 void sl__page_detectable_change(struct sl__doc *doc, const struct sl_latency *l,
-		    double elapsed_s);
+				double elapsed_s);
 
-/* Like sl__page_detectable_change(), of rounds, and for 1 % beyond the margin. */
-void sl__page_comparison_detectable(struct sl__doc *doc, const struct sl_comparison *c,
-			    double elapsed_s);
+/* Like sl__page_detectable_change(), of rounds, and for 1 % beyond the margin.
+ */
+void sl__page_comparison_detectable(struct sl__doc *doc,
+				    const struct sl_comparison *c,
+				    double elapsed_s);
 
 /* The colour of a verdict. */
 enum sl__style sl__page_verdict_style(enum sl_verdict verdict);
 
-/* That it was interrupted where it was; sl__page_stop_and_seed() has the seed too. */
+/* That it was interrupted where it was; sl__page_stop_and_seed() has the seed
+ * too. */
 void sl__page_interrupted(struct sl__doc *doc, enum sl_stop stopped_by);
 void sl__page_stop_and_seed(struct sl__doc *doc, enum sl_stop stopped_by,
-		     uint64_t seed);
+			    uint64_t seed);
 
 #endif

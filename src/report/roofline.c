@@ -49,7 +49,7 @@ set_window(struct sl__roofline *r)
 
 int
 sl__roofline_of_machine(struct sl__roofline *out, const struct sl_machine *m,
-		size_t n_threads)
+			size_t n_threads)
 {
 	static const enum sl_dtype dtypes[] = {SL_DTYPE_F32, SL_DTYPE_F64,
 					       SL_DTYPE_BF16, SL_DTYPE_I8};

@@ -28,11 +28,12 @@ struct sl__roofline {
 };
 
 /* Returns 0 when a peak or every slope is missing: nothing can be drawn. */
-int sl__roofline_of_machine(struct sl__roofline *out, const struct sl_machine *m,
-		    size_t n_threads);
+int sl__roofline_of_machine(struct sl__roofline *out,
+			    const struct sl_machine *m, size_t n_threads);
 
 /* Bytes/s of the lowest slope (DRAM, where it was reached). */
-const struct sl__roof_line *sl__roofline_lowest_slope(const struct sl__roofline *r);
+const struct sl__roof_line *
+sl__roofline_lowest_slope(const struct sl__roofline *r);
 
 /* A drawing of n_columns characters' width. */
 void sl__roofline_draw(struct sl__doc *doc, const struct sl__roofline *r,

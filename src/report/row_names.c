@@ -198,8 +198,8 @@ numbered(struct sl__arena *arena, const struct alike *a,
 }
 
 const char **
-sl__row_names_shorten(struct sl__arena *arena, const char *const *names, size_t n,
-	      size_t n_columns)
+sl__row_names_shorten(struct sl__arena *arena, const char *const *names,
+		      size_t n, size_t n_columns)
 {
 	const char **plain = sl__arena_array(arena, n + 1, sizeof(*plain));
 	const char **made = sl__arena_array(arena, n + 1, sizeof(*made));

@@ -8,12 +8,13 @@
 /*
  * A label of at most n_columns for each name.  One that does not fit loses the
  * words that all names begin with, then words of its path are cut from the
- * left, see sl__layer_name_shorten(); names that would look the same by that keep
- * the words in which they differ: "…_3/self/…/Mul_add".  Equal names have
+ * left, see sl__layer_name_shorten(); names that would look the same by that
+ * keep the words in which they differ: "…_3/self/…/Mul_add".  Equal names have
  * equal labels.  Of more than 4096 rows some may look the same.  NULL when out
  * of memory.
  */
-const char **sl__row_names_shorten(struct sl__arena *arena, const char *const *names,
-			   size_t n, size_t n_columns);
+const char **sl__row_names_shorten(struct sl__arena *arena,
+				   const char *const *names, size_t n,
+				   size_t n_columns);
 
 #endif

@@ -144,9 +144,10 @@ tell_time(struct narrator *t, const struct sl_sweep_exponent *law)
 	if (law->offset > 0)
 		tell_fixed(t, law);
 	else
-		sl__narrative_add_sentence(t->to, "Time grows %s%s over all points.",
-			    manner_of(&law->exponent),
-			    exponent_words(&w, &law->exponent));
+		sl__narrative_add_sentence(t->to,
+					   "Time grows %s%s over all points.",
+					   manner_of(&law->exponent),
+					   exponent_words(&w, &law->exponent));
 	/* A fixed part is no growth: what remains is compared. */
 	if (!isnan(law->formula) && law->exponent.lo > law->formula)
 		sl__narrative_add_sentence(
@@ -155,10 +156,11 @@ tell_time(struct narrator *t, const struct sl_sweep_exponent *law)
 			"each operation costs more at larger sizes.",
 			law->formula);
 	else if (!isnan(law->formula) && law->exponent.hi < law->formula)
-		sl__narrative_add_sentence(t->to,
-			    "That is slower than the FLOPs, which grow as "
-			    "n^%.2f: larger sizes run at a higher rate.",
-			    law->formula);
+		sl__narrative_add_sentence(
+			t->to,
+			"That is slower than the FLOPs, which grow as "
+			"n^%.2f: larger sizes run at a higher rate.",
+			law->formula);
 }
 
 /* The largest number of threads against the smallest. */
@@ -172,12 +174,13 @@ tell_threads(struct narrator *t)
 
 	if (a == b)
 		return;
-	sl__narrative_add_sentence(t->to,
-		    "%lld threads are %s × as fast as %lld: a parallel "
-		    "efficiency of %.0f %%.",
-		    (long long)b->value,
-		    ratio_words(&w, &a->latency_ns, &b->latency_ns),
-		    (long long)a->value, 100 * ratio / times);
+	sl__narrative_add_sentence(
+		t->to,
+		"%lld threads are %s × as fast as %lld: a parallel "
+		"efficiency of %.0f %%.",
+		(long long)b->value,
+		ratio_words(&w, &a->latency_ns, &b->latency_ns),
+		(long long)a->value, 100 * ratio / times);
 }
 
 static int
@@ -196,13 +199,14 @@ tell_kind(struct narrator *t, const struct sl_sweep_exponent *e)
 	if (!isnan(e->formula))
 		snprintf(formula.s, sizeof(formula.s), " (its FLOPs: %.2f)",
 			 e->formula);
-	sl__narrative_add_sentence(t->to,
-		    "%s: exponent %s%s, %.1f %% of the operations' time at %s "
-		    "%lld, %.1f %% at %lld.",
-		    sl__sweep_law_quantity(e), exponent_words(&w, &e->exponent),
-		    formula.s, 100 * e->share_first, t->axis,
-		    (long long)t->first->value, 100 * e->share_last,
-		    (long long)t->last->value);
+	sl__narrative_add_sentence(
+		t->to,
+		"%s: exponent %s%s, %.1f %% of the operations' time at %s "
+		"%lld, %.1f %% at %lld.",
+		sl__sweep_law_quantity(e), exponent_words(&w, &e->exponent),
+		formula.s, 100 * e->share_first, t->axis,
+		(long long)t->first->value, 100 * e->share_last,
+		(long long)t->last->value);
 }
 
 /* The kind that grows fastest, and the one that takes most time. */
@@ -238,20 +242,21 @@ tell_knee(struct narrator *t)
 		return;
 	gain_words(&w, &k->gain, sl_rate_unit_text(t->sweep->rate_unit));
 	if (!k->at)
-		sl__narrative_add_sentence(t->to,
-			    "No knee up to %s %lld: the last doubling %s%s.",
-			    t->axis, (long long)t->last->value, w.s,
-			    k->is_proved ? "" : " (not significant)");
+		sl__narrative_add_sentence(
+			t->to, "No knee up to %s %lld: the last doubling %s%s.",
+			t->axis, (long long)t->last->value, w.s,
+			k->is_proved ? "" : " (not significant)");
 	else if (k->is_proved)
 		sl__narrative_add_sentence(
 			t->to, "Knee at %s %lld: a doubling from there %s%s.",
 			t->axis, (long long)k->at, w.s,
 			k->gain.value > 0 ? ", below the 10 % threshold" : "");
 	else
-		sl__narrative_add_sentence(t->to,
-			    "Knee near %s %lld (not significant): a doubling "
-			    "from there %s.",
-			    t->axis, (long long)k->at, w.s);
+		sl__narrative_add_sentence(
+			t->to,
+			"Knee near %s %lld (not significant): a doubling "
+			"from there %s.",
+			t->axis, (long long)k->at, w.s);
 }
 
 static const char *
@@ -307,11 +312,12 @@ tell_best(struct narrator *t)
 	if (p->memory_bytes)
 		snprintf(memory.s, sizeof(memory.s), ", %.60s of memory",
 			 sl__phrase_bytes(&size, (double)p->memory_bytes));
-	sl__narrative_add_sentence(t->to, "Best%s: %s %lld with %s, %s per iteration%s%s.",
-		    within.s, t->axis, (long long)b->at,
-		    rate_words(&rate, p->rate_per_s.value, t->sweep->rate_unit),
-		    sl__phrase_time(&latency, p->latency_ns.value), memory.s,
-		    close.s);
+	sl__narrative_add_sentence(
+		t->to, "Best%s: %s %lld with %s, %s per iteration%s%s.",
+		within.s, t->axis, (long long)b->at,
+		rate_words(&rate, p->rate_per_s.value, t->sweep->rate_unit),
+		sl__phrase_time(&latency, p->latency_ns.value), memory.s,
+		close.s);
 }
 
 static void
@@ -330,11 +336,12 @@ tell_memory(struct narrator *t)
 	}
 	if (!a || a == b || a->memory_bytes == b->memory_bytes)
 		return;
-	sl__narrative_add_sentence(t->to, "Memory: %s at %s %lld, %s at %lld.",
-		    sl__phrase_bytes(&first, (double)a->memory_bytes), t->axis,
-		    (long long)a->value,
-		    sl__phrase_bytes(&last, (double)b->memory_bytes),
-		    (long long)b->value);
+	sl__narrative_add_sentence(
+		t->to, "Memory: %s at %s %lld, %s at %lld.",
+		sl__phrase_bytes(&first, (double)a->memory_bytes), t->axis,
+		(long long)a->value,
+		sl__phrase_bytes(&last, (double)b->memory_bytes),
+		(long long)b->value);
 }
 
 static void
@@ -348,11 +355,12 @@ tell_absent(struct narrator *t)
 		if (!p->absent && !p->note)
 			continue;
 		if (n < ABSENT_SHOWN) {
-			sl__narrative_add_sentence(t->to, "%s %lld was %s: %s.", t->axis,
-				    (long long)p->value,
-				    p->absent ? "not measured"
-					      : "measured less often",
-				    p->absent ? p->absent : p->note);
+			sl__narrative_add_sentence(
+				t->to, "%s %lld was %s: %s.", t->axis,
+				(long long)p->value,
+				p->absent ? "not measured"
+					  : "measured less often",
+				p->absent ? p->absent : p->note);
 			n++;
 		} else if (p->absent) {
 			n_absent++;
@@ -361,12 +369,13 @@ tell_absent(struct narrator *t)
 		}
 	}
 	if (n_absent)
-		sl__narrative_add_sentence(t->to, "And %zu more %s not measured.", n_absent,
-			    n_absent == 1 ? "point was" : "points were");
+		sl__narrative_add_sentence(
+			t->to, "And %zu more %s not measured.", n_absent,
+			n_absent == 1 ? "point was" : "points were");
 	if (n_noted)
-		sl__narrative_add_sentence(t->to, "And %zu more %s measured less often.",
-			    n_noted,
-			    n_noted == 1 ? "point was" : "points were");
+		sl__narrative_add_sentence(
+			t->to, "And %zu more %s measured less often.", n_noted,
+			n_noted == 1 ? "point was" : "points were");
 }
 
 /* Visits to the points of a series, and those that others disturbed. */
@@ -393,10 +402,11 @@ is_doubtful(const struct visits *v)
 static void
 tell_doubt(struct narrator *t, const struct visits *v)
 {
-	sl__narrative_add_sentence(t->to,
-		    "Background load disturbed %zu of %zu visits, so the "
-		    "growth is not reliable. Repeat on an idle machine.",
-		    v->n_disturbed, v->n);
+	sl__narrative_add_sentence(
+		t->to,
+		"Background load disturbed %zu of %zu visits, so the "
+		"growth is not reliable. Repeat on an idle machine.",
+		v->n_disturbed, v->n);
 }
 
 static void
@@ -405,18 +415,21 @@ tell_disturbed(struct narrator *t, const struct visits *v)
 	size_t n_spoilt = 0;
 
 	for (size_t i = 0; i < t->series->n_points; i++)
-		n_spoilt += (size_t)sl__sweep_point_is_disturbed(&t->series->points[i]);
+		n_spoilt += (size_t)sl__sweep_point_is_disturbed(
+			&t->series->points[i]);
 	if (v->n_disturbed)
-		sl__narrative_add_sentence(t->to,
-			    "Background load disturbed %zu of %zu visits: the "
-			    "intervals are wider for it.",
-			    v->n_disturbed, v->n);
+		sl__narrative_add_sentence(
+			t->to,
+			"Background load disturbed %zu of %zu visits: the "
+			"intervals are wider for it.",
+			v->n_disturbed, v->n);
 	if (n_spoilt)
-		sl__narrative_add_sentence(t->to,
-			    "It disturbed every visit to %zu %s: the growth "
-			    "laws leave %s out.",
-			    n_spoilt, n_spoilt == 1 ? "size" : "sizes",
-			    n_spoilt == 1 ? "it" : "them");
+		sl__narrative_add_sentence(
+			t->to,
+			"It disturbed every visit to %zu %s: the growth "
+			"laws leave %s out.",
+			n_spoilt, n_spoilt == 1 ? "size" : "sizes",
+			n_spoilt == 1 ? "it" : "them");
 }
 
 static void
@@ -484,11 +497,12 @@ tell_fastest(struct narrator *t, size_t point, int is_in_doubt)
 	}
 	if (!second)
 		return;
-	sl__narrative_add_sentence(t->to, "At %s %lld, %s does %s × as many %s as %s%s.",
-		    t->axis, (long long)first->points[point].value, first->name,
-		    ratio_words(&w, a, b),
-		    sl_rate_unit_text(t->sweep->rate_unit), second->name,
-		    a->lo > b->hi && !is_in_doubt ? "" : " (not significant)");
+	sl__narrative_add_sentence(
+		t->to, "At %s %lld, %s does %s × as many %s as %s%s.", t->axis,
+		(long long)first->points[point].value, first->name,
+		ratio_words(&w, a, b), sl_rate_unit_text(t->sweep->rate_unit),
+		second->name,
+		a->lo > b->hi && !is_in_doubt ? "" : " (not significant)");
 }
 
 void

@@ -222,7 +222,7 @@ sl__time_value(struct sl__text *text, const struct sl_estimate *e,
 
 const char *
 sl__time_bounds_text(struct sl__text *text, const struct sl_estimate *e,
-		  const char *unit)
+		     const char *unit)
 {
 	return estimate_text(text, e, find_unit(e->value, unit), INTERVAL);
 }
@@ -237,7 +237,7 @@ sl__time_estimate(struct sl__text *text, const struct sl_estimate *e,
 
 const char *
 sl__time_mean_std_text(struct sl__text *text, double mean_ns, double std_ns,
-		const char *unit)
+		       const char *unit)
 {
 	const struct time_unit *u = find_unit(mean_ns, unit);
 	double mean = mean_ns / u->ns, std = std_ns / u->ns;
@@ -260,7 +260,7 @@ sl__time_mean_std_text(struct sl__text *text, double mean_ns, double std_ns,
 
 const char *
 sl__time_percentile(struct sl__text *text, const struct sl_estimate *e,
-		  const char *unit)
+		    const char *unit)
 {
 	if (!e->needs_n)
 		return sl__time_value(text, e, unit);

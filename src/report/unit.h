@@ -27,7 +27,8 @@ double sl__time_scaled(double ns, const char **unit);
 const char *sl__time_text(struct sl__text *text, double ns);
 
 /* Like sl__time_text(), but in the given unit (NULL: the one that fits). */
-const char *sl__time_text_in_unit(struct sl__text *text, double ns, const char *unit);
+const char *sl__time_text_in_unit(struct sl__text *text, double ns,
+				  const char *unit);
 
 /*
  * "12.34 ms [12.30, 12.41]", one unit for all and no more digits than the
@@ -41,24 +42,25 @@ const char *sl__time_estimate(struct sl__text *text,
 const char *sl__time_value(struct sl__text *text, const struct sl_estimate *e,
 			   const char *unit);
 const char *sl__time_bounds_text(struct sl__text *text,
-			      const struct sl_estimate *e, const char *unit);
+				 const struct sl_estimate *e, const char *unit);
 
 /*
  * "12.3 ms ± 1.4 ms": a mean and its standard deviation, in one unit and to the
  * digits that the deviation warrants; the mean alone where that is NaN.
  */
 const char *sl__time_mean_std_text(struct sl__text *text, double mean_ns,
-			    double std_ns, const char *unit);
+				   double std_ns, const char *unit);
 
 /* "needs n >= 368": what an interval that was refused would take. */
-const char *sl__needed_samples_text(struct sl__text *text, const struct sl_estimate *e);
+const char *sl__needed_samples_text(struct sl__text *text,
+				    const struct sl_estimate *e);
 
 /*
  * A percentile: like sl__time_value(), but where the interval was refused
  * the value is too.
  */
 const char *sl__time_percentile(struct sl__text *text,
-			      const struct sl_estimate *e, const char *unit);
+				const struct sl_estimate *e, const char *unit);
 
 /* "2.10 MB": powers of 1000, as MB says. */
 const char *sl__bytes_text(struct sl__text *text, double bytes);
@@ -83,6 +85,6 @@ const char *sl__ratio_estimate(struct sl__text *text,
 			       const struct sl_estimate *e);
 const char *sl__ratio_value(struct sl__text *text, const struct sl_estimate *e);
 const char *sl__ratio_bounds_text(struct sl__text *text,
-			       const struct sl_estimate *e);
+				  const struct sl_estimate *e);
 
 #endif

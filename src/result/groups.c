@@ -129,7 +129,7 @@ sl__groups_by_module(const struct sl_profile *p, size_t depth,
 
 enum sl_status
 sl__profile_fill_groups(struct sl_profile *out, struct sl__arena *arena,
-	      struct sl_error *err)
+			struct sl_error *err)
 {
 	const struct key type = {KEY_TYPE, 0}, part = {KEY_PART, 0};
 
@@ -171,8 +171,8 @@ draw(struct sl_trace_iteration *out, const struct sl__kept_iteration *kept,
 
 enum sl_status
 sl__profile_fill_timelines(struct sl_profile *out,
-		 const struct sl__timed_iterations *iterations,
-		 struct sl__arena *arena, struct sl_error *err)
+			   const struct sl__timed_iterations *iterations,
+			   struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl_trace_iteration *rows = sl__arena_array(
 		arena, iterations->kept.n_slow + 2, sizeof(*rows));

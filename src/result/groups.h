@@ -10,8 +10,9 @@ struct sl__timed_iterations;
 
 /* Fills by_type, by_module (the first part of a path) and by_part of a profile
  * whose operations are there; storage is from 'arena'. */
-enum sl_status sl__profile_fill_groups(struct sl_profile *out, struct sl__arena *arena,
-			     struct sl_error *err) SL_CHECKED;
+enum sl_status sl__profile_fill_groups(struct sl_profile *out,
+				       struct sl__arena *arena,
+				       struct sl_error *err) SL_CHECKED;
 
 /*
  * Operations by module, paths cut after 'depth' parts (0: not cut), longest
@@ -27,9 +28,8 @@ sl__groups_by_module(const struct sl_profile *p, size_t depth,
  * the one nearest to the median, and the slowest ones.  Nothing is taken off
  * for reading the clock, so that all marks lie within the pass.
  */
-enum sl_status sl__profile_fill_timelines(struct sl_profile *out,
-				const struct sl__timed_iterations *iterations,
-				struct sl__arena *arena,
-				struct sl_error *err) SL_CHECKED;
+enum sl_status sl__profile_fill_timelines(
+	struct sl_profile *out, const struct sl__timed_iterations *iterations,
+	struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -92,7 +92,8 @@ share_of(uint64_t part, uint64_t a, uint64_t b, uint64_t c)
 enum { make_node_share_kind = SL__FIELD_NUMBER };
 
 static void
-make_node_share(struct sl__computed_value *out, const void *record, const void *parent)
+make_node_share(struct sl__computed_value *out, const void *record,
+		const void *parent)
 {
 	const struct sl_ledger_side *side = record;
 	const struct sl_inspection *i = parent;
@@ -105,7 +106,8 @@ make_node_share(struct sl__computed_value *out, const void *record, const void *
 enum { make_byte_share_kind = SL__FIELD_NUMBER };
 
 static void
-make_byte_share(struct sl__computed_value *out, const void *record, const void *parent)
+make_byte_share(struct sl__computed_value *out, const void *record,
+		const void *parent)
 {
 	const struct sl_ledger_side *side = record;
 	const struct sl_inspection *i = parent;
@@ -387,9 +389,9 @@ static const struct sl__field document_fields[] = {
 	SL__F_LIST(FIRST, sl__inspection_list, list, n, NULL, "the only model",
 		   .of = &sl__table_inspection, .is_of_pointers = 1,
 		   .why = are_several),
-	SL__F_LIST(LIST, sl__inspection_list, list, n, "results", "several models",
-		   .of = &sl__table_inspection, .is_of_pointers = 1,
-		   .why = is_one, .is_left_out = 1),
+	SL__F_LIST(LIST, sl__inspection_list, list, n, "results",
+		   "several models", .of = &sl__table_inspection,
+		   .is_of_pointers = 1, .why = is_one, .is_left_out = 1),
 };
-SL__RECORD(sl__table_inspections, "inspect", sl__inspection_list, document_fields,
-	   0);
+SL__RECORD(sl__table_inspections, "inspect", sl__inspection_list,
+	   document_fields, 0);

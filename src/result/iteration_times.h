@@ -8,7 +8,7 @@
 
 enum {
 	SL__ITERATIONS_KEPT = 1 << 16, /* samples of a column; a power of two */
-	SL__ITERATIONS_ROWS = 256,     /* recorded passes whose steps are kept */
+	SL__ITERATIONS_ROWS = 256, /* recorded passes whose steps are kept */
 	SL__ITERATIONS_SLOW = SL__KEPT_SLOW
 };
 

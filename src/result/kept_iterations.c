@@ -19,8 +19,8 @@ sl__event_buffer_reserve(struct sl__event_buffer *events, size_t n_steps,
 }
 
 int
-sl__kept_iterations_init(struct sl__kept_iterations *k, size_t n_steps, size_t n_slowest,
-	      struct sl__arena *arena)
+sl__kept_iterations_init(struct sl__kept_iterations *k, size_t n_steps,
+			 size_t n_slowest, struct sl__arena *arena)
 {
 	int failed;
 
@@ -124,8 +124,8 @@ look(struct sl__kept_iterations *k)
 
 void
 sl__kept_iterations_add(struct sl__kept_iterations *k,
-	     const struct sl__event_buffer *events, uint64_t begin,
-	     uint64_t end)
+			const struct sl__event_buffer *events, uint64_t begin,
+			uint64_t end)
 {
 	struct sl__kept_iteration iteration = {*events, begin, end,
 					       k->n_seen++};

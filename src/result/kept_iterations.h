@@ -27,7 +27,8 @@ struct sl__kept_iteration {
  */
 struct sl__kept_iterations {
 	struct sl__kept_iteration first;
-	struct sl__kept_iteration median; /* after sl__kept_iterations_set_median() */
+	struct sl__kept_iteration
+		median; /* after sl__kept_iterations_set_median() */
 	struct sl__kept_iteration slow[SL__KEPT_SLOW]; /* slowest first */
 	size_t n_slow, n_slow_most;
 	size_t n_seen;
@@ -42,12 +43,12 @@ struct sl__kept_iterations {
 
 /* Storage for passes of n_steps at most; 0, or 1 when out of memory. */
 int sl__kept_iterations_init(struct sl__kept_iterations *k, size_t n_steps,
-		  size_t n_slowest, struct sl__arena *arena);
+			     size_t n_slowest, struct sl__arena *arena);
 
 /* A pass that lasted from begin to end and left 'events', which is copied. */
 void sl__kept_iterations_add(struct sl__kept_iterations *k,
-		  const struct sl__event_buffer *events, uint64_t begin,
-		  uint64_t end);
+			     const struct sl__event_buffer *events,
+			     uint64_t begin, uint64_t end);
 
 /* Fills 'median', whose events are one of the candidates'; n_stamps is 0 where
  * no pass was added. */

@@ -213,7 +213,8 @@ bandwidth_of(const struct sl_machine *m)
 enum { make_peak_kind = SL__FIELD_NUMBER };
 
 static void
-make_peak(struct sl__computed_value *out, const void *record, const void *parent)
+make_peak(struct sl__computed_value *out, const void *record,
+	  const void *parent)
 {
 	(void)parent;
 	out->number = peak_of(record) / 1e9;
@@ -222,7 +223,8 @@ make_peak(struct sl__computed_value *out, const void *record, const void *parent
 enum { make_bandwidth_kind = SL__FIELD_NUMBER };
 
 static void
-make_bandwidth(struct sl__computed_value *out, const void *record, const void *parent)
+make_bandwidth(struct sl__computed_value *out, const void *record,
+	       const void *parent)
 {
 	(void)parent;
 	out->number = bandwidth_of(record) / 1e9;
@@ -231,7 +233,8 @@ make_bandwidth(struct sl__computed_value *out, const void *record, const void *p
 enum { make_ridge_kind = SL__FIELD_NUMBER };
 
 static void
-make_ridge(struct sl__computed_value *out, const void *record, const void *parent)
+make_ridge(struct sl__computed_value *out, const void *record,
+	   const void *parent)
 {
 	(void)parent;
 	out->number = peak_of(record) / bandwidth_of(record);

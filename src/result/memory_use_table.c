@@ -68,7 +68,8 @@ SL__WHY(no_peak, sl_memory_use, m,
 enum { make_peak_kind = SL__FIELD_TEXT };
 
 static void
-make_peak(struct sl__computed_value *out, const void *record, const void *parent)
+make_peak(struct sl__computed_value *out, const void *record,
+	  const void *parent)
 {
 	const struct sl_operation *o = peak_operation(record, parent);
 

@@ -36,8 +36,8 @@ sl__micro_verdict_text(const struct sl_micro_point *p)
 
 const char *
 sl__micro_crossover_regime(const struct sl_micro_series *s,
-			 const struct sl_micro_crossover *crossover,
-			 size_t point)
+			   const struct sl_micro_crossover *crossover,
+			   size_t point)
 {
 	const struct sl_micro_point *p = &s->points[point];
 
@@ -125,7 +125,8 @@ sl__micro_verdict_point(const struct sl_micro_series *series, size_t i)
 }
 
 int
-sl__micro_has_same_verdict(const struct sl_micro_series *series, size_t a, size_t b)
+sl__micro_has_same_verdict(const struct sl_micro_series *series, size_t a,
+			   size_t b)
 {
 	return is_same(&series->points[sl__micro_verdict_point(series, a)],
 		       &series->points[sl__micro_verdict_point(series, b)]);

@@ -11,20 +11,22 @@ const char *sl__micro_verdict_text(const struct sl_micro_point *point);
 
 /* What the crossover is from or to, at one of its two points: a verdict,
  * "compute" or "memory", a level. */
-const char *sl__micro_crossover_regime(const struct sl_micro_series *series,
-				     const struct sl_micro_crossover *crossover,
-				     size_t point);
+const char *
+sl__micro_crossover_regime(const struct sl_micro_series *series,
+			   const struct sl_micro_crossover *crossover,
+			   size_t point);
 
 /* "fewer, larger calls"; "-" for NONE. */
 const char *sl__micro_focus_text(enum sl_micro_focus focus);
 
 /* The point whose verdict stands for that of a measured one as crossovers see
  * it: itself, or the one before where it is an exception. */
-size_t sl__micro_verdict_point(const struct sl_micro_series *series, size_t point);
+size_t sl__micro_verdict_point(const struct sl_micro_series *series,
+			       size_t point);
 
 /* Whether two measured points have the same verdict, as crossovers see it. */
 int sl__micro_has_same_verdict(const struct sl_micro_series *series, size_t a,
-		       size_t b);
+			       size_t b);
 
 /* The next measured point from i on; n_points where there is none. */
 size_t sl__micro_next_measured(const struct sl_micro_series *series, size_t i);

@@ -15,7 +15,8 @@ static const struct sl__field alive_fields[] = {
 	SL__F(TEXT, sl_live_value, name, "name", "of the value"),
 	SL__F(WHOLE, sl_live_value, n_bytes, "bytes", "its size"),
 };
-SL__RECORD(sl__table_alive_at_peak, "alive_at_peak", sl_live_value, alive_fields, 0);
+SL__RECORD(sl__table_alive_at_peak, "alive_at_peak", sl_live_value,
+	   alive_fields, 0);
 
 SL__WHY(is_unfused, sl_inspection, i,
 	i->fused.n_quantize || i->fused.n_dequantize ? NULL : "nothing fuses")
@@ -52,7 +53,8 @@ static const struct sl__field live_set_fields[] = {
 	SL__F(TEXT, sl_inspection, memory.peak_layer, "peak_operation",
 	      "that runs then", .why = no_peak),
 	SL__F_LIST(LIST, sl_inspection, memory.alive, memory.n_alive,
-		   "alive_at_peak", "the ten largest", .of = &sl__table_alive_at_peak),
+		   "alive_at_peak", "the ten largest",
+		   .of = &sl__table_alive_at_peak),
 	SL__F(WHOLE, sl_inspection, memory.n_alive_all, "alive_values",
 	      "all of them"),
 	SL__F(WHOLE, sl_inspection, memory.others_bytes, "others_bytes",

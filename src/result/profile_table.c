@@ -209,7 +209,8 @@ SL__WHY(no_step, sl_ceilings, c,
 enum { make_bandwidth_kind = SL__FIELD_NUMBER };
 
 static void
-make_bandwidth(struct sl__computed_value *out, const void *record, const void *parent)
+make_bandwidth(struct sl__computed_value *out, const void *record,
+	       const void *parent)
 {
 	const struct sl_estimate *e = bandwidth_of(record);
 
@@ -284,7 +285,8 @@ SL__WHY(not_counted, sl_counter_use, use,
 enum { make_event_kind = SL__FIELD_TEXT };
 
 static void
-make_event(struct sl__computed_value *out, const void *record, const void *parent)
+make_event(struct sl__computed_value *out, const void *record,
+	   const void *parent)
 {
 	const struct sl_profile *p = parent;
 	const struct sl_counter_use *use = record;

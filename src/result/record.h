@@ -23,8 +23,8 @@ void sl__record_write(struct sl__json *json, const struct sl__record *table,
 
 /* The same as an object of its own under 'key' (NULL in an array). */
 void sl__record_write_object(struct sl__json *json, const char *key,
-		       const struct sl__record *table, const void *record,
-		       const void *parent);
+			     const struct sl__record *table, const void *record,
+			     const void *parent);
 
 /*
  * Fills 'record', which is all zero, from an object: written again it gives

@@ -337,7 +337,8 @@ write_object(const struct writer *w)
 	const void *outer = w->f->n_bytes ? w->record : w->parent;
 
 	if (w->f->key)
-		sl__record_write_object(w->json, w->f->key, w->f->of, at(w), outer);
+		sl__record_write_object(w->json, w->f->key, w->f->of, at(w),
+					outer);
 	else
 		sl__record_write(w->json, w->f->of, at(w), outer);
 }
@@ -348,7 +349,7 @@ put_record(const struct writer *w, const void *record)
 {
 	if (w->f->key)
 		sl__record_write_object(w->json, w->f->key, w->f->of, record,
-				  w->record);
+					w->record);
 	else
 		sl__record_write(w->json, w->f->of, record, w->record);
 }
@@ -611,8 +612,8 @@ sl__record_write(struct sl__json *json, const struct sl__record *table,
 
 void
 sl__record_write_object(struct sl__json *json, const char *key,
-		  const struct sl__record *table, const void *record,
-		  const void *parent)
+			const struct sl__record *table, const void *record,
+			const void *parent)
 {
 	sl__json_object(json, key);
 	sl__record_write(json, table, record, parent);

@@ -58,9 +58,9 @@ copy_sizes(struct sl_sizes *out, const struct sl_sizes *from,
 }
 
 enum sl_status
-sl__request_from_options(struct sl_request *out, const char *model, const char *layer,
-	       const struct sl_plan_options *plan, struct sl__arena *arena,
-	       struct sl_error *err)
+sl__request_from_options(struct sl_request *out, const char *model,
+			 const char *layer, const struct sl_plan_options *plan,
+			 struct sl__arena *arena, struct sl_error *err)
 {
 	*out = (struct sl_request){.model = sl__arena_string(arena, model),
 				   .layer = sl__arena_string(arena, layer)};

@@ -7,10 +7,10 @@
 
 /* A copy of what 'plan' (NULL: defaults) says of 'model', or of one layer of it
  * (NULL: all of it). */
-enum sl_status sl__request_from_options(struct sl_request *out, const char *model,
-			      const char *layer,
-			      const struct sl_plan_options *plan,
-			      struct sl__arena *arena,
-			      struct sl_error *err) SL_CHECKED;
+enum sl_status sl__request_from_options(struct sl_request *out,
+					const char *model, const char *layer,
+					const struct sl_plan_options *plan,
+					struct sl__arena *arena,
+					struct sl_error *err) SL_CHECKED;
 
 #endif

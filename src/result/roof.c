@@ -184,10 +184,11 @@ sl__rates_of_scope(const struct sl_scopes *s, const struct sl_scope_row *row)
 	int bare = row->cpu_ns.absent && row->n_minor_faults.absent &&
 		   row->resident_change_bytes.absent;
 	double taken_off_ns = bare ? s->pair_ns : s->resources_pair_ns;
-	struct sl__rates rates = {row->flops_per_s, row->bytes_per_s,
-				  (sl__ceiling_upper_bound(&row->mean) + taken_off_ns) /
-					  row->mean.value,
-				  row->n_threads};
+	struct sl__rates rates = {
+		row->flops_per_s, row->bytes_per_s,
+		(sl__ceiling_upper_bound(&row->mean) + taken_off_ns) /
+			row->mean.value,
+		row->n_threads};
 
 	return rates;
 }
@@ -196,8 +197,9 @@ struct sl__rates
 sl__rates_of_function(const struct sl__function_profile *p)
 {
 	const struct sl_estimate *median = &p->time->wall.median;
-	struct sl__rates rates = {p->flops_per_s, p->bytes_per_s,
-				  sl__ceiling_upper_bound(median) / median->value, 1};
+	struct sl__rates rates = {
+		p->flops_per_s, p->bytes_per_s,
+		sl__ceiling_upper_bound(median) / median->value, 1};
 
 	return rates;
 }

@@ -94,15 +94,15 @@
 	}
 /* A figure that follows from others, likewise: TEXT with 'text', WHOLE or
  * BOOLEAN with 'whole', NUMBER with 'number'. */
-#define SL__MAKE(id, s, r, type, member, value)                  \
-	enum { id##_kind = SL__FIELD_##type };                   \
+#define SL__MAKE(id, s, r, type, member, value)                            \
+	enum { id##_kind = SL__FIELD_##type };                             \
 	static void id(struct sl__computed_value *out, const void *record, \
-		       const void *parent)                       \
-	{                                                        \
-		const struct s *r = record;                      \
-                                                                 \
-		(void)parent;                                    \
-		out->member = value;                             \
+		       const void *parent)                                 \
+	{                                                                  \
+		const struct s *r = record;                                \
+                                                                           \
+		(void)parent;                                              \
+		out->member = value;                                       \
 	}
 
 #define SL__RECORD(id, title, s, rows, ...)                          \

@@ -11,7 +11,8 @@ enum sl_status
 sl__run_figures_of(struct sl__run_figures *out, const struct sl_bench_result *r,
 		   struct sl_error *err)
 {
-	double *scratch = sl__allocator_alloc(NULL, r->n_runs * sizeof(*scratch));
+	double *scratch =
+		sl__allocator_alloc(NULL, r->n_runs * sizeof(*scratch));
 	struct sl__summary wall;
 
 	if (!scratch)

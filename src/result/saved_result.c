@@ -39,8 +39,9 @@ const struct sl__record *const sl__saved_result_kinds[] = {
 };
 
 void
-sl__result_document_begin(struct sl__json *json, struct sl_buf *out, const char *command,
-		const char *version, const struct sl__record *table)
+sl__result_document_begin(struct sl__json *json, struct sl_buf *out,
+			  const char *command, const char *version,
+			  const struct sl__record *table)
 {
 	sl__json_init(json, out);
 	sl__json_object(json, NULL);

@@ -20,8 +20,8 @@ struct sl_result {
  * writes its members and ends the object.  'version' NULL: this library's.
  */
 void sl__result_document_begin(struct sl__json *json, struct sl_buf *out,
-		     const char *command, const char *version,
-		     const struct sl__record *table);
+			       const char *command, const char *version,
+			       const struct sl__record *table);
 
 /* The tables of docs/schema.md, which follow from the rows of all kinds. */
 void sl__schema_document_write(struct sl_buf *out);

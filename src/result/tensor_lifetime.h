@@ -30,12 +30,14 @@ struct sl__tensor_lifetimes {
 	size_t n;
 	size_t peak; /* the first moment with most */
 	uint64_t peak_bytes;
-	struct sl__tensor_lifetime *tensors; /* inputs first, then as they were born */
+	struct sl__tensor_lifetime
+		*tensors; /* inputs first, then as they were born */
 	size_t n_tensors, cap_tensors;
 };
 
 /* Bytes in whole lines. */
 uint64_t sl__tensor_lifetime_bytes(const struct sl__tensor_lifetime *tensor);
-int sl__tensor_lifetime_includes(const struct sl__tensor_lifetime *tensor, size_t moment);
+int sl__tensor_lifetime_includes(const struct sl__tensor_lifetime *tensor,
+				 size_t moment);
 
 #endif

@@ -134,7 +134,7 @@ sl__arm_set_is_settled(const struct sl__arm_set *set, size_t min_rounds)
 
 void
 sl__arm_set_comparison(const struct sl__arm_set *set, size_t which,
-		     struct sl_comparison *out)
+		       struct sl_comparison *out)
 {
 	const struct sl__arm_tests *o = &set->arms[which];
 	const struct sl__paired_test *test = &o->wall;

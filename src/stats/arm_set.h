@@ -67,6 +67,6 @@ int sl__arm_set_is_settled(const struct sl__arm_set *set, size_t min_rounds);
  * memory.  'which' is a candidate above 0.
  */
 void sl__arm_set_comparison(const struct sl__arm_set *set, size_t which,
-			  struct sl_comparison *out);
+			    struct sl_comparison *out);
 
 #endif

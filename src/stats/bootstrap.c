@@ -220,7 +220,8 @@ expanded_level(double alpha, double k)
 
 struct sl_estimate
 sl__block_bootstrap(const double *x, size_t n, sl__statistic *statistic,
-		    void *ctx, double block, const struct sl__bootstrap_options *how)
+		    void *ctx, double block,
+		    const struct sl__bootstrap_options *how)
 {
 	struct sl_estimate e = without_interval(
 		statistic_of(x, n, statistic, ctx, how->resample), n, MIN_N,

@@ -315,8 +315,8 @@ sl__minimum_detectable(const struct sl_estimate *median)
 
 enum sl_status
 sl__distribution_summarize(struct sl_latency *out, const double *x, size_t n,
-		    const struct sl__distribution_options *how,
-		    struct sl__arena *arena, struct sl_error *err)
+			   const struct sl__distribution_options *how,
+			   struct sl__arena *arena, struct sl_error *err)
 {
 	struct column c = {.alpha = how->alpha, .bootstrap.rng = how->rng};
 	enum sl_status rc;

@@ -37,11 +37,11 @@ struct sl__distribution_options {
  *              too narrow; above, the two agree and t costs nothing.
  * A percentile with a refused order-statistic interval stays refused.
  */
-enum sl_status sl__distribution_summarize(struct sl_latency *out, const double *x,
-				   size_t n,
-				   const struct sl__distribution_options *how,
-				   struct sl__arena *arena,
-				   struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__distribution_summarize(struct sl_latency *out, const double *x, size_t n,
+			   const struct sl__distribution_options *how,
+			   struct sl__arena *arena,
+			   struct sl_error *err) SL_CHECKED;
 
 /*
  * The relative difference between two medians of n samples each that a

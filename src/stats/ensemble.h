@@ -65,7 +65,7 @@ void sl__ensemble_add(struct sl__ensemble *ensemble, const double *log_ratios);
 /* Adds a placement: medians over its rounds of ln(B / A), NaN where a member
  * had nothing to say. */
 void sl__ensemble_add_placement(struct sl__ensemble *ensemble,
-			const double *log_ratios);
+				const double *log_ratios);
 
 /* What a member says by itself, of rounds and of placements where these are
  * needed. */

@@ -91,8 +91,8 @@ sort_falling(size_t *order, const double *log_e, size_t n)
 }
 
 size_t
-sl__e_benjamini_hochberg(unsigned char *rejected, const double *log_e, size_t n, double alpha,
-	 size_t *order)
+sl__e_benjamini_hochberg(unsigned char *rejected, const double *log_e, size_t n,
+			 double alpha, size_t *order)
 {
 	size_t n_rejected = 0;
 

@@ -39,8 +39,8 @@ size_t sl__sign_interval_rank(size_t n, double alpha);
  * alpha under any dependence: the k largest, k the greatest with
  * e_(k) >= n / (k alpha).  Returns k.  'order' is scratch for n indices.
  */
-size_t sl__e_benjamini_hochberg(unsigned char *rejected, const double *log_e, size_t n,
-		double alpha, size_t *order);
+size_t sl__e_benjamini_hochberg(unsigned char *rejected, const double *log_e,
+				size_t n, double alpha, size_t *order);
 
 /* ln of the average of n e-values given as logarithms; n >= 1. */
 double sl__e_values_log_mean(const double *log_e, size_t n);

@@ -83,8 +83,8 @@ time_calls(struct comparison *d, double *fastest_ns, double *slowest_ns,
 
 		if (!failed)
 			failed = sl__timer_choose_n_calls(&d->timer, who,
-						     SUB_SLOT_NS, &n_calls,
-						     &call_ns);
+							  SUB_SLOT_NS, &n_calls,
+							  &call_ns);
 		if (failed)
 			return sl__timer_set_error(who, failed, err);
 		*fastest_ns = fmin(*fastest_ns, call_ns);
@@ -143,7 +143,8 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 
 	for (size_t i = 0; i < d->n_sub_slots; i++) {
 		int failed = sl__timer_time_calls(&d->timer, who->fn, who->ctx,
-					       d->n_calls, &d->sub_slots_ns[i]);
+						  d->n_calls,
+						  &d->sub_slots_ns[i]);
 
 		if (failed)
 			return sl__timer_set_error(who, failed, err);
@@ -159,14 +160,16 @@ finish_slot(struct sl__slot *slot, void *ctx)
 
 	d->wall_ns[slot->arm] = fmax(
 		sl__median_in_place(d->sub_slots_ns, d->n_sub_slots), 1e-3);
-	d->cpu_ns[slot->arm] = fmax(
-		sl__monitor_slot_cpu_ns(&d->monitor, &slot->before, &slot->after,
-				   d->n_sub_slots, d->timer.cost.reading_ns),
-		1e-3);
+	d->cpu_ns[slot->arm] =
+		fmax(sl__monitor_slot_cpu_ns(&d->monitor, &slot->before,
+					     &slot->after, d->n_sub_slots,
+					     d->timer.cost.reading_ns),
+		     1e-3);
 }
 
 static enum sl_status
-close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx,
+	    struct sl_error *err)
 {
 	struct comparison *d = ctx;
 	struct sl__round round = {.wall = d->wall_ns,

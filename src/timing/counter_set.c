@@ -172,8 +172,9 @@ sl__counter_set_read(const struct sl__counter_set *set, size_t rank,
 
 enum sl_status
 sl__counter_tally_add(struct sl__counter_tally *tally,
-		const struct sl__counter_reading *before,
-		const struct sl__counter_reading *after, struct sl_error *err)
+		      const struct sl__counter_reading *before,
+		      const struct sl__counter_reading *after,
+		      struct sl_error *err)
 {
 	if (after->value < before->value ||
 	    after->enabled_ns < before->enabled_ns ||

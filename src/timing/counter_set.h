@@ -38,7 +38,7 @@ void sl__counter_set_join(struct sl__counter_set *set, size_t rank);
 /* To be called when all have joined: an event that some thread could not open
  * is counted for none, since sums would lack a part. */
 enum sl_status sl__counter_set_drop_unopened(struct sl__counter_set *set,
-				      struct sl_error *err) SL_CHECKED;
+					     struct sl_error *err) SL_CHECKED;
 
 /* Reads the counters of a thread; those of absent events are all 0.  Fails
  * with SL_E_MEASURE where one that was open cannot be read. */
@@ -54,9 +54,9 @@ struct sl__counter_tally {
 
 /* Adds a stretch between two readings; SL_E_MEASURE where it is negative. */
 enum sl_status sl__counter_tally_add(struct sl__counter_tally *tally,
-			       const struct sl__counter_reading *before,
-			       const struct sl__counter_reading *after,
-			       struct sl_error *err) SL_CHECKED;
+				     const struct sl__counter_reading *before,
+				     const struct sl__counter_reading *after,
+				     struct sl_error *err) SL_CHECKED;
 
 /* As if it had counted all the time; NaN where it never did, though its
  * thread ran. */

@@ -191,7 +191,7 @@ paranoid_level(void)
 	uint64_t level;
 
 	if (!sl__proc_read_file("/proc/sys/kernel/perf_event_paranoid", text,
-			   sizeof(text)))
+				sizeof(text)))
 		return SL__PARANOID_UNKNOWN;
 	if (text[0] == '-')
 		return -1;
@@ -204,9 +204,9 @@ void
 sl__counter_backend_kernel(struct sl__counter_backend *out)
 {
 	*out = (struct sl__counter_backend){.open = open_in_kernel,
-					   .read = read_in_kernel,
-					   .close = close_in_kernel,
-					   .paranoid = paranoid_level()};
+					    .read = read_in_kernel,
+					    .close = close_in_kernel,
+					    .paranoid = paranoid_level()};
 }
 
 static const char *
@@ -274,8 +274,8 @@ choose(struct sl__counter_choice *out, const struct ways *ways,
 		return SL_OK;
 	}
 	if (ways->n)
-		out->absent =
-			sl__counter_open_error_text(-handle, source->paranoid, arena);
+		out->absent = sl__counter_open_error_text(
+			-handle, source->paranoid, arena);
 	else if (sl__counter_has_libpfm())
 		out->absent = "libpfm4 knows no such counter of this CPU";
 	else

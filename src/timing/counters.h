@@ -36,7 +36,7 @@ void sl__counter_backend_kernel(struct sl__counter_backend *out);
 /* Why a counter could not be opened, in words for the user, from 'arena'
  * where they are made; NULL: out of memory.  'error' is positive. */
 const char *sl__counter_open_error_text(int error, int paranoid,
-			       struct sl__arena *arena);
+					struct sl__arena *arena);
 
 /* The counter with which an event is counted here. */
 struct sl__counter_choice {

@@ -55,9 +55,10 @@ read_throttle(const struct sl__monitor *monitor, uint64_t *out)
 	char text[64];
 
 	return !monitor->with.monitor &&
-	       sl__proc_read_file("/sys/devices/system/cpu/cpu0/thermal_throttle/"
-			     "core_throttle_count",
-			     text, sizeof(text)) &&
+	       sl__proc_read_file(
+		       "/sys/devices/system/cpu/cpu0/thermal_throttle/"
+		       "core_throttle_count",
+		       text, sizeof(text)) &&
 	       sl__proc_parse_number(out, text);
 }
 
@@ -147,7 +148,7 @@ read_others(const struct sl__monitor *monitor, struct sl__covariates *now)
 
 void
 sl__monitor_read_before(const struct sl__monitor *monitor,
-		   struct sl__covariates *now)
+			struct sl__covariates *now)
 {
 	if (is_scripted(monitor, now))
 		return;
@@ -156,7 +157,8 @@ sl__monitor_read_before(const struct sl__monitor *monitor,
 }
 
 void
-sl__monitor_read_after(const struct sl__monitor *monitor, struct sl__covariates *now)
+sl__monitor_read_after(const struct sl__monitor *monitor,
+		       struct sl__covariates *now)
 {
 	if (is_scripted(monitor, now))
 		return;
@@ -166,9 +168,9 @@ sl__monitor_read_after(const struct sl__monitor *monitor, struct sl__covariates 
 
 double
 sl__monitor_slot_cpu_ns(const struct sl__monitor *monitor,
-		   const struct sl__covariates *before,
-		   const struct sl__covariates *after, size_t n_stretches,
-		   double reading_ns)
+			const struct sl__covariates *before,
+			const struct sl__covariates *after, size_t n_stretches,
+			double reading_ns)
 {
 	double own_ns =
 		monitor->empty_cpu_ns + 2 * reading_ns * (double)n_stretches;
@@ -188,8 +190,8 @@ add_slot(struct sl__monitor *monitor, uint64_t n_involuntary,
 
 int
 sl__monitor_end_slot(struct sl__monitor *monitor,
-		 const struct sl__covariates *before,
-		 const struct sl__covariates *after, double wall_ns)
+		     const struct sl__covariates *before,
+		     const struct sl__covariates *after, double wall_ns)
 {
 	uint64_t n_involuntary = after->n_involuntary - before->n_involuntary;
 	uint64_t delay_ns = after->run_delay_ns - before->run_delay_ns;
@@ -204,7 +206,7 @@ sl__monitor_end_slot(struct sl__monitor *monitor,
 
 int
 sl__monitor_end_child(struct sl__monitor *monitor, uint64_t n_involuntary,
-		  uint64_t run_delay_ns, double wall_ns)
+		      uint64_t run_delay_ns, double wall_ns)
 {
 	int disturbed = (double)run_delay_ns > MAX_CHILD_DELAY * wall_ns;
 
@@ -213,8 +215,8 @@ sl__monitor_end_child(struct sl__monitor *monitor, uint64_t n_involuntary,
 }
 
 void
-sl__monitor_add_nested(struct sl__monitor *monitor, const struct sl_noise *inner,
-		double inner_s)
+sl__monitor_add_nested(struct sl__monitor *monitor,
+		       const struct sl_noise *inner, double inner_s)
 {
 	monitor->n_slots += inner->n_slots;
 	monitor->n_disturbed += inner->n_disturbed;
@@ -235,7 +237,8 @@ probe_ns(void)
 
 	for (int i = 0; i < N_PROBE_TRIES; i++) {
 		uint64_t start = sl__clock_now_ns(NULL);
-		volatile uint64_t sink = sl__post_op_chain(start, N_PROBE_STEPS);
+		volatile uint64_t sink =
+			sl__post_op_chain(start, N_PROBE_STEPS);
 		double took = (double)(sl__clock_now_ns(NULL) - start);
 
 		(void)sink;
@@ -275,8 +278,9 @@ frequency_drift(struct sl__monitor *monitor)
 }
 
 void
-sl__system_noise_shares(struct sl_noise *out, const struct sl__system_times *before,
-		  const struct sl__system_times *after, double own_share)
+sl__system_noise_shares(struct sl_noise *out,
+			const struct sl__system_times *before,
+			const struct sl__system_times *after, double own_share)
 {
 	static const char *const too_short =
 		"too short for the kernel's clock tick";

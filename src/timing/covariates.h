@@ -66,18 +66,18 @@ void sl__monitor_close(struct sl__monitor *monitor, struct sl_noise *out);
  * it.  What remains of our own is empty_cpu_ns, measured at the start.
  */
 void sl__monitor_read_before(const struct sl__monitor *monitor,
-			struct sl__covariates *now);
+			     struct sl__covariates *now);
 void sl__monitor_read_after(const struct sl__monitor *monitor,
-		       struct sl__covariates *now);
+			    struct sl__covariates *now);
 
 /*
  * CPU time of a slot less our own share: the empty slot's, and two clock
  * readings of reading_ns for each of n_stretches.  At least 0.
  */
 double sl__monitor_slot_cpu_ns(const struct sl__monitor *monitor,
-			  const struct sl__covariates *before,
-			  const struct sl__covariates *after,
-			  size_t n_stretches, double reading_ns);
+			       const struct sl__covariates *before,
+			       const struct sl__covariates *after,
+			       size_t n_stretches, double reading_ns);
 
 /*
  * Ends a slot that began at 'before' and lasted 'wall_ns': adds it to the
@@ -85,8 +85,8 @@ double sl__monitor_slot_cpu_ns(const struct sl__monitor *monitor,
  * CPU, or kept waiting for more than 1 % of its time.
  */
 int sl__monitor_end_slot(struct sl__monitor *monitor,
-		     const struct sl__covariates *before,
-		     const struct sl__covariates *after, double wall_ns);
+			 const struct sl__covariates *before,
+			 const struct sl__covariates *after, double wall_ns);
 
 /*
  * Like sl__monitor_end_slot() for a child that has ended: its own counters.
@@ -94,11 +94,11 @@ int sl__monitor_end_slot(struct sl__monitor *monitor,
  * disturbed only when it was kept waiting for more than 10 % of its time.
  */
 int sl__monitor_end_child(struct sl__monitor *monitor, uint64_t n_involuntary,
-		      uint64_t run_delay_ns, double wall_ns);
+			  uint64_t run_delay_ns, double wall_ns);
 
 /* Adds the slots of a measurement inside this one, which took inner_s. */
-void sl__monitor_add_nested(struct sl__monitor *monitor, const struct sl_noise *inner,
-		     double inner_s);
+void sl__monitor_add_nested(struct sl__monitor *monitor,
+			    const struct sl_noise *inner, double inner_s);
 
 /*
  * Runs the frequency probe (about 50 us): a fixed chain of dependent
@@ -112,7 +112,8 @@ void sl__monitor_probe_frequency(struct sl__monitor *monitor);
  * children used own_share.  Absent when fewer than 20 ticks lie between.
  */
 void sl__system_noise_shares(struct sl_noise *out,
-		       const struct sl__system_times *before,
-		       const struct sl__system_times *after, double own_share);
+			     const struct sl__system_times *before,
+			     const struct sl__system_times *after,
+			     double own_share);
 
 #endif

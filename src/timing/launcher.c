@@ -78,7 +78,7 @@ find_in_path(const char *name, struct sl__arena *arena)
 
 const char *
 sl__launcher_find_program(const char *name, struct sl__arena *arena,
-		  struct sl_error *err)
+			  struct sl_error *err)
 {
 	const char *path;
 
@@ -113,12 +113,13 @@ try_open(const char *path, int flags, struct sl_error *err)
 
 enum sl_status
 sl__launcher_set_output(struct sl__executable *program, const char *where,
-		    struct sl_error *err)
+			struct sl_error *err)
 {
-	program->sink = !where || strcmp(where, "null") == 0 ? SL__STDOUT_SINK_NULL
-			: strcmp(where, "pipe") == 0         ? SL__STDOUT_SINK_PIPE
-			: strcmp(where, "inherit") == 0      ? SL__STDOUT_SINK_INHERIT
-							     : SL__STDOUT_SINK_FILE;
+	program->sink =
+		!where || strcmp(where, "null") == 0 ? SL__STDOUT_SINK_NULL
+		: strcmp(where, "pipe") == 0         ? SL__STDOUT_SINK_PIPE
+		: strcmp(where, "inherit") == 0      ? SL__STDOUT_SINK_INHERIT
+						     : SL__STDOUT_SINK_FILE;
 	program->output = program->sink == SL__STDOUT_SINK_FILE ? where : NULL;
 	if (!program->output)
 		return SL_OK;
@@ -484,8 +485,8 @@ sl__launcher_close(struct sl__launcher *launcher)
 
 enum sl_status
 sl__launcher_run(struct sl__launcher *launcher, size_t which,
-		 struct sl__run_result *out, const volatile sig_atomic_t *interrupt,
-		 struct sl_error *err)
+		 struct sl__run_result *out,
+		 const volatile sig_atomic_t *interrupt, struct sl_error *err)
 {
 	uint64_t index = which;
 	ssize_t n;

@@ -24,7 +24,7 @@ enum sl__stdout_sink {
 	SL__STDOUT_SINK_NULL = 0, /* nowhere: /dev/null */
 	SL__STDOUT_SINK_PIPE,     /* nowhere, but through a pipe that is read */
 	SL__STDOUT_SINK_FILE,     /* a file, written anew by each run */
-	SL__STDOUT_SINK_INHERIT   /* where the caller's goes, standard error too */
+	SL__STDOUT_SINK_INHERIT /* where the caller's goes, standard error too */
 };
 
 /* One thing that can be run: a resolved file, its arguments and its output. */
@@ -57,7 +57,7 @@ struct sl__run_result {
  * that may be executed.  The result lives in 'arena'.
  */
 const char *sl__launcher_find_program(const char *name, struct sl__arena *arena,
-			      struct sl_error *err);
+				      struct sl_error *err);
 
 /*
  * Says where the output of a program goes: "null", "pipe" or "inherit", or the
@@ -65,8 +65,8 @@ const char *sl__launcher_find_program(const char *name, struct sl__arena *arena,
  * there can be no such file.
  */
 enum sl_status sl__launcher_set_output(struct sl__executable *program,
-				   const char *where,
-				   struct sl_error *err) SL_CHECKED;
+				       const char *where,
+				       struct sl_error *err) SL_CHECKED;
 
 /*
  * Forks the launcher.  'programs' must stay as they are until it closes.  Each

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure_function.c - sl_measure(): one function, timed until it is known well.
+ * measure_function.c - sl_measure(): one function, timed until it is known
+ * well.
  *
  * One arm, whose rounds are slots (timing/runner.h).  A sample is the mean time
  * of a stretch of calls (one call, where it is long enough for the clock); a
@@ -80,7 +81,7 @@ calibrate(struct sampler *s, double *first_ns, struct sl_error *err)
 	int failed;
 
 	failed = sl__timer_time_calls(&s->timer, s->what.fn, s->what.ctx, 1,
-				   first_ns);
+				      first_ns);
 	if (failed)
 		return sl__timer_set_error(&s->what, failed, err);
 	s->calls_per_sample = 1;
@@ -159,9 +160,9 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 
 	for (size_t i = samples_of(s, slot); i > 0; i--) {
 		double took_ns;
-		int failed = sl__timer_time_calls(&s->timer, s->what.fn,
-					       s->what.ctx, s->calls_per_sample,
-					       &took_ns);
+		int failed =
+			sl__timer_time_calls(&s->timer, s->what.fn, s->what.ctx,
+					     s->calls_per_sample, &took_ns);
 
 		if (failed)
 			return sl__timer_set_error(&s->what, failed, err);
@@ -179,8 +180,9 @@ finish_slot(struct sl__slot *slot, void *ctx)
 	size_t n = samples_of(s, slot);
 
 	s->slot_cpu_ns[s->n_slots++] =
-		sl__monitor_slot_cpu_ns(&s->monitor, &slot->before, &slot->after, n,
-				   s->timer.cost.reading_ns) /
+		sl__monitor_slot_cpu_ns(&s->monitor, &slot->before,
+					&slot->after, n,
+					s->timer.cost.reading_ns) /
 		(double)(s->calls_per_sample * n);
 }
 
@@ -240,8 +242,8 @@ conclude(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
 	m->elapsed_s = sl__runner_elapsed_s(&s->runner);
 	sl__sort(s->slot_cpu_ns, s->n_slots);
 	m->cpu = sl__quantile_estimate(s->slot_cpu_ns, s->n_slots, 0.5, 0.05);
-	return sl__distribution_summarize(&m->wall, s->samples_ns, s->n_samples, &how,
-				   arena, err);
+	return sl__distribution_summarize(&m->wall, s->samples_ns, s->n_samples,
+					  &how, arena, err);
 }
 
 static void
@@ -286,8 +288,9 @@ measure(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
 
 enum sl_status
 sl__measure_function(struct sl_measurement **out, sl_function *fn, void *ctx,
-	    const struct sl_measure_options *options,
-	    const struct sl__monitor_source *monitor, struct sl_error *err)
+		     const struct sl_measure_options *options,
+		     const struct sl__monitor_source *monitor,
+		     struct sl_error *err)
 {
 	struct sl_measure_options how;
 	struct sampler s = {.how = &how};

@@ -155,7 +155,7 @@ run_watched(struct sl__runner *r, const struct sl__phase *p,
 	rc = p->run(slot, p->ctx, err);
 	sl__monitor_read_after(r->monitor, &slot->after);
 	if (!rc && sl__monitor_end_slot(r->monitor, &slot->before, &slot->after,
-				    slot->wall_ns))
+					slot->wall_ns))
 		slot->is_disturbed = 1;
 	return rc;
 }
@@ -198,7 +198,7 @@ close_round(struct sl__runner *r, const struct sl__phase *p,
 	taken->took_ns = look(r) - taken->took_ns;
 	r->n_disturbed += taken->is_disturbed != 0;
 	taken->is_left_out = sl__round_is_excluded(taken->is_disturbed,
-					     r->n_disturbed, r->n_rounds);
+						   r->n_disturbed, r->n_rounds);
 	if (p->close)
 		rc = p->close(taken, p->ctx, err);
 	if (r->monitor && p->rounds_per_probe &&

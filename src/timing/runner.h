@@ -38,8 +38,9 @@ struct sl__finished_round {
 
 typedef enum sl_status sl__slot_function(struct sl__slot *slot, void *ctx,
 					 struct sl_error *err);
-typedef enum sl_status sl__finished_round_function(const struct sl__finished_round *taken,
-					  void *ctx, struct sl_error *err);
+typedef enum sl_status
+sl__finished_round_function(const struct sl__finished_round *taken, void *ctx,
+			    struct sl_error *err);
 
 /*
  * Functions may be NULL but for run().  When to end is looked at before each
@@ -69,7 +70,7 @@ struct sl__phase {
 	/* Before the slot is due and watched; and after it was watched. */
 	void (*prepare)(struct sl__slot *slot, void *ctx);
 	void (*finish)(struct sl__slot *slot, void *ctx);
-	sl__slot_function *run;    /* the slot itself */
+	sl__slot_function *run;             /* the slot itself */
 	sl__finished_round_function *close; /* after the last slot of a round */
 	int (*is_enough)(void *ctx);
 	int (*wants_more)(void *ctx);

@@ -53,7 +53,8 @@ struct sl__scope_state {
 };
 
 /* Work a second; why not where none was declared or no time passed. */
-struct sl_reading sl__work_rate_per_s(double work, double ns, const char *undeclared);
+struct sl_reading sl__work_rate_per_s(double work, double ns,
+				      const char *undeclared);
 
 /*
  * What sl_scope_top() gives, but for the machine and the shares of its

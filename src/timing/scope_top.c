@@ -216,8 +216,8 @@ fill_usage(struct sl_scope_row *row, const struct sl__scope_usage *u,
 		struct sl__live_pattern shape;
 
 		sl__live_pattern_classify(&shape, &u->series, 0,
-				  u->points[u->series.n - 1].last_bytes,
-				  SL__FLAT_BYTES);
+					  u->points[u->series.n - 1].last_bytes,
+					  SL__FLAT_BYTES);
 		row->pattern = sl_memory_pattern_text(shape.pattern);
 	}
 }
@@ -233,9 +233,9 @@ fill_row(struct sl_scope_row *row, const struct total *total,
 	row->n_bytes = total->sum.n_bytes;
 	fill_times(row, &total->sum, merge->ticks_per_ns);
 	row->flops_per_s = sl__work_rate_per_s(row->n_flops, row->total_ns,
-				       "no FLOPs were declared");
+					       "no FLOPs were declared");
 	row->bytes_per_s = sl__work_rate_per_s(row->n_bytes, row->total_ns,
-				       "no bytes were declared");
+					       "no bytes were declared");
 	fill_usage(row, &total->usage, merge->state.interposer_absent);
 }
 

@@ -22,7 +22,7 @@ sl__timer_shortest_ns(const struct sl__timer *timer)
 
 int
 sl__timer_time_calls(const struct sl__timer *timer, sl_function *fn, void *ctx,
-		  size_t n_calls, double *took_ns)
+		     size_t n_calls, double *took_ns)
 {
 	const struct sl_clock *clock = timer->clock;
 	uint64_t start = clock->now_ns(clock->ctx);
@@ -41,7 +41,7 @@ sl__timer_time_calls(const struct sl__timer *timer, sl_function *fn, void *ctx,
 
 enum sl_status
 sl__timer_set_error(const struct sl_candidate *what, int returned,
-	       struct sl_error *err)
+		    struct sl_error *err)
 {
 	return sl__fail(err, SL_E_MEASURE, "%s failed: it returned %d",
 			what->name, returned);
@@ -49,8 +49,8 @@ sl__timer_set_error(const struct sl_candidate *what, int returned,
 
 int
 sl__timer_choose_n_calls(const struct sl__timer *timer,
-		    const struct sl_candidate *what, double target_ns,
-		    size_t *n_calls, double *call_ns)
+			 const struct sl_candidate *what, double target_ns,
+			 size_t *n_calls, double *call_ns)
 {
 	/* 2^40 calls of an empty function take a quarter of an hour: a
 	 * function that short was optimised away. */
@@ -61,7 +61,7 @@ sl__timer_choose_n_calls(const struct sl__timer *timer,
 	for (;;) {
 		double took_ns;
 		int failed = sl__timer_time_calls(timer, what->fn, what->ctx, n,
-					       &took_ns);
+						  &took_ns);
 
 		if (failed)
 			return failed;

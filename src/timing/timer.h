@@ -25,12 +25,12 @@ double sl__timer_shortest_ns(const struct sl__timer *timer);
  * of all of them together, at least 0.  Returns 0, or what the first failing
  * call returned: no call follows it and *took_ns is not set.
  */
-int sl__timer_time_calls(const struct sl__timer *timer, sl_function *fn, void *ctx,
-		      size_t n_calls, double *took_ns);
+int sl__timer_time_calls(const struct sl__timer *timer, sl_function *fn,
+			 void *ctx, size_t n_calls, double *took_ns);
 
 /* SL_E_MEASURE: what a call of it returned. */
-enum sl_status sl__timer_set_error(const struct sl_candidate *what, int returned,
-			      struct sl_error *err);
+enum sl_status sl__timer_set_error(const struct sl_candidate *what,
+				   int returned, struct sl_error *err);
 
 /*
  * How many calls make a stretch of at least target_ns: doubles until two
@@ -39,7 +39,7 @@ enum sl_status sl__timer_set_error(const struct sl_candidate *what, int returned
  * call returned.
  */
 int sl__timer_choose_n_calls(const struct sl__timer *timer,
-			const struct sl_candidate *what, double target_ns,
-			size_t *n_calls, double *call_ns);
+			     const struct sl_candidate *what, double target_ns,
+			     size_t *n_calls, double *call_ns);
 
 #endif

@@ -330,16 +330,17 @@ fail_unknown(const struct sl_graph *graph, const char *layer,
 				"no node or module is called '%.200s'; did you "
 				"mean '%.200s'?",
 				layer, near);
-	return sl__error_set_hint(err,
-			sl__fail(err, SL_E_USAGE,
-				 "no node or module is called '%.200s'", layer),
-			SL_HINT_LAYERS);
+	return sl__error_set_hint(
+		err,
+		sl__fail(err, SL_E_USAGE,
+			 "no node or module is called '%.200s'", layer),
+		SL_HINT_LAYERS);
 }
 
 enum sl_status
 sl__extract_find_nodes(const struct sl_graph *graph, const char *layer,
-		 unsigned char *is_found, struct sl__arena *scratch,
-		 struct sl_error *err)
+		       unsigned char *is_found, struct sl__arena *scratch,
+		       struct sl_error *err)
 {
 	char *module = sl__arena_string(scratch, layer + (layer[0] == '/'));
 	size_t n = 0;
@@ -355,7 +356,8 @@ sl__extract_find_nodes(const struct sl_graph *graph, const char *layer,
 			*c = '/';
 	}
 	for (size_t i = 0, exact = n; !exact && i < graph->n_nodes; i++) {
-		const char *path = sl__node_module_path(scratch, &graph->nodes[i]);
+		const char *path =
+			sl__node_module_path(scratch, &graph->nodes[i]);
 
 		if (!path)
 			return sl__fail_nomem(err);
@@ -397,8 +399,9 @@ take_shapes(struct sl_sizes *sizes, struct sl__input_files **inputs,
 	size_t n = sizes->n_shapes;
 	struct sl_input_shape *shapes = sl__arena_realloc_array(
 		scratch, sizes->shapes, n, n + main->n_inputs, sizeof(*shapes));
-	enum sl_status rc = sl__input_files_open(inputs, graph, sizes->inputs_folder,
-					    &graph->arena.allocator, err);
+	enum sl_status rc = sl__input_files_open(inputs, graph,
+						 sizes->inputs_folder,
+						 &graph->arena.allocator, err);
 
 	if (rc || !shapes)
 		return rc ? rc : sl__fail_nomem(err);

@@ -28,9 +28,10 @@ enum sl_status sl__extract(struct sl_graph **out,
  * Marks the nodes of that name or, where there is none, those in a module of
  * that path; is_found[] has a place for every node.  SL_E_USAGE for neither.
  */
-enum sl_status sl__extract_find_nodes(const struct sl_graph *graph, const char *layer,
-				unsigned char *is_found,
-				struct sl__arena *scratch,
-				struct sl_error *err) SL_CHECKED;
+enum sl_status sl__extract_find_nodes(const struct sl_graph *graph,
+				      const char *layer,
+				      unsigned char *is_found,
+				      struct sl__arena *scratch,
+				      struct sl_error *err) SL_CHECKED;
 
 #endif

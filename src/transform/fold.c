@@ -42,7 +42,8 @@ is_random(const struct sl__rewrite *rw, uint32_t id)
 		SL__OP_ONNX_Bernoulli,        SL__OP_ONNX_Multinomial,
 		SL__OP_ONNX_Dropout};
 
-	return sl__rewrite_node_is_any_op(rw, id, ops, sizeof(ops) / sizeof(*ops));
+	return sl__rewrite_node_is_any_op(rw, id, ops,
+					  sizeof(ops) / sizeof(*ops));
 }
 
 static uint64_t
@@ -65,7 +66,8 @@ is_foldable(const struct folding *f, const struct sl__node *node)
 	uint64_t made;
 
 	if (!node->op || node->op->ref == sl__ref_none ||
-	    sl__op_is_control_flow(node->op) || sl__is_op(node, SL__OP_ONNX_Constant))
+	    sl__op_is_control_flow(node->op) ||
+	    sl__is_op(node, SL__OP_ONNX_Constant))
 		return 0;
 	if (f->keeps_quantized && sl__is_op(node, SL__OP_ONNX_DequantizeLinear))
 		return 0;

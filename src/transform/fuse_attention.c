@@ -23,7 +23,7 @@ enum { WALK_MOST = 12 };
 
 uint32_t
 sl__rewrite_add_reshape(struct sl__rewrite *rw, uint32_t from, int rank,
-		const int64_t *dims, uint32_t out)
+			const int64_t *dims, uint32_t out)
 {
 	int64_t n = rank;
 	uint32_t sizes =
@@ -31,8 +31,8 @@ sl__rewrite_add_reshape(struct sl__rewrite *rw, uint32_t from, int rank,
 	struct sl__node_builder m;
 
 	if (out == SL__NONE)
-		out = sl__rewrite_add_shaped_value(rw, "heads", rw->types[from].dtype,
-					    rank, dims);
+		out = sl__rewrite_add_shaped_value(
+			rw, "heads", rw->types[from].dtype, rank, dims);
 	sl__node_builder_begin(&m, rw, "", "Reshape", 13);
 	sl__node_builder_add_input(&m, from);
 	sl__node_builder_add_input(&m, sizes);
@@ -53,8 +53,8 @@ add_transpose(struct sl__rewrite *rw, uint32_t from, const int64_t *perm)
 		return from;
 	for (int d = 0; d < 4; d++)
 		dims[d] = rw->types[from].dims[perm[d]];
-	out = sl__rewrite_add_shaped_value(rw, "heads", rw->types[from].dtype, 4,
-				    dims);
+	out = sl__rewrite_add_shaped_value(rw, "heads", rw->types[from].dtype,
+					   4, dims);
 	sl__node_builder_begin(&m, rw, "", "Transpose", 13);
 	sl__node_builder_set_ints(&m, "perm", perm, 4);
 	sl__node_builder_add_input(&m, from);
@@ -78,7 +78,8 @@ are_same_matrices(const struct sl__rewrite *rw, uint32_t a, uint32_t b)
 	       x->dims[x->rank - 2] == y->dims[y->rank - 2];
 }
 
-static int walk_scores(struct sl__attention_match *a, uint32_t value, int depth);
+static int walk_scores(struct sl__attention_match *a, uint32_t value,
+		       int depth);
 
 /* On from operand i of the node, of which the result has the same sizes. */
 static int
@@ -87,7 +88,8 @@ walk_on(struct sl__attention_match *a, uint32_t node, size_t i, int depth)
 	struct sl__rewrite *rw = a->matched.rw;
 	uint32_t value = sl__rewrite_input(rw, node, i);
 
-	return sl__have_same_dtype_and_dims(rw, value, sl__rewrite_output(rw, node)) &&
+	return sl__have_same_dtype_and_dims(rw, value,
+					    sl__rewrite_output(rw, node)) &&
 	       walk_scores(a, value, depth - 1);
 }
 
@@ -122,15 +124,15 @@ static int
 walk_choice(struct sl__attention_match *a, uint32_t node, int depth)
 {
 	struct sl__rewrite *rw = a->matched.rw;
-	struct sl__attention_mask mask = {.value = sl__rewrite_input(rw, node, 0),
-				.is_choice = 1};
-	size_t i = sl__rewrite_constant_scalar(rw, sl__rewrite_input(rw, node, 1),
-				      &mask.fill)
+	struct sl__attention_mask mask = {
+		.value = sl__rewrite_input(rw, node, 0), .is_choice = 1};
+	size_t i = sl__rewrite_constant_scalar(
+			   rw, sl__rewrite_input(rw, node, 1), &mask.fill)
 			   ? 2
 			   : 1;
 
-	if (i == 1 &&
-	    !sl__rewrite_constant_scalar(rw, sl__rewrite_input(rw, node, 2), &mask.fill))
+	if (i == 1 && !sl__rewrite_constant_scalar(
+			      rw, sl__rewrite_input(rw, node, 2), &mask.fill))
 		return 0;
 	mask.is_kept_where_1 = i == 1;
 	return take_mask(a, &mask) && walk_on(a, node, i, depth);
@@ -144,8 +146,8 @@ walk_factor(struct sl__attention_match *a, uint32_t node, int depth)
 	double x;
 
 	for (size_t i = 0; i < (is_mul ? 2u : 1u); i++) {
-		if (!sl__rewrite_constant_scalar(rw, sl__rewrite_input(rw, node, 1 - i),
-					&x))
+		if (!sl__rewrite_constant_scalar(
+			    rw, sl__rewrite_input(rw, node, 1 - i), &x))
 			continue;
 		a->scale *= is_mul ? x : 1 / x;
 		return isfinite(a->scale) && walk_on(a, node, i, depth);
@@ -173,7 +175,8 @@ end_walk(struct sl__attention_match *a, uint32_t node)
 	a->q.value = sl__rewrite_input(rw, node, 0);
 	a->k.value = sl__rewrite_input(rw, node, 1);
 	sl__matched_add(&a->matched, node);
-	return sl__is_nonempty_f32(rw, a->q.value) && sl__is_nonempty_f32(rw, a->k.value);
+	return sl__is_nonempty_f32(rw, a->q.value) &&
+	       sl__is_nonempty_f32(rw, a->k.value);
 }
 
 /* From what goes into the Softmax back to the product.  Nobody else uses
@@ -227,8 +230,8 @@ skip_guard(struct sl__attention_match *a, uint32_t value)
 		    sl__rewrite_input(rw, choice, 0) !=
 			    sl__rewrite_output(rw, test) ||
 		    sl__rewrite_input(rw, choice, 2) != value ||
-		    !sl__rewrite_constant_scalar(rw, sl__rewrite_input(rw, choice, 1),
-					&x) ||
+		    !sl__rewrite_constant_scalar(
+			    rw, sl__rewrite_input(rw, choice, 1), &x) ||
 		    fabs(x) > 0)
 			continue;
 		sl__matched_add(&a->matched, test);
@@ -292,7 +295,8 @@ stack_of(const struct sl__rewrite *rw, uint32_t value, int first)
 }
 
 static void
-set_operand(struct sl__attention_operand *o, int64_t heads, int64_t rows, int64_t width)
+set_operand(struct sl__attention_operand *o, int64_t heads, int64_t rows,
+	    int64_t width)
 {
 	uint32_t value = o->value;
 
@@ -327,7 +331,8 @@ read_operands(struct sl__attention_match *a, unsigned parts)
 static int
 try_heads(struct sl__attention_match *a, int64_t batch, int64_t heads)
 {
-	const unsigned all = SL__ATTENTION_OPERAND_PAST | SL__ATTENTION_OPERAND_REPEATED;
+	const unsigned all = SL__ATTENTION_OPERAND_PAST |
+			     SL__ATTENTION_OPERAND_REPEATED;
 	uint32_t q = a->q.value, k = a->k.value, v = a->v.value;
 
 	a->batch = batch;
@@ -433,7 +438,8 @@ find_flat_end(struct sl__attention_match *a)
 				break;
 		} else {
 			/* The order is still that of the product. */
-			if (sl__rewrite_node_is_op(rw, user, SL__OP_ONNX_Transpose))
+			if (sl__rewrite_node_is_op(rw, user,
+						   SL__OP_ONNX_Transpose))
 				break;
 			view = heads;
 			is_seen =
@@ -452,8 +458,8 @@ find_flat_end(struct sl__attention_match *a)
 
 /* The operand from a value that has its dimensions in another order. */
 static uint32_t
-order_operand(struct sl__attention_match *a, const struct sl__attention_operand *o,
-	      const int64_t dims[4])
+order_operand(struct sl__attention_match *a,
+	      const struct sl__attention_operand *o, const int64_t dims[4])
 {
 	int64_t apart[4], perm[4];
 	uint32_t from;
@@ -462,13 +468,15 @@ order_operand(struct sl__attention_match *a, const struct sl__attention_operand 
 		apart[d] = dims[o->order[d]];
 		perm[o->order[d]] = d;
 	}
-	from = sl__rewrite_add_reshape(a->matched.rw, o->any, 4, apart, SL__NONE);
+	from = sl__rewrite_add_reshape(a->matched.rw, o->any, 4, apart,
+				       SL__NONE);
 	return add_transpose(a->matched.rw, from, perm);
 }
 
 /* A value that holds the operand with exactly the sizes the node wants. */
 static uint32_t
-give_operand(struct sl__attention_match *a, const struct sl__attention_operand *o, int is_flat)
+give_operand(struct sl__attention_match *a,
+	     const struct sl__attention_operand *o, int is_flat)
 {
 	struct sl__rewrite *rw = a->matched.rw;
 	const int64_t flat[] = {a->batch, o->rows, o->heads * o->width};
@@ -481,7 +489,8 @@ give_operand(struct sl__attention_match *a, const struct sl__attention_operand *
 		return order_operand(a, o, plain);
 	return sl__has_sizes(rw, from, rank, dims)
 		       ? from
-		       : sl__rewrite_add_reshape(rw, from, rank, dims, SL__NONE);
+		       : sl__rewrite_add_reshape(rw, from, rank, dims,
+						 SL__NONE);
 }
 
 /* The earlier rows with those sizes. */
@@ -582,9 +591,9 @@ make(struct sl__attention_match *a, int is_flat, uint32_t end)
 	sl__node_builder_begin(&m, rw, "", "Attention", 23);
 	say_attributes(a, is_flat, is_causal, &m);
 	sl__node_builder_add_inputs(&m, in,
-			in[4] != SL__NONE   ? 6
-			: in[3] != SL__NONE ? 4
-					    : 3);
+				    in[4] != SL__NONE   ? 6
+				    : in[3] != SL__NONE ? 4
+							: 3);
 	sl__node_builder_add_output(&m, made);
 	if (a->k.present != SL__NONE || a->v.present != SL__NONE) {
 		sl__node_builder_add_output(&m, a->k.present);
@@ -599,7 +608,7 @@ make(struct sl__attention_match *a, int is_flat, uint32_t end)
 	sl__node_builder_finish(&m);
 	if (made != end)
 		sl__rewrite_add_reshape(rw, made, rw->types[end].rank,
-				rw->types[end].dims, end);
+					rw->types[end].dims, end);
 }
 
 /* Whether 'value' or what it is made of is 'of'; seen[] are nodes that have
@@ -669,7 +678,8 @@ is_over_keys(const struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
 	int rank = rw->types[node->inputs[0]].rank;
-	int64_t axis = sl__attribute_int(node, "axis", node->version < 13 ? 1 : -1);
+	int64_t axis =
+		sl__attribute_int(node, "axis", node->version < 13 ? 1 : -1);
 
 	return sl__is_nonempty_f32(rw, node->inputs[0]) &&
 	       sl__axis_normalize(axis, rank) == rank - 1;
@@ -692,8 +702,7 @@ fuse(struct sl__rewrite *rw, uint32_t id)
 	join_matched(&a);
 	end = has_flat(&a) ? find_flat_end(&a) : SL__NONE;
 	is_flat = end != SL__NONE;
-	if (!sl__fits_f32(scale_of(&a, is_flat)) ||
-	    !sl__fits_f32(a.softcap))
+	if (!sl__fits_f32(scale_of(&a, is_flat)) || !sl__fits_f32(a.softcap))
 		return;
 	make(&a, is_flat, is_flat ? end : sl__rewrite_output(rw, a.mixing));
 }

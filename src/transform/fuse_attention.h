@@ -64,27 +64,29 @@ struct sl__attention_match {
 
 enum sl__attention_operand_flags {
 	SL__ATTENTION_OPERAND_REPEATED = 1, /* heads that are copies of fewer */
-	SL__ATTENTION_OPERAND_PAST = 2      /* earlier rows before the new ones */
+	SL__ATTENTION_OPERAND_PAST = 2 /* earlier rows before the new ones */
 };
 
 /* Fills what follows from the fields before 'flat'; 0 where nothing fits. */
-int sl__attention_operand_trace(struct sl__attention_operand *o, struct sl__rewrite *rw,
-		     int64_t batch, unsigned parts);
+int sl__attention_operand_trace(struct sl__attention_operand *o,
+				struct sl__rewrite *rw, int64_t batch,
+				unsigned parts);
 
 /* The sizes of heads that a stack of matrices is made of: *batch and *heads
  * where the value has been made of four dimensions; 0 where it has not. */
 int sl__operand_batch_heads(const struct sl__rewrite *rw, uint32_t value,
-		      int64_t *batch, int64_t *heads);
+			    int64_t *batch, int64_t *heads);
 
 /* Whether all masks can be said to one Attention node. */
 int sl__attention_masks_fit(const struct sl__attention_match *a);
 
 /* The mask of the node, SL__NONE: none, and whether it is causal. */
-uint32_t sl__attention_masks_merge(struct sl__attention_match *a, int *is_causal);
+uint32_t sl__attention_masks_merge(struct sl__attention_match *a,
+				   int *is_causal);
 
 /* A Reshape to 'out', or to a new value where that is SL__NONE.  It covers
  * nothing.  Returns the result. */
-uint32_t sl__rewrite_add_reshape(struct sl__rewrite *rw, uint32_t from, int rank,
-			 const int64_t *dims, uint32_t out);
+uint32_t sl__rewrite_add_reshape(struct sl__rewrite *rw, uint32_t from,
+				 int rank, const int64_t *dims, uint32_t out);
 
 #endif

@@ -239,8 +239,9 @@ find_end(struct search *s, const struct shape *shape)
 		s->matched.n = n;
 		if (read_terms(s, value, DEPTH_MOST, &t) &&
 		    is_same(t.p, shape->p) && is_same(t.q, shape->q))
-			return sl__have_same_dtype_and_dims(rw, value, s->x) ? value
-							      : SL__NONE;
+			return sl__have_same_dtype_and_dims(rw, value, s->x)
+				       ? value
+				       : SL__NONE;
 	}
 	return SL__NONE;
 }
@@ -257,9 +258,9 @@ make(struct search *s, const struct shape *shape, uint32_t function,
 		sl__node_builder_set_float(&m, "alpha", (float)slope);
 	} else {
 		sl__node_builder_begin(&m, rw, "", "Gelu", 20);
-		sl__node_builder_set_string(&m, "approximate",
-				shape->op == SL__OP_ONNX_Tanh ? "tanh"
-							      : "none");
+		sl__node_builder_set_string(
+			&m, "approximate",
+			shape->op == SL__OP_ONNX_Tanh ? "tanh" : "none");
 	}
 	m.node.name = rw->nodes[function].node.name;
 	sl__node_builder_add_input(&m, s->x);
@@ -281,7 +282,8 @@ collect(struct candidates *c, const struct sl__rewrite *rw, uint32_t value,
 {
 	uint32_t node = sl__rewrite_producer(rw, value);
 
-	if (!sl__is_nonempty_f32(rw, value) || sl__rewrite_constant_tensor(rw, value) ||
+	if (!sl__is_nonempty_f32(rw, value) ||
+	    sl__rewrite_constant_tensor(rw, value) ||
 	    c->n == sizeof(c->values) / sizeof(*c->values))
 		return;
 	for (size_t i = 0; i < c->n; i++) {

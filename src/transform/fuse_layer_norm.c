@@ -77,7 +77,8 @@ base_of(struct norm *n, uint32_t value, double power)
 	double x;
 
 	if (node == SL__NONE ||
-	    !sl__rewrite_constant_scalar(t->rw, sl__rewrite_input(t->rw, node, 1), &x) ||
+	    !sl__rewrite_constant_scalar(
+		    t->rw, sl__rewrite_input(t->rw, node, 1), &x) ||
 	    !sl__is_close(x, power))
 		return SL__NONE;
 	return sl__matched_input_value(t, node, 0);
@@ -124,11 +125,11 @@ match_variance(struct norm *n, uint32_t value)
 	for (size_t i = 0; node != SL__NONE && i < 2; i++) {
 		struct norm before = *n;
 
-		if (sl__rewrite_constant_scalar(t->rw,
-				       sl__rewrite_input(t->rw, node, 1 - i),
-				       &n->epsilon)) {
-			centred = root_of(
-				n, mean_of(n, sl__matched_input_value(t, node, i)));
+		if (sl__rewrite_constant_scalar(
+			    t->rw, sl__rewrite_input(t->rw, node, 1 - i),
+			    &n->epsilon)) {
+			centred = root_of(n, mean_of(n, sl__matched_input_value(
+								t, node, i)));
 			n->x = uncentred(n, centred);
 			n->is_centred = n->x != SL__NONE;
 			if (!n->is_centred)
@@ -268,7 +269,8 @@ match_scaled(struct norm *n, uint32_t value)
 			n->gamma = other;
 			if (is_weight(n, other))
 				return 1;
-		} else if (match_slope(n, sl__matched_input_value(t, node, i)) &&
+		} else if (match_slope(n,
+				       sl__matched_input_value(t, node, i)) &&
 			   is_numerator(n, other)) {
 			return 1;
 		}
@@ -291,7 +293,7 @@ match_rest(struct norm *n, uint32_t value, uint32_t slope)
 		return 0;
 	n->beta = sl__rewrite_input(t->rw, node, 0);
 	product = sl__matched_producer(t, sl__rewrite_input(t->rw, node, 1),
-				    SL__OP_ONNX_Mul);
+				       SL__OP_ONNX_Mul);
 	return is_weight(n, n->beta) &&
 	       mean_of(n, sl__other_operand(t->rw, product, slope)) == n->x;
 }
@@ -301,8 +303,8 @@ static int
 match_other(struct norm *n, uint32_t node, size_t i)
 {
 	struct sl__matched_nodes *t = &n->matched;
-	uint32_t product = sl__matched_producer(t, sl__matched_input_value(t, node, i),
-					     SL__OP_ONNX_Mul);
+	uint32_t product = sl__matched_producer(
+		t, sl__matched_input_value(t, node, i), SL__OP_ONNX_Mul);
 	struct norm before = *n;
 
 	for (size_t k = 0; product != SL__NONE && k < 2; k++) {
@@ -310,7 +312,8 @@ match_other(struct norm *n, uint32_t node, size_t i)
 
 		if (match_slope(n, slope) &&
 		    sl__matched_input_value(t, product, 1 - k) == n->x &&
-		    match_rest(n, sl__matched_input_value(t, node, 1 - i), slope))
+		    match_rest(n, sl__matched_input_value(t, node, 1 - i),
+			       slope))
 			return 1;
 		*n = before;
 	}
@@ -330,8 +333,8 @@ match(struct norm *n, uint32_t node)
 		return match_scaled(n, y);
 	for (size_t i = 0; i < 2; i++) {
 		sl__matched_add(t, node);
-		if (sl__rewrite_constant_tensor(t->rw,
-				       sl__rewrite_input(t->rw, node, 1 - i)) &&
+		if (sl__rewrite_constant_tensor(
+			    t->rw, sl__rewrite_input(t->rw, node, 1 - i)) &&
 		    match_scaled(n, sl__matched_input_value(t, node, i))) {
 			n->beta = sl__rewrite_input(t->rw, node, 1 - i);
 			if (n->is_centred && is_weight(n, n->beta))
@@ -388,7 +391,8 @@ make(struct norm *n, uint32_t node)
 	else
 		sl__node_builder_begin(&m, rw, "", "RMSNormalization", 23);
 	m.node.name = rw->nodes[node].node.name;
-	sl__node_builder_set_int(&m, "axis", n->first_axis - rw->types[n->x].rank);
+	sl__node_builder_set_int(&m, "axis",
+				 n->first_axis - rw->types[n->x].rank);
 	sl__node_builder_set_float(&m, "epsilon", (float)n->epsilon);
 	sl__node_builder_add_input(&m, n->x);
 	sl__node_builder_add_input(&m, gamma);
@@ -409,8 +413,10 @@ fuse(struct sl__rewrite *rw, uint32_t node)
 			 .beta = SL__NONE,
 			 .first_axis = -1};
 
-	if (sl__has_numpy_broadcasting(&rw->nodes[node].node) && match(&n, node) &&
-	    sl__have_same_dtype_and_dims(rw, n.x, sl__rewrite_output(rw, node)) &&
+	if (sl__has_numpy_broadcasting(&rw->nodes[node].node) &&
+	    match(&n, node) &&
+	    sl__have_same_dtype_and_dims(rw, n.x,
+					 sl__rewrite_output(rw, node)) &&
 	    n.epsilon >= 0)
 		make(&n, node);
 }

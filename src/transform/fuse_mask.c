@@ -68,7 +68,8 @@ look(const double *row, int64_t n, int64_t n_seen, int *is_clear,
  * keys - queries keys and one more than the one before it, or of [..][1][keys]
  * for all queries. */
 static enum kind
-kind_of(const struct sl__attention_match *a, const struct sl__attention_mask *mask)
+kind_of(const struct sl__attention_match *a,
+	const struct sl__attention_mask *mask)
 {
 	enum { ROW_MOST = 4096 };
 	const struct sl__tensor *t =
@@ -178,7 +179,7 @@ make_sum(struct sl__attention_match *a, const struct sl__attention_mask *mask)
 	zero = sl__rewrite_add_f32_constant(rw, 0, NULL, &none);
 	hide = sl__rewrite_add_f32_constant(rw, 0, NULL, &fill);
 	out = sl__rewrite_add_shaped_value(rw, "mask", SL_DTYPE_F32, type->rank,
-				    type->dims);
+					   type->dims);
 	sl__node_builder_begin(&m, rw, "", "Where", 16);
 	sl__node_builder_add_input(&m, mask->value);
 	sl__node_builder_add_input(&m, mask->is_kept_where_1 ? zero : hide);
@@ -203,7 +204,8 @@ make_one(struct sl__attention_match *a, const struct sl__attention_mask *mask)
 	for (int d = 0; is_same && d < 4; d++)
 		is_same = sizes[d] ==
 			  (d < 4 - n ? 1 : rw->types[made].dims[d - 4 + n]);
-	return is_same ? made : sl__rewrite_add_reshape(rw, made, 4, sizes, SL__NONE);
+	return is_same ? made
+		       : sl__rewrite_add_reshape(rw, made, 4, sizes, SL__NONE);
 }
 
 /* The sum of two masks; the first may be SL__NONE. */
@@ -227,7 +229,7 @@ join(struct sl__attention_match *a, uint32_t mask, uint32_t other)
 	if (rw->types[mask].rank > rank)
 		rank = rw->types[mask].rank;
 	sum = sl__rewrite_add_shaped_value(rw, "mask", SL_DTYPE_F32, rank,
-				    x + 4 - rank);
+					   x + 4 - rank);
 	sl__node_builder_begin(&m, rw, "", "Add", 14);
 	sl__node_builder_add_input(&m, mask);
 	sl__node_builder_add_input(&m, other);

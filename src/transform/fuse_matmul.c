@@ -49,7 +49,8 @@ see_through(struct product *p, const struct sl__rewrite *rw, int i)
 		other = sl__rewrite_input(rw, maker, 1 - k);
 		if (!sl__rewrite_constant_scalar(rw, other, &x) ||
 		    !sl__fits_f32(p->alpha * x) ||
-		    !sl__have_same_dtype_and_dims(rw, sl__rewrite_input(rw, maker, k), value))
+		    !sl__have_same_dtype_and_dims(
+			    rw, sl__rewrite_input(rw, maker, k), value))
 			continue;
 		p->operands[i] = sl__rewrite_input(rw, maker, k);
 		p->alpha *= x;
@@ -101,7 +102,8 @@ take_third(struct product *p, struct sl__rewrite *rw)
 	uint32_t y = node->outputs[0], c = sl__rewrite_input(rw, p->id, 2);
 	double beta = sl__attribute_float(node, "beta", 1);
 
-	if (c == SL__NONE || !sl__rewrite_node_is_op(rw, p->id, SL__OP_ONNX_Gemm))
+	if (c == SL__NONE ||
+	    !sl__rewrite_node_is_op(rw, p->id, SL__OP_ONNX_Gemm))
 		return 1;
 	if (is_row(rw, c, rw->types[y].dims[1])) {
 		p->bias = make_bias(rw, c, beta);
@@ -125,9 +127,10 @@ follow_factor(struct product *p, const struct sl__rewrite *rw)
 
 	if ((!is_mul && !sl__rewrite_node_is_op(rw, user, SL__OP_ONNX_Div)) ||
 	    (!is_mul && sl__rewrite_input(rw, user, 0) != c->value) ||
-	    !sl__rewrite_constant_scalar(rw, sl__other_operand(rw, user, c->value),
-				&x) ||
-	    !sl__have_same_dtype_and_dims(rw, c->value, sl__rewrite_output(rw, user)))
+	    !sl__rewrite_constant_scalar(
+		    rw, sl__other_operand(rw, user, c->value), &x) ||
+	    !sl__have_same_dtype_and_dims(rw, c->value,
+					  sl__rewrite_output(rw, user)))
 		return 0;
 	x = is_mul ? x : 1 / x;
 	if (!sl__fits_f32(p->alpha * x) || p->bias != SL__NONE || c->n ||
@@ -152,7 +155,8 @@ follow_bias(struct product *p, struct sl__rewrite *rw)
 		return;
 	row = sl__other_operand(rw, user, c->value);
 	if (row == SL__NONE || !is_row(rw, row, type->dims[type->rank - 1]) ||
-	    !sl__have_same_dtype_and_dims(rw, c->value, sl__rewrite_output(rw, user)))
+	    !sl__have_same_dtype_and_dims(rw, c->value,
+					  sl__rewrite_output(rw, user)))
 		return;
 	c->covers[c->n_covers++] = user;
 	c->value = sl__rewrite_output(rw, user);
@@ -172,9 +176,9 @@ restore(struct product *p, const struct sl__rewrite *rw)
 	uint32_t last = sl__rewrite_only_user(rw, c->value), x, z;
 	const struct sl__type *a, *b, *y;
 
-	if (c->n_operands || p->is_transposed[0] || !sl__post_op_chain_has_room(c) ||
-	    !sl__is_reshape(rw, first) || !sl__is_reshape(rw, last) ||
-	    rw->types[p->operands[0]].rank != 2 ||
+	if (c->n_operands || p->is_transposed[0] ||
+	    !sl__post_op_chain_has_room(c) || !sl__is_reshape(rw, first) ||
+	    !sl__is_reshape(rw, last) || rw->types[p->operands[0]].rank != 2 ||
 	    rw->types[p->operands[1]].rank != 2)
 		return 0;
 	x = sl__rewrite_input(rw, first, 0);

@@ -42,8 +42,9 @@ begin_affine(struct affine *a, struct sl__rewrite *rw, size_t n)
 static int
 is_inference(const struct sl__rewrite *rw, const struct sl__node *node)
 {
-	if (node->version < 14 ? node->n_outputs > 1
-			       : sl__attribute_int(node, "training_mode", 0) != 0)
+	if (node->version < 14
+		    ? node->n_outputs > 1
+		    : sl__attribute_int(node, "training_mode", 0) != 0)
 		return 0;
 	if (node->version < 9 && !sl__attribute_int(node, "spatial", 1))
 		return 0;
@@ -63,8 +64,8 @@ read_statistics(const struct sl__rewrite *rw, uint32_t node, size_t n, size_t i,
 		double *at)
 {
 	for (size_t k = 1; k <= 4; k++) {
-		const struct sl__tensor *t =
-			sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, k));
+		const struct sl__tensor *t = sl__rewrite_constant_tensor(
+			rw, sl__rewrite_input(rw, node, k));
 
 		if (!t || t->n_elements != n ||
 		    !sl__tensor_doubles(t, i, 1, &at[k]))
@@ -129,7 +130,8 @@ read_arithmetic(struct affine *a, const struct sl__rewrite *rw, uint32_t id,
 		} else if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Sub)) {
 			a->scale[i] = is_left ? 1 : -1;
 			a->shift[i] = is_left ? -c : c;
-		} else if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Div) && is_left) {
+		} else if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Div) &&
+			   is_left) {
 			a->scale[i] = 1 / c;
 		} else {
 			return 0;
@@ -144,9 +146,11 @@ read_affine(struct affine *a, const struct sl__rewrite *rw, uint32_t id,
 	    uint32_t x)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
-	int is_norm = sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_BatchNormalization);
+	int is_norm =
+		sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_BatchNormalization);
 
-	if (node->block || !sl__have_same_dtype_and_dims(rw, x, node->outputs[0]))
+	if (node->block ||
+	    !sl__have_same_dtype_and_dims(rw, x, node->outputs[0]))
 		return 0;
 	if (is_norm ? node->inputs[0] != x || !read_norm(a, rw, id)
 		    : !read_arithmetic(a, rw, id, x))
@@ -173,12 +177,14 @@ read_layout(struct layout *l, const struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
 	const struct sl__type *y = &rw->types[node->outputs[0]], *w;
-	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, node->inputs[1]);
+	const struct sl__tensor *t =
+		sl__rewrite_constant_tensor(rw, node->inputs[1]);
 	uint64_t groups = (uint64_t)sl__attribute_int(node, "group", 1);
 
 	w = &rw->types[node->inputs[1]];
 	if (!t || !t->n_elements || !sl__is_nonempty_f32(rw, node->inputs[1]) ||
-	    !sl__is_nonempty_f32(rw, node->outputs[0]) || y->rank < 2 || w->rank < 2)
+	    !sl__is_nonempty_f32(rw, node->outputs[0]) || y->rank < 2 ||
+	    w->rank < 2)
 		return 0;
 	*l = (struct layout){1, (uint64_t)y->dims[1], 1};
 	if (is_matmul(rw, id)) {
@@ -234,7 +240,9 @@ shift_bias(struct affine *a, const struct sl__rewrite *rw, uint32_t id)
 	const struct sl__node *node = &rw->nodes[id].node;
 	uint32_t bias = sl__rewrite_input(rw, id, 2);
 	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, bias);
-	double beta = is_matmul(rw, id) ? sl__attribute_float(node, "beta", 1) : 1, b;
+	double beta = is_matmul(rw, id) ? sl__attribute_float(node, "beta", 1)
+					: 1,
+	       b;
 
 	if (bias == SL__NONE)
 		return 1;

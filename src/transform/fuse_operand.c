@@ -26,9 +26,10 @@ read_factor(const struct sl__rewrite *rw, uint32_t node, uint32_t *x,
 		return 0;
 	for (size_t i = 0; i < (is_mul ? 2u : 1u); i++) {
 		*x = sl__rewrite_input(rw, node, i);
-		if (!sl__rewrite_constant_scalar(rw, sl__rewrite_input(rw, node, 1 - i),
-					factor) ||
-		    !sl__have_same_dtype_and_dims(rw, *x, sl__rewrite_output(rw, node)))
+		if (!sl__rewrite_constant_scalar(
+			    rw, sl__rewrite_input(rw, node, 1 - i), factor) ||
+		    !sl__have_same_dtype_and_dims(rw, *x,
+						  sl__rewrite_output(rw, node)))
 			continue;
 		*factor = is_mul ? *factor : 1 / *factor;
 		return isfinite(*factor);
@@ -80,14 +81,15 @@ see(const struct sl__operand_chain *c, const struct sl__rewrite *rw, int from,
  */
 static int
 see_heads(const struct sl__operand_chain *c, const struct sl__rewrite *rw,
-	  const struct sl__attention_operand *o, const int64_t dims[4], int from,
-	  struct sl__strided_view *view)
+	  const struct sl__attention_operand *o, const int64_t dims[4],
+	  int from, struct sl__strided_view *view)
 {
 	struct sl__strided_view order;
 	int64_t turned[4] = {dims[0], dims[1], dims[3], dims[2]};
 
 	for (int at = 0; at <= from; at++) {
-		if (!see(c, rw, at, 0, &order) || !sl__view_is_row_major(&order))
+		if (!see(c, rw, at, 0, &order) ||
+		    !sl__view_is_row_major(&order))
 			return 0;
 		if (!see(c, rw, from, at, view))
 			continue;
@@ -127,7 +129,8 @@ strides_turned(int64_t *s, const int64_t d[4])
 }
 
 static void
-follow(struct sl__attention_operand *o, const struct sl__operand_chain *c, int n)
+follow(struct sl__attention_operand *o, const struct sl__operand_chain *c,
+       int n)
 {
 	for (int i = 0; i < n; i++) {
 		sl__matched_add(&o->matched, c->nodes[i]);
@@ -170,8 +173,8 @@ skip_repeat(struct sl__attention_operand *o, const struct sl__rewrite *rw,
 
 /* Who else needs all rows: a value that holds them in the usual order. */
 static uint32_t
-find_present(struct sl__attention_operand *o, const struct sl__rewrite *rw, uint32_t all,
-	     int is_turned)
+find_present(struct sl__attention_operand *o, const struct sl__rewrite *rw,
+	     uint32_t all, int is_turned)
 {
 	const struct sl__value_uses *uses = &rw->uses[all];
 
@@ -181,9 +184,10 @@ find_present(struct sl__attention_operand *o, const struct sl__rewrite *rw, uint
 		const struct sl__node *node = &rw->nodes[uses->nodes[u]].node;
 		const int64_t *perm;
 
-		if (sl__rewrite_node_is_op(rw, uses->nodes[u], SL__OP_ONNX_Transpose) &&
-		    sl__attribute_ints(node, "perm", &perm) == 4 && perm[0] == 0 &&
-		    perm[1] == 1 && perm[2] == 3) {
+		if (sl__rewrite_node_is_op(rw, uses->nodes[u],
+					   SL__OP_ONNX_Transpose) &&
+		    sl__attribute_ints(node, "perm", &perm) == 4 &&
+		    perm[0] == 0 && perm[1] == 1 && perm[2] == 3) {
 			sl__matched_add(&o->matched, uses->nodes[u]);
 			return node->outputs[0];
 		}
@@ -204,8 +208,9 @@ skip_past(struct sl__attention_operand *o, const struct sl__rewrite *rw,
 	int64_t strides[4];
 	int axis, is_turned;
 
-	if (!sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Concat) || n->n_inputs != 2 ||
-	    rw->types[last].rank != 4 || !sl__is_nonempty_f32(rw, n->inputs[0]) ||
+	if (!sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Concat) ||
+	    n->n_inputs != 2 || rw->types[last].rank != 4 ||
+	    !sl__is_nonempty_f32(rw, n->inputs[0]) ||
 	    !sl__is_nonempty_f32(rw, n->inputs[1]) ||
 	    !see_heads(c, rw, o, dims, c->n, &view))
 		return 0;
@@ -373,8 +378,9 @@ find_any(const struct sl__attention_operand *o, const struct sl__rewrite *rw,
 }
 
 int
-sl__attention_operand_trace(struct sl__attention_operand *o, struct sl__rewrite *rw, int64_t batch,
-		 unsigned parts)
+sl__attention_operand_trace(struct sl__attention_operand *o,
+			    struct sl__rewrite *rw, int64_t batch,
+			    unsigned parts)
 {
 	struct sl__operand_chain c;
 	int64_t dims[4], strides[4];
@@ -393,7 +399,8 @@ sl__attention_operand_trace(struct sl__attention_operand *o, struct sl__rewrite 
 		if ((parts & SL__ATTENTION_OPERAND_REPEATED) &&
 		    skip_repeat(o, rw, &c, dims))
 			parts &= ~(unsigned)SL__ATTENTION_OPERAND_REPEATED;
-		else if ((parts & SL__ATTENTION_OPERAND_PAST) && skip_past(o, rw, &c, dims))
+		else if ((parts & SL__ATTENTION_OPERAND_PAST) &&
+			 skip_past(o, rw, &c, dims))
 			parts = 0;
 		else
 			break;
@@ -417,8 +424,8 @@ sl__attention_operand_trace(struct sl__attention_operand *o, struct sl__rewrite 
 }
 
 int
-sl__operand_batch_heads(const struct sl__rewrite *rw, uint32_t value, int64_t *batch,
-		  int64_t *heads)
+sl__operand_batch_heads(const struct sl__rewrite *rw, uint32_t value,
+			int64_t *batch, int64_t *heads)
 {
 	const struct sl__type *type = &rw->types[value];
 	struct sl__operand_chain c;

@@ -14,7 +14,8 @@
 #include "base/banned.h"
 
 void
-sl__post_op_chain_begin(struct sl__post_op_chain *chain, struct sl__rewrite *rw, uint32_t value)
+sl__post_op_chain_begin(struct sl__post_op_chain *chain, struct sl__rewrite *rw,
+			uint32_t value)
 {
 	memset(chain, 0, sizeof(*chain));
 	chain->rw = rw;
@@ -30,8 +31,8 @@ sl__post_op_chain_has_room(const struct sl__post_op_chain *chain)
 
 /* Adds one operation that ends in the output of 'node'. */
 static void
-take(struct sl__post_op_chain *c, enum sl__post_op_kind kind, double alpha, double beta,
-     uint32_t node)
+take(struct sl__post_op_chain *c, enum sl__post_op_kind kind, double alpha,
+     double beta, uint32_t node)
 {
 	struct sl__post_op *post_op = &c->post_ops[c->n++];
 
@@ -74,10 +75,13 @@ follow_function(struct sl__post_op_chain *c, uint32_t user)
 			return 0;
 		kind = functions[i].kind;
 		if (kind == SL__POST_OP_GELU &&
-		    !strcmp(sl__attribute_string(node, "approximate", ""), "tanh"))
+		    !strcmp(sl__attribute_string(node, "approximate", ""),
+			    "tanh"))
 			kind = SL__POST_OP_GELU_TANH;
-		take(c, kind, sl__attribute_float(node, "alpha", functions[i].alpha),
-		     sl__attribute_float(node, "beta", functions[i].beta), user);
+		take(c, kind,
+		     sl__attribute_float(node, "alpha", functions[i].alpha),
+		     sl__attribute_float(node, "beta", functions[i].beta),
+		     user);
 		return 1;
 	}
 	return 0;
@@ -110,9 +114,11 @@ static int
 meets_scalar(const struct sl__rewrite *rw, uint32_t node, uint32_t value,
 	     double *x)
 {
-	return sl__rewrite_constant_scalar(rw, sl__other_operand(rw, node, value), x) &&
+	return sl__rewrite_constant_scalar(
+		       rw, sl__other_operand(rw, node, value), x) &&
 	       isfinite(*x) &&
-	       sl__have_same_dtype_and_dims(rw, value, sl__rewrite_output(rw, node));
+	       sl__have_same_dtype_and_dims(rw, value,
+					    sl__rewrite_output(rw, node));
 }
 
 /* Arithmetic with a number is alpha x + beta. */
@@ -152,7 +158,8 @@ follow_binary(struct sl__post_op_chain *c, uint32_t user)
 	if (!is_add && !sl__rewrite_node_is_op(rw, user, SL__OP_ONNX_Mul))
 		return 0;
 	if (!sl__have_same_dtype_and_dims(rw, other, c->value) ||
-	    !sl__have_same_dtype_and_dims(rw, sl__rewrite_output(rw, user), c->value))
+	    !sl__have_same_dtype_and_dims(rw, sl__rewrite_output(rw, user),
+					  c->value))
 		return 0;
 	c->operands[c->n_operands++] = other;
 	take(c, is_add ? SL__POST_OP_ADD : SL__POST_OP_MUL, 0, 0, user);
@@ -194,8 +201,9 @@ follow_gate(struct sl__post_op_chain *c, uint32_t gate, uint32_t product)
 	if (sl__rewrite_only_user(rw, opened) != product ||
 	    !is_matmul(rw, product, c->value, opened))
 		return 0;
-	if (is_hard && (!sl__is_close(sl__attribute_float(node, "alpha", .2), 1.0 / 6) ||
-			!sl__is_close(sl__attribute_float(node, "beta", .5), .5)))
+	if (is_hard &&
+	    (!sl__is_close(sl__attribute_float(node, "alpha", .2), 1.0 / 6) ||
+	     !sl__is_close(sl__attribute_float(node, "beta", .5), .5)))
 		return 0;
 	c->covers[c->n_covers++] = gate;
 	take(c, is_hard ? SL__POST_OP_HARD_SWISH : SL__POST_OP_SILU,
@@ -288,7 +296,8 @@ sl__post_op_chain_extend(struct sl__post_op_chain *c)
 }
 
 void
-sl__post_op_chain_attach(const struct sl__post_op_chain *c, struct sl__node_builder *m)
+sl__post_op_chain_attach(const struct sl__post_op_chain *c,
+			 struct sl__node_builder *m)
 {
 	const char *words[SL__POST_OPS_MAX];
 	float alphas[SL__POST_OPS_MAX], betas[SL__POST_OPS_MAX];
@@ -300,8 +309,10 @@ sl__post_op_chain_attach(const struct sl__post_op_chain *c, struct sl__node_buil
 	}
 	if (c->n) {
 		sl__node_builder_set_strings(m, "post", words, (size_t)c->n);
-		sl__node_builder_set_floats(m, "post_alpha", alphas, (size_t)c->n);
-		sl__node_builder_set_floats(m, "post_beta", betas, (size_t)c->n);
+		sl__node_builder_set_floats(m, "post_alpha", alphas,
+					    (size_t)c->n);
+		sl__node_builder_set_floats(m, "post_beta", betas,
+					    (size_t)c->n);
 	}
 	for (int i = 0; i < c->n_operands; i++)
 		sl__node_builder_add_input(m, c->operands[i]);

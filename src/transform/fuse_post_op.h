@@ -21,8 +21,8 @@ struct sl__post_op_chain {
 	size_t n_covers;
 };
 
-void sl__post_op_chain_begin(struct sl__post_op_chain *chain, struct sl__rewrite *rw,
-		     uint32_t value);
+void sl__post_op_chain_begin(struct sl__post_op_chain *chain,
+			     struct sl__rewrite *rw, uint32_t value);
 
 /* Whether a few more nodes can be covered, and the one that is fused. */
 int sl__post_op_chain_has_room(const struct sl__post_op_chain *chain);
@@ -32,6 +32,7 @@ void sl__post_op_chain_extend(struct sl__post_op_chain *chain);
 
 /* Gives the attributes, the operands, the output and what is covered to the
  * node, which has its first SL__POST_OP_FIRST_INPUT inputs. */
-void sl__post_op_chain_attach(const struct sl__post_op_chain *chain, struct sl__node_builder *m);
+void sl__post_op_chain_attach(const struct sl__post_op_chain *chain,
+			      struct sl__node_builder *m);
 
 #endif

@@ -113,10 +113,11 @@ give_weights(struct sl__node_builder *m, const struct island *s,
 {
 	sl__node_builder_add_input(m, w->w);
 	sl__node_builder_add_input(m, w->scale);
-	sl__node_builder_add_input(m, w->zero == SL__NONE
-				  ? sl__rewrite_add_integer_scalar(
-					    m->rw, s->rw->types[w->w].dtype, 0)
-				  : w->zero);
+	sl__node_builder_add_input(
+		m, w->zero == SL__NONE
+			   ? sl__rewrite_add_integer_scalar(
+				     m->rw, s->rw->types[w->w].dtype, 0)
+			   : w->zero);
 	cover_source(m, s, w->node);
 }
 
@@ -138,8 +139,10 @@ add_clip(const struct island *s, uint32_t codes)
 	sl__node_builder_begin(&m, s->rw, "", "Clip", 13);
 	m.node.name = s->rw->nodes[s->clip].node.name;
 	sl__node_builder_add_input(&m, codes);
-	sl__node_builder_add_input(&m, sl__rewrite_add_integer_scalar(s->rw, s->y.dtype, s->low));
-	sl__node_builder_add_input(&m, sl__rewrite_add_integer_scalar(s->rw, s->y.dtype, s->high));
+	sl__node_builder_add_input(
+		&m, sl__rewrite_add_integer_scalar(s->rw, s->y.dtype, s->low));
+	sl__node_builder_add_input(
+		&m, sl__rewrite_add_integer_scalar(s->rw, s->y.dtype, s->high));
 	sl__node_builder_add_output(&m, sl__rewrite_output(s->rw, s->quantize));
 	sl__node_builder_add_covered(&m, s->clip);
 	sl__node_builder_add_covered(&m, s->quantize);
@@ -169,10 +172,11 @@ finish(struct sl__node_builder *m, const struct island *s)
 
 /* Operand i of the operator, where it is integers on their way. */
 static int
-read_operand(const struct island *s, size_t i, struct sl__dequantized_operand *out)
+read_operand(const struct island *s, size_t i,
+	     struct sl__dequantized_operand *out)
 {
 	return sl__dequantized_operand_read(out, s->rw,
-				  sl__rewrite_input(s->rw, s->op, i));
+					    sl__rewrite_input(s->rw, s->op, i));
 }
 
 static int
@@ -312,10 +316,11 @@ convert_biased(struct island *s)
 		uint32_t product = sl__rewrite_producer(s->rw, value);
 		struct gemm g = {.alpha = 1, .beta = 1};
 
-		if (!sl__rewrite_node_is_op(s->rw, product, SL__OP_ONNX_MatMul) ||
+		if (!sl__rewrite_node_is_op(s->rw, product,
+					    SL__OP_ONNX_MatMul) ||
 		    sl__rewrite_only_user(s->rw, value) != s->op ||
-		    !sl__have_same_dtype_and_dims(s->rw, value,
-				   sl__rewrite_output(s->rw, s->op)))
+		    !sl__have_same_dtype_and_dims(
+			    s->rw, value, sl__rewrite_output(s->rw, s->op)))
 			continue;
 		g.a = sl__rewrite_input(s->rw, product, 0);
 		g.b = sl__rewrite_input(s->rw, product, 1);
@@ -383,7 +388,8 @@ convert_clip(const struct island *s)
 	struct sl__dequantized_operand x;
 
 	if (!s->is_clipped ||
-	    !sl__dequantized_operand_read(&x, s->rw, sl__rewrite_output(s->rw, s->op)) ||
+	    !sl__dequantized_operand_read(&x, s->rw,
+					  sl__rewrite_output(s->rw, s->op)) ||
 	    !sl__quantization_equal(&x.q, &s->y))
 		return 0;
 	add_clip(s, x.x);
@@ -423,7 +429,8 @@ is_of_integers(const struct sl__rewrite *rw, uint32_t value)
 		uint32_t node = sl__rewrite_producer(rw, value);
 		uint32_t x = sl__rewrite_input(rw, node, 0);
 
-		if (sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_DequantizeLinear))
+		if (sl__rewrite_node_is_op(rw, node,
+					   SL__OP_ONNX_DequantizeLinear))
 			return 1;
 		if (is_past || x == SL__NONE)
 			return 0;
@@ -465,21 +472,24 @@ give_pad(struct sl__node_builder *m, const struct island *s)
 {
 	double real = 0;
 
-	(void)sl__rewrite_constant_scalar(s->rw, sl__rewrite_input(s->rw, s->op, 2),
-				 &real);
+	(void)sl__rewrite_constant_scalar(
+		s->rw, sl__rewrite_input(s->rw, s->op, 2), &real);
 	sl__node_builder_add_input(m, sl__rewrite_input(s->rw, s->op, 1));
-	sl__node_builder_add_input(m,
-		       sl__rewrite_add_integer_scalar(s->rw, s->y.dtype,
-					     sl__quantization_encode(&s->y, real)));
+	sl__node_builder_add_input(
+		m, sl__rewrite_add_integer_scalar(
+			   s->rw, s->y.dtype,
+			   sl__quantization_encode(&s->y, real)));
 	if (s->rw->nodes[s->op].node.n_inputs > 3)
-		sl__node_builder_add_input(m, sl__rewrite_input(s->rw, s->op, 3));
+		sl__node_builder_add_input(m,
+					   sl__rewrite_input(s->rw, s->op, 3));
 }
 
 /* The first operand, or all of a Concat, as codes of the same scale. */
 static void
 give_moved(struct sl__node_builder *m, const struct island *s)
 {
-	int is_concat = sl__rewrite_node_is_op(s->rw, s->op, SL__OP_ONNX_Concat);
+	int is_concat =
+		sl__rewrite_node_is_op(s->rw, s->op, SL__OP_ONNX_Concat);
 	uint32_t n = s->rw->nodes[s->op].node.n_inputs;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -559,7 +569,8 @@ cancel(struct sl__rewrite *rw, uint32_t quantize)
 	struct sl__dequantized_operand x;
 
 	if (rw->is_pinned[y] || !sl__quantization_read(&q, rw, quantize) ||
-	    !sl__dequantized_operand_read(&x, rw, sl__rewrite_input(rw, quantize, 0)) ||
+	    !sl__dequantized_operand_read(&x, rw,
+					  sl__rewrite_input(rw, quantize, 0)) ||
 	    !sl__quantization_equal(&x.q, &q))
 		return 0;
 	sl__rewrite_remove_node(rw, quantize);
@@ -578,7 +589,8 @@ sl__pass_quantized(struct sl__rewrite *rw)
 	struct island s;
 
 	for (uint32_t id = 0; !rw->rc && id < rw->n_nodes; id++) {
-		if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_QuantizeLinear) &&
+		if (sl__rewrite_node_is_op(rw, id,
+					   SL__OP_ONNX_QuantizeLinear) &&
 		    !cancel(rw, id) && find_island(&s, rw, id) && !convert(&s))
 			move(&s);
 	}

@@ -21,23 +21,23 @@ struct sl__dequantized_operand {
 
 /* 0 where a QuantizeLinear or DequantizeLinear is another kind: scales that
  * are not known or not one for all, other integers, other reals than f32. */
-int sl__quantization_read(struct sl__quantization *out, const struct sl__rewrite *rw,
-		       uint32_t node);
-int sl__dequantized_operand_read(struct sl__dequantized_operand *out, const struct sl__rewrite *rw,
-		       uint32_t value);
+int sl__quantization_read(struct sl__quantization *out,
+			  const struct sl__rewrite *rw, uint32_t node);
+int sl__dequantized_operand_read(struct sl__dequantized_operand *out,
+				 const struct sl__rewrite *rw, uint32_t value);
 int sl__quantization_equal(const struct sl__quantization *a,
-			const struct sl__quantization *b);
+			   const struct sl__quantization *b);
 
 /* The code of a real number: rounded to nearest even, saturated. */
 int64_t sl__quantization_encode(const struct sl__quantization *q, double real);
 
 /* The zero point as a value: the one there is, or a new constant. */
 uint32_t sl__quantization_zero_point(struct sl__rewrite *rw,
-			    const struct sl__quantization *q);
+				     const struct sl__quantization *q);
 
 /* A constant of one integer of that type. */
-uint32_t sl__rewrite_add_integer_scalar(struct sl__rewrite *rw, enum sl_dtype dtype,
-			       int64_t number);
+uint32_t sl__rewrite_add_integer_scalar(struct sl__rewrite *rw,
+					enum sl_dtype dtype, int64_t number);
 
 /* Constant integers with one scale or one for each of n places along an
  * axis; the zero points are left out, one, or as many. */
@@ -52,7 +52,7 @@ int sl__quantized_weights_read(struct sl__quantized_weights *out,
 /* Whether integer convolutions take them: as int8 their zero points are 0,
  * from the start or once 128 is taken off uint8. */
 int sl__quantized_weights_symmetric(const struct sl__quantized_weights *w,
-				      const struct sl__rewrite *rw);
+				    const struct sl__rewrite *rw);
 
 /*
  * A bias of n numbers, times beta, as int32 of the scale x_scale * w_scale *
@@ -69,12 +69,12 @@ struct sl__quantized_bias {
 	double alpha, beta;
 };
 int sl__quantized_bias_add_constant(struct sl__rewrite *rw,
-			    const struct sl__quantized_bias *bias,
-			    uint32_t *out);
+				    const struct sl__quantized_bias *bias,
+				    uint32_t *out);
 
 /* Whether nodes other than this one need a value. */
 int sl__has_other_users(const struct sl__rewrite *rw, uint32_t value,
-			 uint32_t node);
+			uint32_t node);
 
 /* Whether a node only moves elements of its first input, or chooses among
  * them by size: what is done to each may be done before or after. */

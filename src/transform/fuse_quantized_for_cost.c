@@ -42,8 +42,8 @@ suppose_constant(struct sl__rewrite *rw, uint32_t id)
 	    !sl__tensor_compute_size(&made))
 		return;
 	sl__rewrite_remove_node(rw, id);
-	sl__rewrite_value_to_constant(rw, y,
-				  is_same ? rw->to->values[x].tensor : &made);
+	sl__rewrite_value_to_constant(
+		rw, y, is_same ? rw->to->values[x].tensor : &made);
 }
 
 static void
@@ -54,7 +54,8 @@ suppose_constants(struct sl__rewrite *rw)
 	for (size_t i = 0; !rw->rc && i < block->n_nodes; i++) {
 		uint32_t id = block->nodes[i];
 
-		if ((sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_QuantizeLinear) ||
+		if ((sl__rewrite_node_is_op(rw, id,
+					    SL__OP_ONNX_QuantizeLinear) ||
 		     sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Identity)) &&
 		    is_of_constants(rw, id))
 			suppose_constant(rw, id);
@@ -62,9 +63,11 @@ suppose_constants(struct sl__rewrite *rw)
 }
 
 enum sl_status
-sl__fuse_quantized_for_cost(struct sl_graph **out, const struct sl__covered_nodes **covers,
-		  const struct sl_graph *graph, const struct sl__shapes *shapes,
-		  struct sl_error *err)
+sl__fuse_quantized_for_cost(struct sl_graph **out,
+			    const struct sl__covered_nodes **covers,
+			    const struct sl_graph *graph,
+			    const struct sl__shapes *shapes,
+			    struct sl_error *err)
 {
 	struct sl__rewrite *rw;
 	enum sl_status rc;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuse_quantized_read.c - what the passes about quantized models ask of nodes. */
+/* fuse_quantized_read.c - what the passes about quantized models ask of nodes.
+ */
 #include "transform/matching.h"
 #include "transform/fuse_quantized.h"
 #include "transform/rewrite_values.h"
@@ -45,18 +46,20 @@ read_types(const struct sl__rewrite *rw, uint32_t node, uint32_t *whole,
 	if (sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_QuantizeLinear)) {
 		*whole = n->outputs[0];
 		*real = n->inputs[0];
-	} else if (sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_DequantizeLinear)) {
+	} else if (sl__rewrite_node_is_op(rw, node,
+					  SL__OP_ONNX_DequantizeLinear)) {
 		*whole = n->inputs[0];
 		*real = n->outputs[0];
 	} else {
 		return 0;
 	}
-	return sl__has_known_shape(rw, *whole) && sl__is_nonempty_f32(rw, *real);
+	return sl__has_known_shape(rw, *whole) &&
+	       sl__is_nonempty_f32(rw, *real);
 }
 
 int
-sl__quantization_read(struct sl__quantization *out, const struct sl__rewrite *rw,
-		   uint32_t node)
+sl__quantization_read(struct sl__quantization *out,
+		      const struct sl__rewrite *rw, uint32_t node)
 {
 	uint32_t whole, real;
 
@@ -72,11 +75,12 @@ sl__quantization_read(struct sl__quantization *out, const struct sl__rewrite *rw
 }
 
 int
-sl__dequantized_operand_read(struct sl__dequantized_operand *out, const struct sl__rewrite *rw,
-		   uint32_t value)
+sl__dequantized_operand_read(struct sl__dequantized_operand *out,
+			     const struct sl__rewrite *rw, uint32_t value)
 {
 	out->node = sl__rewrite_producer(rw, value);
-	if (!sl__rewrite_node_is_op(rw, out->node, SL__OP_ONNX_DequantizeLinear))
+	if (!sl__rewrite_node_is_op(rw, out->node,
+				    SL__OP_ONNX_DequantizeLinear))
 		return 0;
 	out->x = sl__rewrite_input(rw, out->node, 0);
 	return sl__quantization_read(&out->q, rw, out->node);
@@ -84,7 +88,7 @@ sl__dequantized_operand_read(struct sl__dequantized_operand *out, const struct s
 
 int
 sl__quantization_equal(const struct sl__quantization *a,
-		    const struct sl__quantization *b)
+		       const struct sl__quantization *b)
 {
 	return a->dtype == b->dtype && a->at == b->at && a->by >= b->by &&
 	       a->by <= b->by;
@@ -101,16 +105,18 @@ sl__quantization_encode(const struct sl__quantization *q, double real)
 
 uint32_t
 sl__rewrite_add_integer_scalar(struct sl__rewrite *rw, enum sl_dtype dtype,
-		      int64_t number)
+			       int64_t number)
 {
 	return sl__rewrite_add_integer_constant(rw, dtype, 0, NULL, &number);
 }
 
 uint32_t
-sl__quantization_zero_point(struct sl__rewrite *rw, const struct sl__quantization *q)
+sl__quantization_zero_point(struct sl__rewrite *rw,
+			    const struct sl__quantization *q)
 {
-	return q->zero == SL__NONE ? sl__rewrite_add_integer_scalar(rw, q->dtype, 0)
-				   : q->zero;
+	return q->zero == SL__NONE
+		       ? sl__rewrite_add_integer_scalar(rw, q->dtype, 0)
+		       : q->zero;
 }
 
 static size_t
@@ -148,13 +154,14 @@ sl__quantized_weights_read(struct sl__quantized_weights *out,
 		return 1;
 	return rw->types[out->scale].rank == 1 &&
 	       out->n_scales == (size_t)t->dims[axis] &&
-	       sl__axis_normalize(sl__attribute_int(&rw->nodes[node].node, "axis", 1),
-			(int)t->rank) == axis;
+	       sl__axis_normalize(
+		       sl__attribute_int(&rw->nodes[node].node, "axis", 1),
+		       (int)t->rank) == axis;
 }
 
 int
 sl__quantized_weights_symmetric(const struct sl__quantized_weights *w,
-				  const struct sl__rewrite *rw)
+				const struct sl__rewrite *rw)
 {
 	int is_signed = rw->types[w->w].dtype == SL_DTYPE_I8;
 
@@ -180,9 +187,12 @@ read_reals(struct reals *out, const struct sl__rewrite *rw, uint32_t value)
 	if (!sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_DequantizeLinear) ||
 	    !is_usual(&rw->nodes[node].node))
 		return 0;
-	out->numbers = sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, 0));
-	out->scales = sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, 1));
-	out->zeros = sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, 2));
+	out->numbers =
+		sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, 0));
+	out->scales =
+		sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, 1));
+	out->zeros =
+		sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, 2));
 	if (!out->numbers || !out->scales ||
 	    (!out->zeros && sl__rewrite_input(rw, node, 2) != SL__NONE))
 		return 0;
@@ -233,7 +243,8 @@ static int
 round_all(const struct sl__rewrite *rw, const struct sl__quantized_bias *b,
 	  const struct reals *r, unsigned char *bytes)
 {
-	const struct sl__tensor *w = sl__rewrite_constant_tensor(rw, b->w->scale);
+	const struct sl__tensor *w =
+		sl__rewrite_constant_tensor(rw, b->w->scale);
 
 	for (size_t i = 0; i < b->n; i++) {
 		double unit = b->x->by * element(w, i) * b->alpha;
@@ -252,7 +263,8 @@ round_all(const struct sl__rewrite *rw, const struct sl__quantized_bias *b,
 
 int
 sl__quantized_bias_add_constant(struct sl__rewrite *rw,
-			const struct sl__quantized_bias *bias, uint32_t *out)
+				const struct sl__quantized_bias *bias,
+				uint32_t *out)
 {
 	int64_t n = (int64_t)bias->n;
 	struct sl__tensor like = {.dtype = SL_DTYPE_I32, .rank = 1, .dims = &n};
@@ -269,8 +281,7 @@ sl__quantized_bias_add_constant(struct sl__rewrite *rw,
 }
 
 int
-sl__has_other_users(const struct sl__rewrite *rw, uint32_t value,
-		     uint32_t node)
+sl__has_other_users(const struct sl__rewrite *rw, uint32_t value, uint32_t node)
 {
 	const struct sl__value_uses *uses = &rw->uses[value];
 
@@ -298,7 +309,9 @@ sl__commutes_with_quantize(const struct sl__rewrite *rw, uint32_t node)
 	if (!n || n->n_outputs != 1 || n->outputs[0] == SL__NONE)
 		return 0;
 	/* What is padded with may be an input only since version 11. */
-	if (sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Pad) && n->version < 11)
+	if (sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Pad) &&
+	    n->version < 11)
 		return 0;
-	return sl__rewrite_node_is_any_op(rw, node, ops, sizeof(ops) / sizeof(ops[0]));
+	return sl__rewrite_node_is_any_op(rw, node, ops,
+					  sizeof(ops) / sizeof(ops[0]));
 }

@@ -71,7 +71,8 @@ is_needed(const struct sl__matched_nodes *t, const unsigned char *is_out,
 }
 
 void
-sl__matched_cover_unused(const struct sl__matched_nodes *matched, struct sl__node_builder *m)
+sl__matched_cover_unused(const struct sl__matched_nodes *matched,
+			 struct sl__node_builder *m)
 {
 	unsigned char is_out[SL__NODE_BUILDER_COVERS] = {0};
 	int has_changed = 1;
@@ -121,15 +122,16 @@ sl__matched_skip_identities(struct sl__matched_nodes *matched, uint32_t value)
 }
 
 uint32_t
-sl__matched_input_value(struct sl__matched_nodes *matched, uint32_t node, size_t i)
+sl__matched_input_value(struct sl__matched_nodes *matched, uint32_t node,
+			size_t i)
 {
-	return sl__matched_skip_identities(matched,
-				  sl__rewrite_input(matched->rw, node, i));
+	return sl__matched_skip_identities(
+		matched, sl__rewrite_input(matched->rw, node, i));
 }
 
 uint32_t
 sl__matched_producer(struct sl__matched_nodes *matched, uint32_t value,
-		  enum sl__op_id op)
+		     enum sl__op_id op)
 {
 	uint32_t maker = sl__rewrite_producer(matched->rw, value);
 

@@ -24,17 +24,18 @@ void sl__matched_add(struct sl__matched_nodes *matched, uint32_t node);
  * only. Its inputs and outputs have been said.
  */
 void sl__matched_cover_unused(const struct sl__matched_nodes *matched,
-		      struct sl__node_builder *m);
+			      struct sl__node_builder *m);
 
 /* The operand i of a node, seen through what changes nothing: Identity,
  * casts to the same type, Dropout.  They join the matched nodes. */
-uint32_t sl__matched_input_value(struct sl__matched_nodes *matched, uint32_t node,
-			   size_t i);
-uint32_t sl__matched_skip_identities(struct sl__matched_nodes *matched, uint32_t value);
+uint32_t sl__matched_input_value(struct sl__matched_nodes *matched,
+				 uint32_t node, size_t i);
+uint32_t sl__matched_skip_identities(struct sl__matched_nodes *matched,
+				     uint32_t value);
 
 /* The node that makes a value, when it is of that operator: it joins the
  * matched nodes; else SL__NONE. */
 uint32_t sl__matched_producer(struct sl__matched_nodes *matched, uint32_t value,
-			   enum sl__op_id op);
+			      enum sl__op_id op);
 
 #endif

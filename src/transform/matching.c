@@ -30,7 +30,8 @@ sl__has_sizes(const struct sl__rewrite *rw, uint32_t value, int rank,
 }
 
 int
-sl__have_same_dtype_and_dims(const struct sl__rewrite *rw, uint32_t a, uint32_t b)
+sl__have_same_dtype_and_dims(const struct sl__rewrite *rw, uint32_t a,
+			     uint32_t b)
 {
 	return sl__has_known_shape(rw, a) && sl__has_known_shape(rw, b) &&
 	       rw->types[a].dtype == rw->types[b].dtype &&
@@ -60,7 +61,8 @@ sl__other_operand(const struct sl__rewrite *rw, uint32_t node, uint32_t value)
 }
 
 int
-sl__is_constant_filled_with(const struct sl__rewrite *rw, uint32_t value, double x)
+sl__is_constant_filled_with(const struct sl__rewrite *rw, uint32_t value,
+			    double x)
 {
 	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, value);
 	double element;
@@ -147,12 +149,13 @@ read_bound(const struct sl__rewrite *rw, uint32_t node, size_t i,
 	uint32_t value = sl__rewrite_input(rw, node, i);
 
 	*bound = sl__attribute_float(&rw->nodes[node].node, name, *bound);
-	return value == SL__NONE || sl__rewrite_constant_scalar(rw, value, bound);
+	return value == SL__NONE ||
+	       sl__rewrite_constant_scalar(rw, value, bound);
 }
 
 int
 sl__clip_read_bounds(const struct sl__rewrite *rw, uint32_t node, double *low,
-	      double *high)
+		     double *high)
 {
 	*low = -(double)FLT_MAX;
 	*high = (double)FLT_MAX;
@@ -176,7 +179,7 @@ sl__fits_f32(double x)
 
 int
 sl__rewrite_node_is_any_op(const struct sl__rewrite *rw, uint32_t node,
-		   const enum sl__op_id *ops, size_t n)
+			   const enum sl__op_id *ops, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (sl__rewrite_node_is_op(rw, node, ops[i]))
@@ -186,8 +189,8 @@ sl__rewrite_node_is_any_op(const struct sl__rewrite *rw, uint32_t node,
 }
 
 void
-sl__rewrite_each_node(struct sl__rewrite *rw, const enum sl__op_id *ops, size_t n,
-	      int is_backwards, sl__node_function *fn)
+sl__rewrite_each_node(struct sl__rewrite *rw, const enum sl__op_id *ops,
+		      size_t n, int is_backwards, sl__node_function *fn)
 {
 	size_t n_nodes = rw->n_nodes;
 	const uint32_t *order = sl__rewrite_node_order(rw);

@@ -18,8 +18,8 @@ refuse(struct sl__node_builder *m, const char *what)
 }
 
 void
-sl__node_builder_begin(struct sl__node_builder *m, struct sl__rewrite *rw, const char *domain,
-	       const char *type, int version)
+sl__node_builder_begin(struct sl__node_builder *m, struct sl__rewrite *rw,
+		       const char *domain, const char *type, int version)
 {
 	memset(m, 0, sizeof(*m));
 	m->rw = rw;
@@ -50,7 +50,8 @@ sl__node_builder_copy_attributes(struct sl__node_builder *m, uint32_t like)
 }
 
 void
-sl__node_builder_begin_like(struct sl__node_builder *m, struct sl__rewrite *rw, uint32_t like)
+sl__node_builder_begin_like(struct sl__node_builder *m, struct sl__rewrite *rw,
+			    uint32_t like)
 {
 	const struct sl__node *node = &rw->nodes[like].node;
 
@@ -68,7 +69,8 @@ sl__node_builder_add_input(struct sl__node_builder *m, uint32_t value)
 }
 
 void
-sl__node_builder_add_inputs(struct sl__node_builder *m, const uint32_t *values, size_t n)
+sl__node_builder_add_inputs(struct sl__node_builder *m, const uint32_t *values,
+			    size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		sl__node_builder_add_input(m, values[i]);
@@ -113,40 +115,43 @@ set(struct sl__node_builder *m, const char *name, enum sl__attribute_kind kind,
 }
 
 void
-sl__node_builder_set_int(struct sl__node_builder *m, const char *name, int64_t value)
+sl__node_builder_set_int(struct sl__node_builder *m, const char *name,
+			 int64_t value)
 {
 	set(m, name, SL__ATTRIBUTE_INT, &value, 1, sizeof(value));
 }
 
 void
-sl__node_builder_set_ints(struct sl__node_builder *m, const char *name, const int64_t *values,
-	      size_t n)
+sl__node_builder_set_ints(struct sl__node_builder *m, const char *name,
+			  const int64_t *values, size_t n)
 {
 	set(m, name, SL__ATTRIBUTE_INTS, values, n, sizeof(*values));
 }
 
 void
-sl__node_builder_set_float(struct sl__node_builder *m, const char *name, float value)
+sl__node_builder_set_float(struct sl__node_builder *m, const char *name,
+			   float value)
 {
 	set(m, name, SL__ATTRIBUTE_FLOAT, &value, 1, sizeof(value));
 }
 
 void
-sl__node_builder_set_floats(struct sl__node_builder *m, const char *name, const float *values,
-		size_t n)
+sl__node_builder_set_floats(struct sl__node_builder *m, const char *name,
+			    const float *values, size_t n)
 {
 	set(m, name, SL__ATTRIBUTE_FLOATS, values, n, sizeof(*values));
 }
 
 void
-sl__node_builder_set_string(struct sl__node_builder *m, const char *name, const char *value)
+sl__node_builder_set_string(struct sl__node_builder *m, const char *name,
+			    const char *value)
 {
 	set(m, name, SL__ATTRIBUTE_STRING, &value, 1, sizeof(value));
 }
 
 void
 sl__node_builder_set_strings(struct sl__node_builder *m, const char *name,
-		 const char *const *values, size_t n)
+			     const char *const *values, size_t n)
 {
 	set(m, name, SL__ATTRIBUTE_STRINGS, values, n, sizeof(*values));
 }

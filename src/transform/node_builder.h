@@ -30,32 +30,40 @@ struct sl__node_builder {
 
 /* A node of that operator with nothing yet; domain and type are literals. */
 void sl__node_builder_begin(struct sl__node_builder *m, struct sl__rewrite *rw,
-		    const char *domain, const char *type, int version);
+			    const char *domain, const char *type, int version);
 
 /* A node like that one: operator, version, name and attributes, neither
  * inputs nor outputs. */
-void sl__node_builder_begin_like(struct sl__node_builder *m, struct sl__rewrite *rw, uint32_t like);
+void sl__node_builder_begin_like(struct sl__node_builder *m,
+				 struct sl__rewrite *rw, uint32_t like);
 
-/* The name and the attributes of another node, after sl__node_builder_begin(). */
-void sl__node_builder_copy_attributes(struct sl__node_builder *m, uint32_t like);
+/* The name and the attributes of another node, after sl__node_builder_begin().
+ */
+void sl__node_builder_copy_attributes(struct sl__node_builder *m,
+				      uint32_t like);
 
 /* Appends; SL__NONE is an input or output left out. */
 void sl__node_builder_add_input(struct sl__node_builder *m, uint32_t value);
-void sl__node_builder_add_inputs(struct sl__node_builder *m, const uint32_t *values, size_t n);
+void sl__node_builder_add_inputs(struct sl__node_builder *m,
+				 const uint32_t *values, size_t n);
 void sl__node_builder_add_output(struct sl__node_builder *m, uint32_t value);
 
 /* Sets an attribute, in place of one of that name.  Numbers are copied; names
  * and strings are literals. */
-void sl__node_builder_set_int(struct sl__node_builder *m, const char *name, int64_t value);
+void sl__node_builder_set_int(struct sl__node_builder *m, const char *name,
+			      int64_t value);
 void sl__node_builder_set_ints(struct sl__node_builder *m, const char *name,
-		   const int64_t *values, size_t n);
-void sl__node_builder_set_float(struct sl__node_builder *m, const char *name, float value);
+			       const int64_t *values, size_t n);
+void sl__node_builder_set_float(struct sl__node_builder *m, const char *name,
+				float value);
 void sl__node_builder_set_floats(struct sl__node_builder *m, const char *name,
-		     const float *values, size_t n);
-void sl__node_builder_set_string(struct sl__node_builder *m, const char *name, const char *value);
+				 const float *values, size_t n);
+void sl__node_builder_set_string(struct sl__node_builder *m, const char *name,
+				 const char *value);
 void sl__node_builder_set_strings(struct sl__node_builder *m, const char *name,
-		      const char *const *values, size_t n);
-void sl__node_builder_drop_attribute(struct sl__node_builder *m, const char *name);
+				  const char *const *values, size_t n);
+void sl__node_builder_drop_attribute(struct sl__node_builder *m,
+				     const char *name);
 
 /* The new node does the work of that one, which goes when it is added.  Not
  * for nodes whose results are still used by others: those stay. */

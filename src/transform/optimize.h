@@ -26,11 +26,10 @@ enum sl_status sl__optimize(struct sl_graph **out,
  * computed: a weight that the model quantizes from reals is a constant that
  * has no numbers.  For counting, not for running.
  */
-enum sl_status sl__fuse_quantized_for_cost(struct sl_graph **out,
-				 const struct sl__covered_nodes **covers,
-				 const struct sl_graph *graph,
-				 const struct sl__shapes *shapes,
-				 struct sl_error *err) SL_CHECKED;
+enum sl_status sl__fuse_quantized_for_cost(
+	struct sl_graph **out, const struct sl__covered_nodes **covers,
+	const struct sl_graph *graph, const struct sl__shapes *shapes,
+	struct sl_error *err) SL_CHECKED;
 
 /* As the pass that folds, but only what takes few bytes. */
 void sl__fold_small_constants(struct sl__rewrite *rw);

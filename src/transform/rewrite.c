@@ -35,8 +35,8 @@ sl__rewrite_fail(struct sl__rewrite *rw, enum sl_status status,
 }
 
 void *
-sl__rewrite_copy_list(struct sl__rewrite *rw, const void *list, size_t n, size_t cap,
-		 size_t n_bytes)
+sl__rewrite_copy_list(struct sl__rewrite *rw, const void *list, size_t n,
+		      size_t cap, size_t n_bytes)
 {
 	void *more = sl__rewrite_alloc(rw, cap, n_bytes);
 
@@ -59,7 +59,7 @@ grow_values(struct sl__rewrite *rw, size_t n)
 		return !rw->rc;
 	types = sl__rewrite_copy_list(rw, rw->types, old, cap, sizeof(*types));
 	producers = sl__rewrite_copy_list(rw, rw->producers, old, cap,
-				     sizeof(*producers));
+					  sizeof(*producers));
 	uses = sl__rewrite_copy_list(rw, rw->uses, old, cap, sizeof(*uses));
 	is_pinned = sl__rewrite_copy_list(rw, rw->is_pinned, old, cap, 1);
 	if (rw->rc)
@@ -81,8 +81,8 @@ add_row(struct sl__rewrite *rw, const struct sl__node *node)
 	size_t n = rw->n_nodes, cap = 2 * n + 64;
 
 	if (n == rw->cap_nodes) {
-		struct sl__mutable_node *more =
-			sl__rewrite_copy_list(rw, rw->nodes, n, cap, sizeof(*more));
+		struct sl__mutable_node *more = sl__rewrite_copy_list(
+			rw, rw->nodes, n, cap, sizeof(*more));
 
 		rw->nodes = more ? more : rw->nodes;
 		rw->cap_nodes = more ? cap : rw->cap_nodes;
@@ -102,7 +102,7 @@ add_use(struct sl__rewrite *rw, uint32_t value, uint32_t node)
 	if (u->n == u->cap) {
 		uint32_t cap = u->cap ? 2 * u->cap : 2;
 		uint32_t *more = sl__rewrite_copy_list(rw, u->nodes, u->n, cap,
-						  sizeof(*more));
+						       sizeof(*more));
 
 		if (!more)
 			return;
@@ -389,8 +389,8 @@ sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
 		if (!is_left_out(rw, row) &&
 		    is_done(rw, sl__graph_add_node(rw->to, &id, &row->node,
 						   rw->err)))
-			list[id] =
-				(struct sl__covered_nodes){row->covers, row->n_covers};
+			list[id] = (struct sl__covered_nodes){row->covers,
+							      row->n_covers};
 	}
 	if (rw->rc || !is_done(rw, sl__graph_freeze(rw->to, rw->err)))
 		return rw->rc;
@@ -423,7 +423,8 @@ sl__rewrite_output(const struct sl__rewrite *rw, uint32_t node)
 }
 
 int
-sl__rewrite_node_is_op(const struct sl__rewrite *rw, uint32_t node, enum sl__op_id op)
+sl__rewrite_node_is_op(const struct sl__rewrite *rw, uint32_t node,
+		       enum sl__op_id op)
 {
 	const struct sl__node *n = sl__rewrite_node(rw, node);
 
@@ -456,7 +457,8 @@ sl__rewrite_constant_tensor(const struct sl__rewrite *rw, uint32_t value)
 }
 
 int
-sl__rewrite_constant_scalar(const struct sl__rewrite *rw, uint32_t value, double *out)
+sl__rewrite_constant_scalar(const struct sl__rewrite *rw, uint32_t value,
+			    double *out)
 {
 	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, value);
 
@@ -477,23 +479,23 @@ sl__rewrite_add_value(struct sl__rewrite *rw, const char *name,
 
 uint32_t
 sl__rewrite_add_shaped_value(struct sl__rewrite *rw, const char *name,
-		      enum sl_dtype dtype, int rank, const int64_t *dims)
+			     enum sl_dtype dtype, int rank, const int64_t *dims)
 {
 	struct sl__type type = {
 		.kind = SL__TYPE_TENSOR, .dtype = dtype, .rank = rank};
 
 	type.dims = sl__rewrite_copy_list(rw, dims, (size_t)rank, (size_t)rank,
-				     sizeof(*dims));
+					  sizeof(*dims));
 	return sl__rewrite_add_value(rw, name, &type);
 }
 
 void
 sl__rewrite_value_to_constant(struct sl__rewrite *rw, uint32_t value,
-			  const struct sl__tensor *tensor)
+			      const struct sl__tensor *tensor)
 {
 	struct sl__tensor *t = sl__rewrite_alloc(rw, 1, sizeof(*t));
 	int64_t *dims = sl__rewrite_copy_list(rw, tensor->dims, tensor->rank,
-					 tensor->rank, sizeof(*dims));
+					      tensor->rank, sizeof(*dims));
 
 	if (!dims)
 		return;
@@ -527,8 +529,8 @@ sl__rewrite_add_constant(struct sl__rewrite *rw, const struct sl__tensor *like,
 }
 
 uint32_t
-sl__rewrite_add_f32_constant(struct sl__rewrite *rw, size_t rank, const int64_t *dims,
-		      const double *elements)
+sl__rewrite_add_f32_constant(struct sl__rewrite *rw, size_t rank,
+			     const int64_t *dims, const double *elements)
 {
 	struct sl__tensor like = {
 		.dtype = SL_DTYPE_F32, .rank = rank, .dims = dims};
@@ -543,8 +545,8 @@ sl__rewrite_add_f32_constant(struct sl__rewrite *rw, size_t rank, const int64_t 
 
 uint32_t
 sl__rewrite_add_integer_constant(struct sl__rewrite *rw, enum sl_dtype dtype,
-			 size_t rank, const int64_t *dims,
-			 const int64_t *elements)
+				 size_t rank, const int64_t *dims,
+				 const int64_t *elements)
 {
 	struct sl__tensor like = {.dtype = dtype, .rank = rank, .dims = dims};
 	unsigned char *bytes;
@@ -562,8 +564,8 @@ sl__rewrite_add_covered(struct sl__rewrite *rw, uint32_t node, uint32_t other)
 	struct sl__mutable_node *a = &rw->nodes[node];
 	const struct sl__mutable_node *b = &rw->nodes[other];
 	uint32_t *both = sl__rewrite_copy_list(rw, a->covers, a->n_covers,
-					  a->n_covers + b->n_covers,
-					  sizeof(*both));
+					       a->n_covers + b->n_covers,
+					       sizeof(*both));
 
 	if (!both)
 		return;
@@ -581,7 +583,7 @@ sl__rewrite_add_node(struct sl__rewrite *rw, const struct sl__node *node,
 	uint32_t id = (uint32_t)rw->n_nodes;
 	struct sl__attribute *attributes =
 		sl__rewrite_copy_list(rw, node->attributes, node->n_attributes,
-				 node->n_attributes, sizeof(*attributes));
+				      node->n_attributes, sizeof(*attributes));
 	struct sl__mutable_node *row = add_row(rw, node);
 
 	if (!row)

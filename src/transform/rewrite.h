@@ -72,8 +72,9 @@ struct sl__covered_nodes {
 	const uint32_t *nodes;
 	size_t n;
 };
-enum sl_status sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
-				  const struct sl__covered_nodes **covers) SL_CHECKED;
+enum sl_status
+sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
+		   const struct sl__covered_nodes **covers) SL_CHECKED;
 
 /* NULL for SL__NONE and nodes that are gone; inputs that a node leaves out or
  * does not have are SL__NONE; the first output of a node that has one. */
@@ -83,7 +84,7 @@ uint32_t sl__rewrite_input(const struct sl__rewrite *rw, uint32_t node,
 			   size_t i);
 uint32_t sl__rewrite_output(const struct sl__rewrite *rw, uint32_t node);
 int sl__rewrite_node_is_op(const struct sl__rewrite *rw, uint32_t node,
-		   enum sl__op_id op);
+			   enum sl__op_id op);
 
 /* The node that makes a value, and the only one that uses it (once, and the
  * value is not pinned); SL__NONE. */
@@ -96,19 +97,19 @@ uint32_t sl__rewrite_only_user(const struct sl__rewrite *rw, uint32_t value);
 uint32_t *sl__rewrite_node_order(struct sl__rewrite *rw);
 
 /* The numbers of a constant; NULL for what is none and for absent ones. */
-const struct sl__tensor *sl__rewrite_constant_tensor(const struct sl__rewrite *rw,
-					    uint32_t value);
+const struct sl__tensor *
+sl__rewrite_constant_tensor(const struct sl__rewrite *rw, uint32_t value);
 
 /* Whether a value is a constant of one element (any rank), and that. */
 int sl__rewrite_constant_scalar(const struct sl__rewrite *rw, uint32_t value,
-		       double *out);
+				double *out);
 
 /* Zeroed storage in to's arena; NULL: a failure. */
 void *sl__rewrite_alloc(struct sl__rewrite *rw, size_t n, size_t n_bytes);
 
 /* Likewise for 'cap' elements, the first n of which are those of the list. */
 void *sl__rewrite_copy_list(struct sl__rewrite *rw, const void *list, size_t n,
-		       size_t cap, size_t n_bytes);
+			    size_t cap, size_t n_bytes);
 
 /* Notes that the model cannot be rewritten, unless something failed before. */
 void sl__rewrite_fail(struct sl__rewrite *rw, enum sl_status status,
@@ -128,9 +129,11 @@ uint32_t sl__rewrite_add_node(struct sl__rewrite *rw,
 void sl__rewrite_remove_node(struct sl__rewrite *rw, uint32_t node);
 
 /* Whoever uses 'old' uses 'new' from now on.  'old' is not pinned. */
-void sl__rewrite_replace_value(struct sl__rewrite *rw, uint32_t old, uint32_t new);
+void sl__rewrite_replace_value(struct sl__rewrite *rw, uint32_t old,
+			       uint32_t new);
 
 /* 'node' covers also what 'other' covers. */
-void sl__rewrite_add_covered(struct sl__rewrite *rw, uint32_t node, uint32_t other);
+void sl__rewrite_add_covered(struct sl__rewrite *rw, uint32_t node,
+			     uint32_t other);
 
 #endif

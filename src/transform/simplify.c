@@ -40,8 +40,8 @@ rename_result(struct sl__rewrite *rw, uint32_t id, uint32_t x, uint32_t y)
 	sl__node_builder_begin_like(&m, rw, maker);
 	sl__node_builder_add_inputs(&m, node->inputs, node->n_inputs);
 	for (uint32_t k = 0; k < node->n_outputs; k++)
-		sl__node_builder_add_output(&m,
-				node->outputs[k] == x ? y : node->outputs[k]);
+		sl__node_builder_add_output(
+			&m, node->outputs[k] == x ? y : node->outputs[k]);
 	sl__node_builder_add_covered(&m, maker);
 	sl__rewrite_remove_node(rw, id);
 	sl__node_builder_finish(&m);
@@ -128,7 +128,8 @@ only_resizes(const struct sl__rewrite *rw, uint32_t id)
 		SL__OP_ONNX_Expand, SL__OP_ONNX_Tile, SL__OP_ONNX_Cast,
 		SL__OP_ONNX_CastLike, SL__OP_ONNX_Split};
 
-	if (sl__is_reshape(rw, id) || sl__rewrite_node_is_any_op(rw, id, ops, 5))
+	if (sl__is_reshape(rw, id) ||
+	    sl__rewrite_node_is_any_op(rw, id, ops, 5))
 		return 1;
 	if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Slice))
 		return are_within(rw, id, "steps", 4, 1, INT64_MAX);
@@ -187,7 +188,9 @@ same_as(const struct sl__rewrite *rw, uint32_t id)
 	    (only_resizes(rw, id) || is_neutral(rw, id, 0)))
 		return x;
 	x = sl__rewrite_input(rw, id, 1);
-	return sl__have_same_dtype_and_dims(rw, x, y) && is_neutral(rw, id, 1) ? x : SL__NONE;
+	return sl__have_same_dtype_and_dims(rw, x, y) && is_neutral(rw, id, 1)
+		       ? x
+		       : SL__NONE;
 }
 
 static size_t
@@ -260,12 +263,12 @@ merge_views(struct sl__rewrite *rw, uint32_t id)
 	if (!sl__is_reshape(rw, id) || !sl__is_reshape(rw, before))
 		return 0;
 	y = sl__rewrite_output(rw, id);
-	if (!sl__has_known_shape(rw, y) || !sl__type_elements(&rw->types[y], &n) ||
-	    n == 0)
+	if (!sl__has_known_shape(rw, y) ||
+	    !sl__type_elements(&rw->types[y], &n) || n == 0)
 		return 0;
 	rank = rw->types[y].rank;
 	shape = sl__rewrite_add_integer_constant(rw, SL_DTYPE_I64, 1, &rank,
-					 rw->types[y].dims);
+						 rw->types[y].dims);
 	sl__node_builder_begin(&m, rw, "", "Reshape", 13);
 	m.node.name = rw->nodes[id].node.name;
 	sl__node_builder_add_input(&m, sl__rewrite_input(rw, before, 0));

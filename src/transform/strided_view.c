@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strided_view.c - one value seen as another: the same elements in other places. */
+/* strided_view.c - one value seen as another: the same elements in other
+ * places. */
 #include "transform/strided_view.h"
 #include "ops/ref.h"
 #include "transform/matching.h"
@@ -10,7 +11,7 @@
 
 int
 sl__view_row_major(struct sl__strided_view *view, const struct sl__rewrite *rw,
-	       uint32_t value)
+		   uint32_t value)
 {
 	const struct sl__type *type;
 
@@ -117,8 +118,8 @@ transpose(struct sl__strided_view *view, const struct sl__node *node)
 }
 
 int
-sl__view_through_node(struct sl__strided_view *view, const struct sl__rewrite *rw,
-		 uint32_t node)
+sl__view_through_node(struct sl__strided_view *view,
+		      const struct sl__rewrite *rw, uint32_t node)
 {
 	const struct sl__node *n = &rw->nodes[node].node;
 	const struct sl__type *type = &rw->types[n->outputs[0]];
@@ -142,7 +143,8 @@ sl__view_swap_dims(struct sl__strided_view *view, int a, int b)
 }
 
 int
-sl__view_has_strides(const struct sl__strided_view *view, const int64_t *strides)
+sl__view_has_strides(const struct sl__strided_view *view,
+		     const int64_t *strides)
 {
 	for (int d = 0; d < view->rank; d++) {
 		if (view->dims[d] != 1 && view->strides[d] != strides[d])

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strided_view.h - one value seen as another: the same elements in other places. */
+/* strided_view.h - one value seen as another: the same elements in other
+ * places. */
 #ifndef SL_STRIDED_VIEW_H
 #define SL_STRIDED_VIEW_H
 
@@ -14,8 +15,8 @@ struct sl__strided_view {
 };
 
 /* Row-major, of a value whose sizes are known; 0 where it has too many. */
-int sl__view_row_major(struct sl__strided_view *view, const struct sl__rewrite *rw,
-		   uint32_t value);
+int sl__view_row_major(struct sl__strided_view *view,
+		       const struct sl__rewrite *rw, uint32_t value);
 
 /* Whether a node makes its first result of its first input by moving elements
  * only: Transpose, Reshape, Squeeze, Unsqueeze, Flatten, Identity. */
@@ -23,17 +24,19 @@ int sl__is_view_node(const struct sl__rewrite *rw, uint32_t node);
 
 /* The view of the node's input as one of its output; 0 where strides cannot
  * say it. */
-int sl__view_through_node(struct sl__strided_view *view, const struct sl__rewrite *rw,
-		     uint32_t node);
+int sl__view_through_node(struct sl__strided_view *view,
+			  const struct sl__rewrite *rw, uint32_t node);
 
 /* The same elements in the same order with other sizes; 0 likewise. */
-int sl__view_reshape(struct sl__strided_view *view, int rank, const int64_t *dims);
+int sl__view_reshape(struct sl__strided_view *view, int rank,
+		     const int64_t *dims);
 
 /* Exchanges two dimensions. */
 void sl__view_swap_dims(struct sl__strided_view *view, int a, int b);
 
 /* Whether the strides are those, where dimensions have more than 1 element. */
-int sl__view_has_strides(const struct sl__strided_view *view, const int64_t *strides);
+int sl__view_has_strides(const struct sl__strided_view *view,
+			 const int64_t *strides);
 
 /* Whether it is row-major: the elements lie as those of the view do. */
 int sl__view_is_row_major(const struct sl__strided_view *view);

@@ -52,7 +52,8 @@ static int
 is_plain_value(const struct sl__rewrite *rw, uint32_t value)
 {
 	return rw->types[value].kind == SL__TYPE_TENSOR &&
-	       (!rw->to->values[value].tensor || sl__rewrite_constant_tensor(rw, value));
+	       (!rw->to->values[value].tensor ||
+		sl__rewrite_constant_tensor(rw, value));
 }
 
 /* Whether a node computes the same with wider numbers, and could be made anew
@@ -164,7 +165,8 @@ add_cast(struct sl__rewrite *rw, uint32_t from, uint32_t to)
 static void
 widen_constant(struct sl__rewrite *rw, uint32_t value)
 {
-	struct sl__tensor wide = convert(rw, sl__rewrite_constant_tensor(rw, value));
+	struct sl__tensor wide =
+		convert(rw, sl__rewrite_constant_tensor(rw, value));
 	/* As an output of the model it stays what it is. */
 	uint32_t other = rw->is_pinned[value] ? add_wide(rw, value) : value;
 
@@ -204,7 +206,8 @@ widen_given(struct sl__rewrite *rw)
 static int
 names_half(const struct sl__node *node, const char *name)
 {
-	return is_half((enum sl_dtype)sl__attribute_int(node, name, SL_DTYPE_NONE));
+	return is_half(
+		(enum sl_dtype)sl__attribute_int(node, name, SL_DTYPE_NONE));
 }
 
 /* Whether a node must be made anew: it makes an output of the model, or says
@@ -233,7 +236,8 @@ widen_attributes(struct sl__node_builder *m, const struct sl__node *node)
 
 	for (size_t i = 0; i < N_TYPE_NAMES; i++) {
 		if (names_half(node, type_names[i]))
-			sl__node_builder_set_int(m, type_names[i], SL_DTYPE_F32);
+			sl__node_builder_set_int(m, type_names[i],
+						 SL_DTYPE_F32);
 	}
 	for (size_t i = 0; i < m->node.n_attributes; i++) {
 		struct sl__attribute *a = &m->attributes[i];
@@ -253,7 +257,8 @@ static void
 change_node(struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
-	uint32_t narrow[SL__NODE_BUILDER_OUTPUTS], wide[SL__NODE_BUILDER_OUTPUTS], n = 0;
+	uint32_t narrow[SL__NODE_BUILDER_OUTPUTS],
+		wide[SL__NODE_BUILDER_OUTPUTS], n = 0;
 	struct sl__node_builder m;
 
 	sl__node_builder_begin_like(&m, rw, id);
