@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_command_rounds.c - rounds of commands that are a script: what ends
- * them, what an interrupt leaves, what disturbed rounds are.
- *
- * Nothing is run.  A command takes scripted time, and the letters that it and
- * its parts would have written are kept in the order of their runs.
- */
+/* test_command_rounds.c - rounds of scripted commands: what ends them, what an
+ * interrupt leaves.  Letters that commands would write are kept in order. */
 #include "harness.h"
 #include "scripted.h"
 #include "experiment/command_rounds.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_weight_cache.c - proves that plans of one graph share what they make of
- * its constants: the same bits as alone, whoever goes first, whatever fails,
- * however many at once.
- */
+/* test_weight_cache.c - proves that plans of one graph share what they make of
+ * its constants: the same bits as alone, in any order, whatever fails. */
 #include "counting.h"
 #include "graph_text.h"
 #include "engine/plan.h"

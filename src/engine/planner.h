@@ -43,12 +43,10 @@ struct sl__planner {
 	struct sl__step spare;       /* handed out after it */
 };
 
-/*
- * The first failure sticks: functions that take a planner do nothing after
+/* The first failure sticks: functions that take a planner do nothing after
  * it, and what they return (SL__NONE, NULL, the spare step) may be handed to
  * others like them.  So a kernel asks for all that it needs without looking
- * at each answer; whoever uses one otherwise looks at 'rc' first.
- */
+ * at each answer; whoever uses one otherwise looks at 'rc' first. */
 
 /* Notes the outcome of something else; whether all is well so far. */
 int sl__planner_keep_status(struct sl__planner *pl, enum sl_status rc);
@@ -56,12 +54,10 @@ int sl__planner_keep_status(struct sl__planner *pl, enum sl_status rc);
 /* Notes that something is impossible that the code relies on; returns 0. */
 int sl__planner_fail_internal(struct sl__planner *pl, const char *text);
 
-/*
- * A kernel's way into the program.  Returns 1 when it has added the step or
+/* A kernel's way into the program.  Returns 1 when it has added the step or
  * steps of the node, 0 when the node is not for it (and nothing was added).
  * All inputs and outputs of the node are tensors of known type and sizes.
- * kernels.def says who is asked, in which order.
- */
+ * kernels.def says who is asked, in which order. */
 typedef int sl__kernel_plan_function(struct sl__planner *pl,
 				     const struct sl__node *node);
 #define KERNEL(domain, type, name) sl__kernel_plan_function sl__make_##name;
@@ -94,10 +90,8 @@ const struct sl__layout *sl__plan_value_layout(const struct sl__planner *pl,
 const struct sl__tensor *sl__plan_constant_tensor(struct sl__planner *pl,
 						  uint32_t value);
 
-/*
- * A buffer with the value in that layout: the one there is, or a new one and a
- * step that reorders into it; a constant is reordered now.
- */
+/* A buffer with the value in that layout: the one there is, or a new one and a
+ * step that reorders into it; a constant is reordered now. */
 uint32_t sl__plan_input_buffer(struct sl__planner *pl, uint32_t value,
 			       const struct sl__layout *layout);
 

@@ -36,7 +36,7 @@ struct sl__confined_outcome {
  * the model and, where asked, runs it on numbers that are made up.  A dry plan
  * takes the same memory and writes to none of it, so that the machine need not
  * have as much.  Weights that are used where a file has them count as well.
- *  The process dies with its parent, and with whatever interrupts it or its
+ * The process dies with its parent, and with whatever interrupts it or its
  * parent: SIGINT and SIGTERM are held back until it has ended, and reach the
  * caller's handlers then; SL_E_INTERRUPTED.  No plan must have been made in the
  * calling process before: threads do not survive a fork.  SL_E_MEASURE where

@@ -623,8 +623,7 @@ centred(struct sl__kernel_call *ev, size_t i, size_t zero_at, int64_t n_lines)
 {
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
 	const double *given = sl__ref_input_doubles(ev, i);
-	const int64_t *zeros =
-		sl__ref_channel_zero_points(ev, zero_at, n_lines);
+	const int64_t *zeros = sl__ref_channel_integers(ev, zero_at, n_lines);
 	int64_t n = t ? (int64_t)t->n_elements : 0;
 	int64_t length = n_lines && n >= n_lines ? n / n_lines : 1;
 	double *made = sl__ref_scratch_doubles(ev, n);
@@ -685,7 +684,7 @@ sl__ref_qlinear_conv(struct sl__kernel_call *ev)
 		return ev->failure;
 	n = c.n_groups * c.results;
 	w_scales = sl__ref_channel_scales(ev, 4, n);
-	bias = sl__ref_channel_zero_points(ev, 8, n);
+	bias = sl__ref_channel_integers(ev, 8, n);
 	made = sl__ref_scratch_integers(ev, (int64_t)out->n_elements);
 	inner = c.is_channels_last ? 1 : c.out_size;
 	for (int64_t i = 0; !ev->failure && i < (int64_t)out->n_elements; i++) {

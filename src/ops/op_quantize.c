@@ -155,7 +155,7 @@ struct sl__ref_scale_zero_point
 sl__ref_scale_zero_point(struct sl__kernel_call *ev, size_t i)
 {
 	const double *scales = sl__ref_channel_scales(ev, i, 1);
-	const int64_t *zeros = sl__ref_channel_zero_points(ev, i + 1, 1);
+	const int64_t *zeros = sl__ref_channel_integers(ev, i + 1, 1);
 	struct sl__ref_scale_zero_point s = {1, 0};
 
 	if (!ev->failure)
@@ -194,7 +194,7 @@ sl__ref_channel_scales(struct sl__kernel_call *ev, size_t i, int64_t n)
 }
 
 const int64_t *
-sl__ref_channel_zero_points(struct sl__kernel_call *ev, size_t i, int64_t n)
+sl__ref_channel_integers(struct sl__kernel_call *ev, size_t i, int64_t n)
 {
 	int each = sl__ref_input(ev, i) && is_each(ev, i, n);
 	const int64_t *given = sl__ref_optional_integers(ev, i);
@@ -288,7 +288,7 @@ read_grid(struct sl__kernel_call *ev, struct grid *g)
 	if (measure(ev, g))
 		return ev->failure;
 	g->scales = sl__ref_channel_scales(ev, 1, g->n_scales);
-	g->zeros = sl__ref_channel_zero_points(ev, 2, g->n_scales);
+	g->zeros = sl__ref_channel_integers(ev, 2, g->n_scales);
 	return ev->failure;
 }
 

@@ -9,21 +9,16 @@
 #include "ops/strides.h"
 
 struct sl__evaluator; /* evaluate.h */
-
 /*
  * One call of a kernel.  inputs[i] is NULL where the node leaves it out (use
  * sl__ref_input(), which also answers beyond the last).  outputs[k] is NULL
- * where the node leaves it out; where inference could say its type and sizes it
- * is a TENSOR of them with storage, and the kernel writes outputs[k]->bytes;
- * otherwise the kernel makes it, with sl__ref_output_alloc() and its kin.
- *  Inputs and outputs do not overlap, elements are row-major, packed and
- * aligned to 64 bytes unless they lie in a file.
- *
- * 'scratch' is the call's own and goes when it returns.
- *
- * A function below that fails leaves that in 'failure', where the first one
- * stays: several may be called before one looks.  One that gives a pointer
- * gives NULL where it fails.
+ * where the node leaves it out; where inference knows its type and sizes it is
+ * a TENSOR with storage, and the kernel writes outputs[k]->bytes; otherwise the
+ * kernel makes it, with sl__ref_output_alloc() and its kin.  Inputs and outputs
+ * do not overlap; elements are row-major, packed, aligned to 64 bytes unless
+ * they lie in a file.  'scratch' is the call's own and goes when it returns.
+ * A function that fails keeps the first failure in 'failure'; one that gives a
+ * pointer gives NULL.
  */
 struct sl__kernel_call {
 	const struct sl__node *node;
@@ -36,9 +31,8 @@ struct sl__kernel_call {
 	enum sl_status failure;               /* the first one; it stays */
 };
 
-/* Calls the node's kernel; SL_E_DATA also where the model has an output for
- * numbers that is of strings or complex.  One whose outputs have no elements
- * is not called. */
+/* Calls the node's kernel unless its outputs have no elements; SL_E_DATA also
+ * where an output for numbers is of strings or complex. */
 enum sl_status sl__ref_run_kernel(struct sl__kernel_call *ev,
 				  struct sl_error *err) SL_CHECKED;
 
@@ -73,11 +67,9 @@ struct sl__runtime_value *sl__ref_output(const struct sl__kernel_call *ev,
  * elements, however large its other sizes are. */
 int sl__ref_output_is_empty(const struct sl__kernel_call *ev);
 
-/*
- * Makes output k, or a part of one, a tensor of this type, for kernels whose
+/* Makes output k, or a part of one, a tensor of this type, for kernels whose
  * sizes depend on data; where it has that type and those sizes already,
- * nothing happens.  Left-out outputs are fine.
- */
+ * nothing happens.  Left-out outputs are fine. */
 enum sl_status sl__ref_output_alloc(struct sl__kernel_call *ev, size_t k,
 				    enum sl_dtype dtype, size_t rank,
 				    const int64_t *dims);

@@ -2,11 +2,9 @@
 /*
  * ref_control.c - If, Loop, Scan and SequenceMap: nodes that run other blocks.
  *
- * A body's inputs are put into the evaluator's values, its nodes are run, and
- * what it gives is taken out again: moved where nothing else can see it,
- * copied otherwise (a value of a block around it, an input handed through
- * that belongs to somebody else, a value that is given twice).  So however
- * often a body runs, there is one set of its values.
+ * A body's inputs are put into the evaluator's values, its nodes run, and its
+ * outputs are moved out, or copied where others need them: one set of values,
+ * however often a body runs.
  */
 #include "base/status.h"
 #include "graph/body.h"
@@ -113,8 +111,7 @@ set_shape(struct stack *s, struct sl__kernel_call *ev, enum sl_dtype dtype,
 	return stack_skip(s, ev, n);
 }
 
-/* Pieces have this declared type, where none has come yet; sizes that it does
- * not know are 0. */
+/* Pieces have this declared type, where none has come yet; unknown sizes: 0. */
 static enum sl_status
 stack_declare(struct stack *s, struct sl__kernel_call *ev,
 	      const struct sl__type *type)
@@ -364,8 +361,7 @@ body_output(const struct body *b, size_t k)
 	return sl__ref_keep_status(b->ev, rc) ? NULL : out;
 }
 
-/* Output k into a value of the caller's, emptied first.  Outputs are taken in
- * order. */
+/* Output k into a value of the caller's, emptied first; in order. */
 static enum sl_status
 body_take(const struct body *b, size_t k, struct sl__runtime_value *to)
 {
@@ -600,11 +596,9 @@ sl__ref_loop(struct sl__kernel_call *ev)
 	return ev->failure;
 }
 
-/*
- * The first version (8) takes the lengths of its sequences as first input and
+/* The first version (8) takes the lengths of its sequences as first input and
  * has a batch before every dimension, the members of which run one after the
- * other; later ones choose axes.
- */
+ * other; later ones choose axes. */
 struct scan {
 	struct course c;
 	int has_batch;

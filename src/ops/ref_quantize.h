@@ -50,11 +50,11 @@ struct sl__ref_scale_zero_point sl__ref_dynamic_scale(const double *x,
 /*
  * One for each of n channels, or one for all: n elements either way.  Another
  * number of them fails.  Where input i is left out
- * sl__ref_channel_zero_points() gives zeros, sl__ref_channel_scales() fails.
+ * sl__ref_channel_integers() gives zeros, sl__ref_channel_scales() fails.
  */
 const double *sl__ref_channel_scales(struct sl__kernel_call *ev, size_t i,
 				     int64_t n);
-const int64_t *sl__ref_channel_zero_points(struct sl__kernel_call *ev, size_t i,
-					   int64_t n);
+const int64_t *sl__ref_channel_integers(struct sl__kernel_call *ev, size_t i,
+					int64_t n);
 
 #endif

@@ -49,11 +49,9 @@ enum sl__block_kind {
 	SL__BLOCK_TABLE
 };
 
-/*
- * A block of text.  A heading has an empty line before it unless it opens the
+/* A block of text.  A heading has an empty line before it unless it opens the
  * page, a paragraph is wrapped at the width of the page, and a drawing is a
- * line that is not (UTF-8 allowed).
- */
+ * line that is not (UTF-8 allowed). */
 void sl__doc_block(struct sl__doc *doc, enum sl__block_kind kind,
 		   enum sl__style style, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -69,10 +67,8 @@ void sl__doc_pair(struct sl__doc *doc, const char *key, enum sl__style style,
 		  const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/*
- * Goes on with the last block (for a table: its last cell) in another style;
- * a space that separates the two belongs to the second.
- */
+/* Goes on with the last block (for a table: its last cell) in another style;
+ * a space that separates the two belongs to the second. */
 void sl__doc_append(struct sl__doc *doc, enum sl__style style,
 		    const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

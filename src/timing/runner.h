@@ -42,12 +42,10 @@ typedef enum sl_status
 sl__finished_round_function(const struct sl__finished_round *taken, void *ctx,
 			    struct sl_error *err);
 
-/*
- * Functions may be NULL but for run().  When to end is looked at before each
+/* Functions may be NULL but for run().  When to end is looked at before each
  * round, in this order: the interrupt; n_rounds, which alone counts where it is
  * set; is_enough(), after the first round; max_rounds; the time, after
- * min_rounds.
- */
+ * min_rounds. */
 struct sl__phase {
 	const char *name; /* in progress; NULL: nothing is told */
 	size_t n_arms;    /* at least 1 */
