@@ -4,13 +4,13 @@
  *
  * usage: bench_brute_force [INSTANCES [ROUNDS [MODEL]]]
  *
- * Models in which some layers can be taken out, because what they make has
- * the shape of what they take, are timed in two ways.  By ablation: the steps
- * of these layers do not run and their stored outputs stand in for them
+ * Models in which some layers can be taken out, because what they make has the
+ * shape of what they take, are timed in two ways.  By ablation: the steps of
+ * these layers do not run and their stored outputs stand in for them
  * (src/experiment/ablate.h).  By brute force: the layers are taken out of the
  * graph and the smaller model, planned by itself, takes turns with the whole
- * one, algorithms being fixed.  A plan's turn starts with passes off the clock,
- * since the other one has had the caches.
+ * one, algorithms being fixed.  A plan's turn starts with iterations off the
+ * clock, since the other one has had the caches.
  *
  * Two plans of one model do not take the same time: where their memory lies
  * makes a difference of up to 10 %.  Both ways are therefore repeated with
@@ -19,8 +19,8 @@
  * instances.
  *
  * An instance is timed both ways, so the difference of the two is taken there,
- * and its median over instances has an interval.  They agree where that holds
- * 0 and is short enough to say so, differ where it does not hold 0, and are
+ * and its median over instances has an interval.  They agree where that holds 0
+ * and is short enough to say so, differ where it does not hold 0, and are
  * undecided otherwise: noise makes no agreement.
  */
 #include "base/clock.h"
@@ -140,7 +140,7 @@ wide_mlp(void)
 	return linear_chain("mlp-128-rows", 128, 768, 6);
 }
 
-/* One row: every pass reads 96 MB of weights. */
+/* One row: every iteration reads 96 MB of weights. */
 static struct sl_graph *
 thin_mlp(void)
 {
@@ -205,8 +205,7 @@ find_ends(const struct sl__rewrite *rw, const size_t *gone, size_t n,
 			uint32_t from = v == SL__NONE ? SL__NONE
 						      : rw->producers[v];
 
-			if (v == SL__NONE ||
-			    sl__rewrite_constant_tensor(rw, v) ||
+			if (v == SL__NONE || sl__tensor_constant_read(rw, v) ||
 			    (from != SL__NONE && is_in(gone, n, from)))
 				continue;
 			if (in != SL__NONE && in != v)
@@ -275,7 +274,7 @@ struct case_state {
 	size_t steps[STEPS_MOST];
 	size_t n_steps;
 	double iteration_ns, ticks_per_ns, reading_ns;
-	size_t calls; /* passes of a turn, on the clock; as many before it */
+	size_t calls; /* iterations of a turn, on the clock; as many before it */
 	struct sl__rng rng;
 };
 

@@ -117,7 +117,7 @@ read_ignored(struct bench_arguments *a, const char *command)
 static int
 inherits_output(const struct bench_arguments *a)
 {
-	const struct word_list *outputs = &a->commands.outputs;
+	const struct repeated_values *outputs = &a->commands.outputs;
 
 	for (size_t i = 0; i < outputs->n; i++) {
 		if (strcmp(outputs->words[i], "inherit") == 0)
@@ -194,7 +194,7 @@ bench_run(const struct command_help *help, struct bench_arguments *a,
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, a),
 		*extra,
-		command_line_option_group(&a->commands),
+		timed_command_option_group(&a->commands),
 		output_option_group(&a->output),
 	};
 	struct sl_command *commands;

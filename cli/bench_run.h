@@ -10,7 +10,7 @@ struct bench_arguments {
 	struct command_options commands;
 	struct sl_bench_options bench;
 	struct output output;
-	struct word_list gates; /* `bench` only */
+	struct repeated_values gates; /* `bench` only */
 	double margin;
 	size_t seed;
 	int show_output;

@@ -23,7 +23,7 @@ struct arguments {
 	struct model_options model;
 	struct plan_options plan;
 	struct output output;
-	struct word_list inputs;
+	struct repeated_values inputs;
 	struct sl_profile_options how;
 };
 

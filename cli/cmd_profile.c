@@ -30,7 +30,7 @@ struct arguments {
 	struct model_options model;
 	struct plan_options plan;
 	struct output output;
-	struct word_list inputs;
+	struct repeated_values inputs;
 	double time_s, precision;
 	size_t n_warmup, n_runs, n_top, depth, trace_limit;
 	const char *by, *layer;

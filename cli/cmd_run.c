@@ -33,7 +33,7 @@ struct arguments {
 	struct model_options model;
 	struct plan_options plan;
 	struct output output;
-	struct word_list inputs;
+	struct repeated_values inputs;
 	const char *folder, *check, *tolerance;
 	struct sl_run_options run;
 };

@@ -52,7 +52,7 @@ static const struct option options[] = {
 };
 
 struct option_group
-command_line_option_group(struct command_options *how)
+timed_command_option_group(struct command_options *how)
 {
 	return OPTION_GROUP(options, how);
 }
@@ -306,7 +306,8 @@ add_scan(struct expansion *x, const char *name, const char *min_text,
 static void
 add_variables(struct expansion *x)
 {
-	const struct word_list *scans = &x->how->scans, *lists = &x->how->lists;
+	const struct repeated_values *scans = &x->how->scans,
+				     *lists = &x->how->lists;
 
 	for (size_t i = 0; i < 3 * scans->n; i += 3)
 		add_scan(x, scans->words[i], scans->words[i + 1],
@@ -363,7 +364,7 @@ fill_in(const char *text, const struct sl_parameter *parameters, size_t n)
 
 /* A list is given once for all commands, once for each or for each line. */
 static const char *
-pick(const struct expansion *x, const struct word_list *list, size_t line,
+pick(const struct expansion *x, const struct repeated_values *list, size_t line,
      size_t command)
 {
 	if (list->n <= 1)
@@ -374,7 +375,7 @@ pick(const struct expansion *x, const struct word_list *list, size_t line,
 static const char *
 name_of(const struct expansion *x, size_t line, size_t command)
 {
-	const struct word_list *names = &x->how->names;
+	const struct repeated_values *names = &x->how->names;
 	size_t first = x->how->reference != NULL;
 
 	if (names->n == x->n_commands - first)

@@ -6,22 +6,22 @@
 #include "options.h"
 #include "sleuth.h"
 
-/* What the options of command_line_option_group() say. */
+/* What the options of timed_command_option_group() say. */
 struct command_options {
 	int takes_lines;       /* words before the first "--" are lines */
 	const char *shell;     /* NULL: not said; "": /bin/sh */
 	int no_shell;          /* lines are split into words, and run */
 	const char *separator; /* between commands, "--" when NULL */
 	const char *reference, *reference_name; /* a line that goes first */
-	struct word_list outputs;
-	struct word_list setup, prepare, conclude, cleanup, names;
-	struct word_list scans; /* VAR MIN MAX */
-	struct word_list lists; /* VAR A,B,C */
+	struct repeated_values outputs;
+	struct repeated_values setup, prepare, conclude, cleanup, names;
+	struct repeated_values scans; /* VAR MIN MAX */
+	struct repeated_values lists; /* VAR A,B,C */
 	const char *step;
 };
 
 /* --shell, --prepare, --parameter-list and the like. */
-struct option_group command_line_option_group(struct command_options *how);
+struct option_group timed_command_option_group(struct command_options *how);
 
 /*
  * Puts the name of a shell that stands after --shell behind a '=': in

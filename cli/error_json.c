@@ -68,8 +68,8 @@ write_error(void)
 	out.n_bytes += (size_t)sprintf(
 		page + out.n_bytes, ",\n  \"error\": {\n    \"exit_code\": %d",
 		noted.code);
-	put_key(&out,
-		",\n    \"status\": ", sl_status_text(status_for(noted.code)));
+	put_key(&out, ",\n    \"status\": ",
+		sl_status_text(status_of_exit_code(noted.code)));
 	put_key(&out, ",\n    \"message\": ", noted.message);
 	put_key(&out, ",\n    \"hint\": ", noted.hint);
 	out.n_bytes += (size_t)sprintf(page + out.n_bytes, "\n  }\n}\n");
@@ -80,7 +80,7 @@ write_error(void)
 }
 
 void
-error_json_begin(char **argv)
+error_json_if_asked(char **argv)
 {
 	noted.word = argv[1];
 	for (char **word = argv + 1; *word && strcmp(*word, "--"); word++) {

@@ -8,7 +8,7 @@
  * first error that is noted is written there when the program ends, unless a
  * result was.
  */
-void error_json_begin(char **argv);
+void error_json_if_asked(char **argv);
 
 /* 'command' may be NULL: the first word. */
 void error_json_note(const char *command, int code, const char *message);

@@ -28,7 +28,7 @@ int exit_for_model(const char *command, const char *model,
 		   const struct sl_error *err);
 
 /* The status that has this exit code; SL_E_BUG where none has. */
-enum sl_status status_for(int code);
+enum sl_status status_of_exit_code(int code);
 
 /* 'code', or EXIT_INTERRUPTED for a result that is fine but was interrupted. */
 int exit_unless_stopped(int code, enum sl_stop stopped_by);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 void
-gate_read(struct gate *gate, const struct word_list *texts, const char *command,
-	  size_t n_commands)
+gate_read(struct gate *gate, const struct repeated_values *texts,
+	  const char *command, size_t n_commands)
 {
 	memset(gate, 0, sizeof(*gate));
 	if (texts->n && n_commands < 2)

@@ -14,7 +14,7 @@ struct gate {
  * Reads "1%", "time=1%" or "memory=5%", each at most once; refuses
  * other words.  From 1 on, a number is of percent without the sign too.
  */
-void gate_read(struct gate *gate, const struct word_list *texts,
+void gate_read(struct gate *gate, const struct repeated_values *texts,
 	       const char *command, size_t n_commands);
 
 /*

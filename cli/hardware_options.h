@@ -8,7 +8,7 @@
 
 /* What the options of hardware_option_group() say. */
 struct hardware_options {
-	struct word_list on;
+	struct repeated_values on;
 	const char *rate;
 	double latency_s;
 	const char *train; /* NULL: not asked; "": adam */

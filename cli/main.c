@@ -212,7 +212,7 @@ static const struct {
 };
 
 enum sl_status
-status_for(int code)
+status_of_exit_code(int code)
 {
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		if (codes[i].code == code)
@@ -291,7 +291,7 @@ main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	given = argv;
-	error_json_begin(argv);
+	error_json_if_asked(argv);
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
 		return print_version();
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

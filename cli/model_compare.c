@@ -32,7 +32,7 @@ struct arguments {
 	struct model_options model;
 	struct plan_options plan, b_plan;
 	struct output output;
-	struct word_list inputs, gates;
+	struct repeated_values inputs, gates;
 	double time_s, margin;
 	size_t min_rounds;
 	size_t b_threads, b_batch;

@@ -11,13 +11,13 @@
 
 /* What the options of model_option_group() say. */
 struct model_options {
-	size_t batch, seq;             /* 0: not given */
-	size_t past;                   /* PAST_NOT_GIVEN: not given */
-	struct word_list dims, shapes; /* "NAME=N", "INPUT=1,3,224,224" */
-	const char *inputs;            /* a folder, or NULL */
-	int is_static;                 /* set by commands that run nothing:
+	size_t batch, seq;                   /* 0: not given */
+	size_t past;                         /* PAST_NOT_GIVEN: not given */
+	struct repeated_values dims, shapes; /* "NAME=N", "INPUT=1,3,224,224" */
+	const char *inputs;                  /* a folder, or NULL */
+	int is_static;         /* set by commands that run nothing:
 					  data are not repeated for a batch */
-	struct sl_sizes sizes;         /* made by model_options_resolve() */
+	struct sl_sizes sizes; /* made by model_options_resolve() */
 };
 
 /*

@@ -304,7 +304,7 @@ set_number(const struct reader *r, struct met met, const char *value)
 static void
 add_words(struct reader *r, struct met met, const char *first)
 {
-	struct word_list *list = met.target;
+	struct repeated_values *list = met.target;
 	size_t n_words = met.option->n_words;
 	size_t n_held = list->n * n_words;
 	const char **words = must_alloc(n_held + n_words, sizeof(*words));

@@ -15,11 +15,11 @@ enum option_kind {
 	OPTION_COUNT,   /* size_t, within min and max */
 	OPTION_SECONDS, /* double: 2, 500ms, 10us, 1m; within min and max */
 	OPTION_SHARE,   /* double: 1% or 0.01; within min and max */
-	OPTION_WORDS    /* struct word_list: n_words values each time */
+	OPTION_WORDS    /* struct repeated_values: n_words values each time */
 };
 
 /* All values given to an option that may be repeated. */
-struct word_list {
+struct repeated_values {
 	const char **words; /* n * n_words of them */
 	size_t n;           /* times given */
 };

@@ -86,7 +86,7 @@ plan_options_resolve(struct plan_options *o, const char *command)
 }
 
 const struct sl_input_file *
-input_files_parse(const struct word_list *words, const char *command)
+input_files_parse(const struct repeated_values *words, const char *command)
 {
 	struct sl_input_file *files = must_alloc(words->n, sizeof(*files));
 

@@ -25,7 +25,7 @@ void plan_options_resolve(struct plan_options *options, const char *command);
 
 /* The words of --input, "NAME=FILE" each, as a list of words->n files; others
  * are refused. */
-const struct sl_input_file *input_files_parse(const struct word_list *words,
-					      const char *command);
+const struct sl_input_file *
+input_files_parse(const struct repeated_values *words, const char *command);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { ADVISED_MOST = 12 };
 
-/* A pass of 1000 ns, of which 100 are between operations. */
+/* An iteration of 1000 ns, of which 100 are between operations. */
 struct advised {
 	struct sl_profile p;
 	struct sl_operation ops[ADVISED_MOST];

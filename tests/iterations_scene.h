@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * iterations_scene.h - passes of a model by a script.
+ * iterations_scene.h - iterations of a model by a script.
  *
- * Steps take scripted time and readings of the clock 100 ns.  So a bare pass
- * takes what its steps do, a recorded one a reading more for each mark, and
- * all sums are known.
+ * Steps take scripted time and readings of the clock 100 ns.  So a bare
+ * iteration takes what its steps do, a recorded one a reading more for each
+ * mark, and all sums are known.
  */
 #ifndef SL_TEST_ITERATIONS_SCENE_H
 #define SL_TEST_ITERATIONS_SCENE_H
@@ -37,7 +37,7 @@ adding_release(void *block, void *ctx)
 	free(block);
 }
 
-/* A model ready to run, its script, and passes of it. */
+/* A model ready to run, its script, and iterations of it. */
 struct taken {
 	struct adding adding;
 	struct sl_allocator allocator;
@@ -126,7 +126,7 @@ n_taken(const struct sl__timed_iterations *p)
 	return p->n_recorded + p->n_left_out;
 }
 
-/* All marks lie within the pass, in order, and name every step once. */
+/* All marks lie within the iteration, in order, and name every step once. */
 static inline void
 check_kept(const struct sl__timed_iterations *p,
 	   const struct sl__kept_iteration *kept)

@@ -7,8 +7,8 @@
 #include "sleuth.h"
 
 /*
- * Passes of 10 us: 1 us of gap, then 4, 3 and 1.5 us, and 0.5 us of gap.  The
- * first one is also the slowest, at twice that; the second slowest is one
+ * Iterations of 10 us: 1 us of gap, then 4, 3 and 1.5 us, and 0.5 us of gap.
+ *  The first one is also the slowest, at twice that; the second slowest is one
  * and a half times the median one.
  */
 struct known_profile {

@@ -204,7 +204,7 @@ record_findings(struct sl_profile *p)
 	p->n_remarks = 1;
 }
 
-/* 24 operations of 1 ms in a pass of 25 ms: books that add up. */
+/* 24 operations of 1 ms in an iteration of 25 ms: times that add up. */
 static inline void
 record_profile(struct recorded_profile *r)
 {

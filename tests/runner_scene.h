@@ -19,7 +19,7 @@ struct scene {
 	struct scripted_instruments script;
 	struct sl__monitor monitor;
 	struct sl__runner runner;
-	struct sl__phase phase;
+	struct sl__phase_spec phase;
 	size_t order[ARMS];
 	uint64_t slot_ns[ARMS]; /* what each arm takes */
 	volatile sig_atomic_t interrupted;
@@ -121,12 +121,12 @@ set_scene(struct scene *s)
 	s->runner.control.with.clock = &s->script.clock;
 	s->runner.control.interrupt = &s->interrupted;
 	s->runner.order = s->order;
-	s->phase = (struct sl__phase){.name = "measuring",
-				      .n_arms = ARMS,
-				      .n_rounds = 10,
-				      .run = run,
-				      .close = close_round,
-				      .ctx = s};
+	s->phase = (struct sl__phase_spec){.name = "measuring",
+					   .n_arms = ARMS,
+					   .n_rounds = 10,
+					   .run = run,
+					   .close = close_round,
+					   .ctx = s};
 	s->script.time.now_ns = 5000;
 	sl__runner_start_budget(&s->runner, 1);
 }

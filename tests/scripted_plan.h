@@ -3,7 +3,7 @@
  * scripted_plan.h - plans whose steps take scripted time.
  *
  * Steps do what they did and take no time of the script's but what they are
- * told to; or they do nothing at all, where there are many passes.
+ * told to; or they do nothing at all, where there are many iterations.
  */
 #ifndef SL_TEST_SCRIPTED_PLAN_H
 #define SL_TEST_SCRIPTED_PLAN_H

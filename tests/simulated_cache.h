@@ -20,7 +20,7 @@ struct cache {
 	size_t older[LINES_MOST + 1], newer[LINES_MOST + 1];
 	int is_held[LINES_MOST], is_dirty[LINES_MOST];
 	size_t writer[LINES_MOST];
-	double in[STEPS_MOST], back[STEPS_MOST]; /* bytes of this pass */
+	double in[STEPS_MOST], back[STEPS_MOST]; /* bytes of this iteration */
 };
 
 static inline void
@@ -90,7 +90,7 @@ walk(struct cache *c, const struct sl__traffic_step *s, size_t step)
 						     : most;
 	for (uint64_t i = 1; i <= most / LINE; i++) {
 		for (size_t k = 0; k < s->n_operands; k++) {
-			const struct sl__attention_operand *o = &s->operands[k];
+			const struct sl__traffic_operand *o = &s->operands[k];
 			uint64_t n = o->n_bytes / LINE;
 
 			for (; at[k] < i * n / (most / LINE); at[k]++)
@@ -102,7 +102,7 @@ walk(struct cache *c, const struct sl__traffic_step *s, size_t step)
 
 struct program {
 	struct sl__traffic_step steps[STEPS_MOST];
-	struct sl__attention_operand operands[STEPS_MOST][OPERANDS_MOST];
+	struct sl__traffic_operand operands[STEPS_MOST][OPERANDS_MOST];
 	size_t n;
 };
 
@@ -121,7 +121,7 @@ add_operand(struct program *p, uint64_t start, uint64_t n, int is_read,
 	struct sl__traffic_step *s = &p->steps[p->n - 1];
 
 	assert_true(start + n <= LINES_MOST);
-	p->operands[p->n - 1][s->n_operands++] = (struct sl__attention_operand){
+	p->operands[p->n - 1][s->n_operands++] = (struct sl__traffic_operand){
 		start * LINE, n * LINE, is_read, is_written};
 }
 

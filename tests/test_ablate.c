@@ -150,7 +150,7 @@ start_counting(struct ablated *a)
 	n_runs_all = interrupt_at = 0;
 	interrupt = 0;
 	a->how.control.interrupt = &interrupt;
-	a->how.iteration_ns = 1e9; /* one pass a sample */
+	a->how.iteration_ns = 1e9; /* one iteration a sample */
 }
 
 static void
@@ -176,7 +176,7 @@ steps_left_out_do_not_run(void **state)
 	a.targets[2].steps = &steps[1];
 	a.targets[2].n_steps = 3;
 	ablate(&a, 3);
-	/* Two passes find and store; nine rounds have four each. */
+	/* Two iterations find and store; nine rounds have four each. */
 	assert_int_equal(n_runs[0], 2 + 9 * 4 - 9);
 	assert_int_equal(n_runs[1], 2 + 9 * 4 - 2 * 9);
 	assert_int_equal(n_runs[2], 2 + 9 * 4 - 9);
@@ -194,7 +194,7 @@ an_interrupt_cuts_a_round_short(void **state)
 	start_counting(&a);
 	a.targets[0].steps = steps;
 	a.targets[0].n_steps = 4;
-	/* The full pass alone runs steps: after two passes that store, the
+	/* The full iteration alone runs steps: after two iterations that store, the
 	 * fifth of a round.  It ends, and nothing starts after it. */
 	interrupt_at = 4 * 2 + 4 * 4 + 1;
 	ablate(&a, 1);
@@ -203,7 +203,7 @@ an_interrupt_cuts_a_round_short(void **state)
 	assert_null(a.targets[0].absent);
 	assert_true(a.targets[0].limit.n == 4 || a.targets[0].limit.n == 5);
 	finish(&a);
-	/* In the pass that finds, the one that stores does not begin. */
+	/* In the iteration that finds, the one that stores does not begin. */
 	start_counting(&a);
 	interrupt_at = 2;
 	ablate(&a, 4);
@@ -274,8 +274,8 @@ too_few_rounds_have_no_interval(void **state)
 	finish(&a);
 }
 
-/* Ten passes fit, of which finding and storing take two: one target has its
- * six rounds of 1.25 passes, a second of that kind none. */
+/* Ten iterations fit, of which finding and storing take two: one target has its
+ * six rounds of 1.25 iterations, a second of that kind none. */
 static void
 time_is_for_the_first(void **state)
 {

@@ -19,7 +19,7 @@ static const char chain[] = "in x f32 8,16\n"
 			    "out d\n";
 static const size_t steps[STEPS] = {0, 1, 2, 3};
 
-/* A tenth, two, three and four tenths of a pass of 10 ms. */
+/* A tenth, two, three and four tenths of an iteration of 10 ms. */
 struct scene {
 	struct planned p;
 	struct scripted_instruments script;
@@ -111,9 +111,9 @@ a_step_is_worth_what_it_takes(void **state)
 	finish(&s);
 }
 
-/* Finding and storing what steps write takes 20 ms.  A round is a full pass and
- * one without each target, each of them twice: 80 ms for all of them, 38 ms
- * for the first alone. */
+/* Finding and storing what steps write takes 20 ms.  A round is a full
+ * iteration and one without each target, each of them twice: 80 ms for all of
+ * them, 38 ms for the first alone. */
 static void
 time_ends_it(void **state)
 {
@@ -133,7 +133,7 @@ time_ends_it(void **state)
 	assert_null(s.targets[0].absent);
 	assert_int_equal(s.targets[0].limit.n, 8);
 	finish(&s);
-	/* A pass takes longer than was thought.  Six rounds do not fit into the
+	/* An iteration takes longer than was thought.  Six rounds do not fit into the
 	 * time, but into twice the time. */
 	start(&s, 0);
 	s.n_targets = 1;
@@ -202,8 +202,8 @@ a_disturbed_round_moves_nothing(void **state)
 	finish(&s);
 }
 
-/* After four rounds of 2 * 5 passes, in the first pass of the fifth: it does
- * not count. */
+/* After four rounds of 2 * 5 iterations, in the first iteration of the fifth:
+ * it does not count. */
 static void
 an_interrupt_cuts_a_round_short(void **state)
 {
@@ -211,7 +211,7 @@ an_interrupt_cuts_a_round_short(void **state)
 
 	(void)state;
 	start(&s, 1000);
-	/* Two passes find and store; of a round's 40 steps 8 are left out. */
+	/* Two iterations find and store; of a round's 40 steps 8 are left out. */
 	s.plan.interrupt_at = 2 * STEPS + 4 * 32 + 1;
 	ablate(&s);
 	for (size_t i = 0; i < STEPS; i++) {

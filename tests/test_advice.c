@@ -217,7 +217,7 @@ commands_of_layers(void **state)
 }
 
 /* Preemption makes one mean ten times what a call takes: medians decide, and
- * the pass is the bare one. */
+ * the iteration is the bare one. */
 static void
 medians_bound_gains(void **state)
 {
@@ -235,7 +235,7 @@ medians_bound_gains(void **state)
 	advised_advise(&m);
 	/* Half of all. */
 	advised_must_find(&m, "'top'", 2);
-	/* Gaps are a fifth of the pass. */
+	/* Gaps are a fifth of the iteration. */
 	m.p.ledger.operations_ns = 8000;
 	advised_advise(&m);
 	advised_must_find(&m, "'top'", 1 / 0.6);
@@ -246,7 +246,7 @@ medians_bound_gains(void **state)
 	advised_finish(&m);
 }
 
-/* A pass of which next to nothing would remain. */
+/* An iteration of which next to nothing would remain. */
 static void
 far_bounds_are_times(void **state)
 {

@@ -41,7 +41,7 @@ threads(void **state)
 			    "sleuth profile resnet50 --layer "
 			    "layer1 --threads 1");
 	m.how.layer = NULL;
-	/* The roofline lets no pass be shorter than 800 ns. */
+	/* The roofline lets no iteration be shorter than 800 ns. */
 	m.p.rates.bound_ns = 800;
 	advised_advise(&m);
 	advised_must_find(&m, "one thread", 1000.0 / 800);
@@ -200,7 +200,7 @@ narrower_types(void **state)
 	assert_ptr_equal(&m.p.advice[m.p.n_advice - 1], a);
 	assert_true(m.p.advice[0].most < a->most);
 	/* Leaving them out gained less than 1 / (1 - 0.6) and 1 / (1 - 0.2):
-	 * 1 - 1 / 1.25 and 1 - 1 / 1.5 of a pass go, no more. */
+	 * 1 - 1 / 1.25 and 1 - 1 / 1.5 of an iteration go, no more. */
 	advised_measured(&m, 1, 1, 1.2, 1.25);
 	advised_measured(&m, 0, 1, 1.45, 1.5);
 	advised_advise(&m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_amdahl.c - proves Amdahl's law by its closed form, that shares are of
- * the pass without the cost of recording, and which operations and types
+ * the iteration without the cost of recording, and which operations and types
  * become rows, in which order, with which steps.
  */
 #include "harness.h"
@@ -77,7 +77,7 @@ shares_are_of_the_bare_pass(void **state)
 	/* Overhead that was not measured is not taken off. */
 	m.p.ledger.overhead_ns.n = 0;
 	assert_close(sl__amdahl_share(&m.p, 105), 0.1, 1e-15);
-	/* A pass is never shorter than what it is made of. */
+	/* An iteration is never shorter than what it is made of. */
 	m.p.ledger.overhead_ns = (struct sl_estimate){.value = 650, .n = 9};
 	assert_close(sl__amdahl_share(&m.p, 400), 0.5, 1e-15);
 	assert_near(sl__amdahl_share(&m.p, 900), 1, 0);

@@ -70,12 +70,12 @@ static void
 columns_follow_the_page(void **state)
 {
 	(void)state;
-	assert_int_equal(sl__bar_columns(0, 2, 32, 24), 24);
-	assert_int_equal(sl__bar_columns(80, 2, 32, 24), 24);
-	assert_int_equal(sl__bar_columns(200, 2, 32, 24), 24);
-	assert_int_equal(sl__bar_columns(60, 2, 32, 24), 14);
-	assert_int_equal(sl__bar_columns(60, 1, 48, 32), 12);
-	assert_int_equal(sl__bar_columns(40, 1, 48, 32), 6);
+	assert_int_equal(sl__bar_columns_that_fit(0, 2, 32, 24), 24);
+	assert_int_equal(sl__bar_columns_that_fit(80, 2, 32, 24), 24);
+	assert_int_equal(sl__bar_columns_that_fit(200, 2, 32, 24), 24);
+	assert_int_equal(sl__bar_columns_that_fit(60, 2, 32, 24), 14);
+	assert_int_equal(sl__bar_columns_that_fit(60, 1, 48, 32), 12);
+	assert_int_equal(sl__bar_columns_that_fit(40, 1, 48, 32), 6);
 }
 
 int

@@ -59,7 +59,7 @@ judge(struct answers a)
 	struct sl__bound_scores s;
 	double sum = 0;
 
-	sl__bottleneck_score(&s, &c);
+	sl__bound_candidates_score(&s, &c);
 	for (int b = 0; b < SL_N_BOUNDS; b++) {
 		assert_true(s.probability[b] >= 0 && s.probability[b] <= 1);
 		sum += s.probability[b];
@@ -83,13 +83,13 @@ one_experiment_with_data_is_enough(void **state)
 	struct sl__bottleneck_evidence c = case_of(none);
 
 	(void)state;
-	sl__bottleneck_score(&s, &c);
+	sl__bound_candidates_score(&s, &c);
 	assert_near(s.costs[SL_BOUND_COMPUTE][SL__EXPERIMENT_ARITHMETIC],
 		    -z * z / 2, 1e-12);
 	some[0].warm = some[1].cold = some[2].hog = 1;
 	for (size_t i = 0; i < 3; i++) {
 		c = case_of(some[i]);
-		sl__bottleneck_score(&s, &c);
+		sl__bound_candidates_score(&s, &c);
 		assert_near(
 			s.costs[SL_BOUND_COMPUTE][SL__EXPERIMENT_ARITHMETIC], 0,
 			0);
@@ -185,15 +185,15 @@ others_make_it_abstain(void **state)
 	struct sl__bound_scores s;
 
 	(void)state;
-	sl__bottleneck_score(&s, &c);
+	sl__bound_candidates_score(&s, &c);
 	assert_int_equal(s.bound, SL_BOUND_IMBALANCE);
 	c.others_share = 0.2;
-	sl__bottleneck_score(&s, &c);
+	sl__bound_candidates_score(&s, &c);
 	assert_int_equal(s.bound, SL_BOUND_UNKNOWN);
-	/* Or they have come since the passes, in which it took a third. */
+	/* Or they have come since the iterations, in which it took a third. */
 	c.others_share = 0;
 	c.least_ns = 10e6;
-	sl__bottleneck_score(&s, &c);
+	sl__bound_candidates_score(&s, &c);
 	assert_int_equal(s.bound, SL_BOUND_UNKNOWN);
 }
 
@@ -216,10 +216,10 @@ reference_speaks_for_itself(void **state)
 
 	(void)state;
 	c.is_reference = 1;
-	sl__bottleneck_score(&s, &c);
+	sl__bound_candidates_score(&s, &c);
 	assert_int_equal(s.bound, SL_BOUND_REFERENCE);
 	c.at_ns[SL_CONDITION_IN_PLACE] = 2000;
-	sl__bottleneck_score(&s, &c);
+	sl__bound_candidates_score(&s, &c);
 	assert_int_equal(s.bound, SL_BOUND_OVERHEAD);
 }
 
@@ -234,7 +234,7 @@ without_ceilings_nothing_is_said(void **state)
 	c.flops_per_s = (double)NAN;
 	for (int k = 0; k < SL__N_MEMORIES; k++)
 		c.bytes_per_s[k] = (double)NAN;
-	sl__bottleneck_score(&s, &c);
+	sl__bound_candidates_score(&s, &c);
 	assert_int_equal(s.bound, SL_BOUND_UNKNOWN);
 }
 
@@ -248,7 +248,7 @@ one_thread_is_balanced(void **state)
 
 	(void)state;
 	c.n_threads = 1;
-	sl__bottleneck_score(&s, &c);
+	sl__bound_candidates_score(&s, &c);
 	assert_true(s.probability[SL_BOUND_IMBALANCE] <= 0);
 	assert_int_equal(s.bound, SL_BOUND_COMPUTE);
 }

@@ -57,7 +57,7 @@ judge(struct answers a)
 	struct sl__bottleneck_evidence c = case_of(a);
 	struct sl__bound_scores s;
 
-	sl__bottleneck_score(&s, &c);
+	sl__bound_candidates_score(&s, &c);
 	return s.bound;
 }
 
@@ -110,10 +110,10 @@ starting_takes_no_longer(void **state)
 	(void)state;
 	a.ratio = 1.02;
 	c = case_of(a);
-	sl__bottleneck_score(&once, &c);
+	sl__bound_candidates_score(&once, &c);
 	a.ratio = 2;
 	c = case_of(a);
-	sl__bottleneck_score(&twice, &c);
+	sl__bound_candidates_score(&twice, &c);
 	assert_true(once.probability[SL_BOUND_OVERHEAD] >
 		    5 * twice.probability[SL_BOUND_OVERHEAD]);
 	assert_int_equal(once.bound, SL_BOUND_OVERHEAD);
@@ -125,7 +125,7 @@ batch_costs(struct answers a, enum sl_bound bound)
 	struct sl__bottleneck_evidence c = case_of(a);
 	struct sl__bound_scores s;
 
-	sl__bottleneck_score(&s, &c);
+	sl__bound_candidates_score(&s, &c);
 	return s.costs[bound][SL__EXPERIMENT_BATCH];
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_cut_iterations.c - experiments on a plan that an interrupt stops in the
- * midst of a pass: no step runs after it, the round that was cut short does not
- * count, and those before it do.
+ * midst of an iteration: no step runs after it, the round that was cut short
+ * does not count, and those before it do.
  */
 #include "graph_text.h"
 #include "experiment/ablate.h"
@@ -80,7 +80,7 @@ finish(struct fixture *f)
 	graph_text_free(f->g);
 }
 
-/* Two passes come first, then rounds of a bare and a recorded one. */
+/* Two iterations come first, then rounds of a bare and a recorded one. */
 static void
 timed_passes(void **state)
 {
@@ -107,12 +107,12 @@ timed_passes(void **state)
 		if (sl__timed_iterations_run(&iterations, f.subject.plan, &how,
 					     &f.arena, &f.err))
 			fail_msg("%s", f.err.text);
-		/* But for the step that is the last of its pass. */
+		/* But for the step that is the last of its iteration. */
 		assert_true(n_run == at || (at % N_STEPS == 0));
 		assert_int_equal(iterations.stopped_by, SL_STOP_INTERRUPT);
 		assert_true(iterations.n_rounds > 0);
 		assert_int_equal(iterations.bare.n_seen, iterations.n_rounds);
-		/* Whole passes of the round that was cut short are told. */
+		/* Whole iterations of the round that was cut short are told. */
 		assert_in_range(iterations.n_recorded + iterations.n_left_out,
 				iterations.n_rounds *
 					iterations.calls_per_sample,
@@ -122,8 +122,8 @@ timed_passes(void **state)
 	}
 }
 
-/* Two passes find and store what steps write; a round is a whole pass and one
- * without any step. */
+/* Two iterations find and store what steps write; a round is a whole iteration
+ * and one without any step. */
 static void
 ablation(void **state)
 {
@@ -152,7 +152,7 @@ ablation(void **state)
 			assert_non_null(strstr(target.absent, "interrupted"));
 			assert_true(n_rounds == 0);
 		} else {
-			/* The last step of a pass is not cut short. */
+			/* The last step of an iteration is not cut short. */
 			assert_true(target.limit.n == n_rounds ||
 				    (at % N_STEPS == 0 &&
 				     target.limit.n == n_rounds + 1));
@@ -161,7 +161,7 @@ ablation(void **state)
 	}
 }
 
-/* Each step of a pass is timed by itself, so none of them is lost. */
+/* Each step of an iteration is timed by itself, so none of them is lost. */
 static void
 diagnosis(void **state)
 {
@@ -188,7 +188,7 @@ diagnosis(void **state)
 	}
 }
 
-/* Two rounds warm up.  The plan stands for both: three passes a round. */
+/* Two rounds warm up.  The plan stands for both: three iterations a round. */
 static void
 isolation(void **state)
 {

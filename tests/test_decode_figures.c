@@ -25,10 +25,10 @@ test_law(void **state)
 		newests += tiny_step((double)n);
 	}
 	assert_near(sl__work_passes(&law, 3, 40), iterations, 0);
-	assert_near(sl__work_new_tokens(&law, 3, 40), newests, 0);
+	assert_near(sl__flops_of_new_tokens(&law, 3, 40), newests, 0);
 	assert_near(sl__work_passes(&law, 4, 3), 0, 0);
 	/* All is done for tokens or pairs of them: of n, n - 1 parts go. */
-	assert_close(sl__work_new_tokens(&law, 16, 16) /
+	assert_close(sl__flops_of_new_tokens(&law, 16, 16) /
 			     sl__work_passes(&law, 16, 16),
 		     1.0 / 16, 1e-15);
 }
@@ -45,7 +45,7 @@ test_no_law(void **state)
 
 enum { PROMPT = 10, TOKENS = 101 };
 
-/* Every visit of a pass at a context takes fixed + slope x context. */
+/* Every visit of an iteration at a context takes fixed + slope x context. */
 static void
 plant(struct sl__decode_loop *loop, double fixed, double slope)
 {
@@ -110,7 +110,7 @@ test_fitted(void **state)
 	sl_graph_free(graph);
 }
 
-/* A line that says that a pass takes no time is none. */
+/* A line that says that an iteration takes no time is none. */
 static void
 test_no_line(void **state)
 {
@@ -139,7 +139,7 @@ test_no_line(void **state)
 	sl_graph_free(graph);
 }
 
-/* One token has no further one, and one pass no line. */
+/* One token has no further one, and one iteration no line. */
 static void
 test_single(void **state)
 {
@@ -175,8 +175,8 @@ exactly(double x)
 	return (struct sl_estimate){x, x, x, 9, 0, SL_METHOD_STUDENT};
 }
 
-/* A model whose pass takes 1000 FLOPs a token, on a machine of 1 GFLOP/s and
- * 1 GB/s. */
+/* A model whose iteration takes 1000 FLOPs a token, on a machine of 1 GFLOP/s
+ * and 1 GB/s. */
 struct known {
 	struct sl_decoding without, with;
 	struct sl__decode_loop_flops work;

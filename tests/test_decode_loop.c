@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_decode_loop.c - visits to the passes of a decoding loop, by a script:
- * how many there are, in what order, what ends them and which are made again.
+ * test_decode_loop.c - visits to the iterations of a decoding loop, by a
+ * script: how many there are, in what order, what ends them and which are made
+ * again.
  *
  * A reading of the clock takes 2 ms and nothing else takes time, so that every
  * visit takes as long as any other.
@@ -139,7 +140,7 @@ fixed_rounds_visit_everything(void **state)
 				&s.loops[i].raw.points[k];
 
 			assert_int_equal(p->n_visits, 3);
-			/* A sample is one pass of 2 ms, and 32 are less than
+			/* A sample is one iteration of 2 ms, and 32 are less than
 			 * 150 ms. */
 			assert_int_equal(p->n_iterations, 3 * 32);
 			assert_near(p->visits[2].value, READING_NS, 0);
@@ -164,7 +165,7 @@ a_visit_has_samples_enough(void **state)
 	for (size_t k = 0; k < s.loops[0].raw.n_points; k++)
 		assert_int_equal(s.loops[0].raw.points[k].n_iterations, 6);
 	close_scene(&s);
-	/* And of less than a millisecond several passes make one. */
+	/* And of less than a millisecond several iterations make one. */
 	open_scene(&s, 1);
 	s.script.time.reading_ns = 400000;
 	measure(&s);
@@ -302,7 +303,7 @@ an_interrupt_in_each_phase(void **state)
 		assert_int_equal(s.out.n_rounds, rows[i].n_rounds);
 		close_scene(&s);
 	}
-	/* Before each loop has its first pass nothing is known. */
+	/* Before each loop has its first iteration nothing is known. */
 	open_scene(&s, 0);
 	s.n_loops = LOOPS;
 	s.interrupt_at = 1;

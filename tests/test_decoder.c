@@ -4,7 +4,7 @@
 
 #include "experiment/decoder.h"
 
-/* The last row of logits of a pass. */
+/* The last row of logits of an iteration. */
 static void
 run_iteration(struct sl__decoder *d, int64_t n_past, int64_t n_new,
 	      float *logits)

@@ -42,8 +42,8 @@ tell(const struct sl_progress *now, void *ctx)
 
 /*
  * Steps of 1 ms on one thread, so that the plan is its own on a single one.  A
- * round has a pass in which two steps run twice and one that runs all alone:
- * 8 ms, and 2 ms more in the first, where it is tried whether they may.
+ * round has an iteration in which two steps run twice and one that runs all
+ * alone: 8 ms, and 2 ms more in the first, where it is tried whether they may.
  */
 static void
 start(struct scene *s, double time_s)
@@ -67,7 +67,8 @@ start(struct scene *s, double time_s)
 	s->how = (struct sl__diagnose_options){
 		.steps = hot,
 		.n_steps = 2,
-		.cache_bytes = 1, /* no pass finds what the last one left */
+		.cache_bytes =
+			1, /* no iteration finds what the last one left */
 		.time_s = time_s,
 		.seed = 1,
 		.control = scripted_control(&s->script, tell, s)};
@@ -152,7 +153,7 @@ an_interrupt_leaves_what_was_measured(void **state)
 	struct scene s;
 
 	(void)state;
-	/* Before the first pass. */
+	/* Before the first iteration. */
 	start(&s, 1);
 	s.interrupt_when_told = 1;
 	diagnose(&s);
@@ -170,7 +171,7 @@ an_interrupt_leaves_what_was_measured(void **state)
 	assert_int_equal(s.out.n_rounds, 2);
 	assert_int_equal(s.steps.n_all, 10 + 8);
 	finish(&s);
-	/* In the first pass of the second round: it ends, and is counted. */
+	/* In the first iteration of the second round: it ends, and is counted. */
 	for (uint64_t seed = 1; seed < 5; seed++) {
 		size_t n_in_place, n_alone;
 

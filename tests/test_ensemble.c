@@ -36,7 +36,7 @@ start(struct run *r, enum noise_kind noise_kind, uint64_t seed, double margin)
 		r->slowdown[k] = 1;
 }
 
-/* Layers of one pass one after the other, so that noise_kind hits some. */
+/* Layers of one iteration one after the other, so that noise hits some. */
 static void
 take_iteration(struct run *r, double *layers)
 {

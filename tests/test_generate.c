@@ -100,7 +100,7 @@ assert_with(const struct sl_decoding *d)
 		assert_int_equal(s->n_visits, 3);
 		assert_near(s->flops.value, tiny_step((double)s->context), 0);
 	}
-	/* The last pass takes the states of all tokens but its own. */
+	/* The last iteration takes the states of all tokens but its own. */
 	assert_near(d->cache_bytes, 7.0 * TINY_KV_BYTES, 0);
 	assert_true((double)d->memory_bytes > d->cache_bytes);
 }
@@ -197,7 +197,7 @@ test_without_twin(void **state)
 	sl_graph_free(plain);
 }
 
-/* A cache and a prompt in one pass; a mask and positions follow. */
+/* A cache and a prompt in one iteration; a mask and positions follow. */
 static void
 test_prompt_at_once(void **state)
 {
@@ -225,7 +225,7 @@ test_prompt_at_once(void **state)
 	sl_graph_free(cached);
 }
 
-/* Of a long loop some passes are measured, the ends among them. */
+/* Of a long loop some iterations are measured, the ends among them. */
 static void
 test_sampled(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_groups.c - operations summed up, and passes as timelines. */
+/* test_groups.c - operations summed up, and iterations as timelines. */
 #include "result/groups.h"
 #include "known_profile.h"
 #include "experiment/timed_iterations.h"
@@ -36,7 +36,7 @@ sums(void **state)
 	assert_int_equal(k.profile.n_modules, 2);
 	check(&k.profile.by_module[0], "features", 2, 5500, 0.6875);
 	check(&k.profile.by_module[1], "", 1, 2500.4, 0.3125);
-	/* The second one runs in every other pass. */
+	/* The second one runs in every other iteration. */
 	assert_int_equal(k.profile.by_module[0].core_flops, 8000);
 	assert_int_equal(k.profile.by_module[0].nominal_flops, 8128 + 64);
 	assert_int_equal(k.profile.by_module[0].executed_flops, 6000 + 64);
@@ -97,7 +97,7 @@ ties(void **state)
 	sl__arena_release(&arena);
 }
 
-/* Two ticks to a nanosecond; a pass of two steps from tick 1000 on. */
+/* Two ticks to a nanosecond; an iteration of two steps from tick 1000 on. */
 static void
 timelines(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_inspect_sizes.c - which sizes of a model mean something: its sequence,
- * its cache, and the tokens that a pass takes in, from names, types and shapes
- * of inputs.
+ * its cache, and the tokens that an iteration takes in, from names, types and
+ * shapes of inputs.
  */
 #include "inspected.h"
 

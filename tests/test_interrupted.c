@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_interrupted.c - whatever makes passes ends in the midst of one when it
- * is interrupted: with what it measured before, or with SL_E_INTERRUPTED where
- * that is nothing.  The caller's flag reaches the plan in each case, and
+ * test_interrupted.c - whatever makes iterations ends in the midst of one when
+ * it is interrupted: with what it measured before, or with SL_E_INTERRUPTED
+ * where that is nothing.  The caller's flag reaches the plan in each case, and
  * nothing leaks.
  */
 #include "graph_text.h"
@@ -151,7 +151,7 @@ try_latency(struct fixture *f)
 	return rc;
 }
 
-/* From planning into the first pass. */
+/* From planning into the first iteration. */
 static void
 an_endless_pass_ends_whoever_makes_it(void **state)
 {
@@ -197,7 +197,7 @@ a_profile_keeps_the_rounds_before(void **state)
 		assert_int_equal(p->stopped_by, SL_STOP_INTERRUPT);
 		/* How many rounds the progress lets pass is the clock's, and
 		 * which of them were disturbed the machine's: these are left
-		 * out, as are recorded passes of the round that was cut. */
+		 * out, as are recorded iterations of the round that was cut. */
 		n = (p->latency.n + p->latency.n_warmup) * p->calls_per_sample;
 		n_all = p->ledger.n_iterations + p->ledger.n_left_out;
 		assert_true(n >= 3 * p->calls_per_sample);

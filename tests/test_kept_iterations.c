@@ -7,7 +7,7 @@
 
 enum { N_STEPS = 3, N_MOST = 20000 };
 
-/* Passes of so many ticks, one after the other. */
+/* Iterations of so many ticks, one after the other. */
 struct made {
 	struct sl__arena arena;
 	struct sl__kept_iterations kept;
@@ -15,7 +15,7 @@ struct made {
 	size_t n;
 };
 
-/* Marks hold which pass they are of, so that a copy can be told. */
+/* Marks hold which iteration they are of, so that a copy can be told. */
 static void
 add(struct made *m, uint64_t took)
 {
@@ -43,7 +43,7 @@ open_kept(struct made *m, size_t n_slowest)
 			 0);
 }
 
-/* What is kept is the nth pass, all of it. */
+/* What is kept is the nth iteration, all of it. */
 static void
 check_whole(const struct made *m, const struct sl__kept_iteration *kept)
 {
@@ -61,7 +61,7 @@ check_whole(const struct made *m, const struct sl__kept_iteration *kept)
 	}
 }
 
-/* Shares of passes that are faster, and that are slower. */
+/* Shares of iterations that are faster, and that are slower. */
 static void
 ranks(const struct made *m, const struct sl__kept_iteration *kept,
       double *faster, double *slower)
@@ -155,7 +155,7 @@ keeps_slowest(void **state)
 	sl__arena_release(&m.arena);
 }
 
-/* Fewer passes than could be kept; none. */
+/* Fewer iterations than could be kept; none. */
 static void
 keeps_what_there_is(void **state)
 {

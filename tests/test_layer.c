@@ -81,7 +81,7 @@ interrupt(const struct sl_progress *now, void *ctx)
 	is_interrupted = 1;
 }
 
-/* Progress is told before the first pass of the layer alone: then the
+/* Progress is told before the first iteration of the layer alone: then the
  * comparison is done, and is not lost. */
 static void
 test_interrupted(void **state)

@@ -116,7 +116,7 @@ a_disturbed_round_is_one_row(void **state)
 			    4e6 + READING_NS + (i == 5 ? SLOW_NS : 0), 0);
 	}
 	finish(&s);
-	/* The first of the two passes alone does not count. */
+	/* The first of the two iterations alone does not count. */
 	start(&s, 7);
 	s.alone_steps.slow_at = 2 * (2 + 5) + 1;
 	isolate(&s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_ledger.c - the books: exact arithmetic on passes that are made up. */
+/* test_ledger.c - time accounting: exact arithmetic on iterations that are made
+ * up. */
 #include "harness.h"
 #include "analysis/ledger.h"
 #include "fact_says.h"
@@ -7,7 +8,7 @@
 enum { N = 10, N_ROUNDS = 9 };
 
 /*
- * Ten passes of 1000 ns on average: steps of 300 and 400, gaps of 100.  The
+ * Ten iterations of 1000 ns on average: steps of 300 and 400, gaps of 100.  The
  * extra time of nine rounds lies around 'overhead', which is its median.
  */
 struct made {
@@ -15,7 +16,7 @@ struct made {
 	double steps[2];
 	double extra[N_ROUNDS], totals[N_ROUNDS]; /* the latter all alike */
 	struct sl__arena arena;
-	struct sl_ledger books;
+	struct sl_ledger ledger;
 };
 
 static void
@@ -38,7 +39,7 @@ make(struct made *m, double overhead)
 	m->iterations.extra.more.n = m->iterations.extra.total.n = N_ROUNDS;
 	sl__arena_init(&m->arena, NULL);
 	assert_int_equal(
-		sl__ledger_of(&m->books, &m->iterations, &m->arena, &err),
+		sl__ledger_of(&m->ledger, &m->iterations, &m->arena, &err),
 		SL_OK);
 	sl__arena_release(&m->arena);
 }
@@ -50,20 +51,20 @@ entries(void **state)
 
 	(void)state;
 	make(&m, 190);
-	assert_near(m.books.wall_ns, 1000, 0);
-	assert_near(m.books.operations_ns, 700, 0);
-	assert_near(m.books.gaps_ns, 100, 0);
-	assert_near(m.books.overhead_ns.value, 190, 0);
-	assert_int_equal(m.books.overhead_ns.n, N_ROUNDS);
+	assert_near(m.ledger.wall_ns, 1000, 0);
+	assert_near(m.ledger.operations_ns, 700, 0);
+	assert_near(m.ledger.gaps_ns, 100, 0);
+	assert_near(m.ledger.overhead_ns.value, 190, 0);
+	assert_int_equal(m.ledger.overhead_ns.n, N_ROUNDS);
 	/* Of nine, the second and the eighth: 190 - 15 and 190 + 15. */
-	assert_near(m.books.overhead_ns.lo, 175, 0);
-	assert_near(m.books.overhead_ns.hi, 205, 0);
-	assert_near(m.books.residual_ns, 10, 0);
-	assert_near(m.books.overhead_share, 0.19, 0);
-	assert_near(m.books.residual_share, 0.01, 0);
-	assert_int_equal(m.books.n_iterations, N);
-	assert_true(m.books.is_closed);
-	assert_null(m.books.absent);
+	assert_near(m.ledger.overhead_ns.lo, 175, 0);
+	assert_near(m.ledger.overhead_ns.hi, 205, 0);
+	assert_near(m.ledger.residual_ns, 10, 0);
+	assert_near(m.ledger.overhead_share, 0.19, 0);
+	assert_near(m.ledger.residual_share, 0.01, 0);
+	assert_int_equal(m.ledger.n_iterations, N);
+	assert_true(m.ledger.is_closed);
+	assert_null(m.ledger.absent);
 	/* The columns stay as they were. */
 	assert_near(m.extra[1], 190 - 10, 0);
 }
@@ -83,12 +84,12 @@ closes_to_two_percent(void **state)
 		struct made m;
 
 		make(&m, cases[i].overhead);
-		assert_near(m.books.residual_ns, cases[i].residual, 0);
-		assert_int_equal(m.books.is_closed, cases[i].is_closed);
-		assert_near(m.books.operations_ns + m.books.gaps_ns +
-				    m.books.overhead_ns.value +
-				    m.books.residual_ns,
-			    m.books.wall_ns, 0);
+		assert_near(m.ledger.residual_ns, cases[i].residual, 0);
+		assert_int_equal(m.ledger.is_closed, cases[i].is_closed);
+		assert_near(m.ledger.operations_ns + m.ledger.gaps_ns +
+				    m.ledger.overhead_ns.value +
+				    m.ledger.residual_ns,
+			    m.ledger.wall_ns, 0);
 	}
 }
 
@@ -98,20 +99,20 @@ nothing_closes_nothing(void **state)
 {
 	struct sl__timed_iterations none = {0};
 	struct sl__arena arena;
-	struct sl_ledger books;
+	struct sl_ledger ledger;
 	struct sl_error err;
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__ledger_of(&books, &none, &arena, &err), SL_OK);
-	assert_false(books.is_closed);
-	assert_int_equal(books.n_iterations, 0);
+	assert_int_equal(sl__ledger_of(&ledger, &none, &arena, &err), SL_OK);
+	assert_false(ledger.is_closed);
+	assert_int_equal(ledger.n_iterations, 0);
 	sl__arena_release(&arena);
 }
 
-/* Books of a pass of 1000 ns that are open by 50. */
+/* Books of an iteration of 1000 ns that are open by 50. */
 static struct sl_profile
-open_books(double lo, double hi, size_t n_rounds)
+open_ledger(double lo, double hi, size_t n_rounds)
 {
 	struct sl_profile p = {.n_operations = 20};
 
@@ -130,9 +131,9 @@ open_books(double lo, double hi, size_t n_rounds)
 static void
 says_why(void **state)
 {
-	struct sl_profile few = open_books((double)NAN, (double)NAN, 4);
-	struct sl_profile wide = open_books(60, 145, 9);
-	struct sl_profile sharp = open_books(95, 105, 900);
+	struct sl_profile few = open_ledger((double)NAN, (double)NAN, 4);
+	struct sl_profile wide = open_ledger(60, 145, 9);
+	struct sl_profile sharp = open_ledger(95, 105, 900);
 	struct sl_fact fact;
 
 	(void)state;

@@ -91,7 +91,7 @@ workspace_may_stay_untouched(void **state)
 	assert_true(t.use.values_bytes < MIB);
 	assert_true(some <= (double)t.use.planned_bytes);
 	assert_true(some >= (double)t.use.planned_bytes -
-				    6.0 * (double)sl__residence_page_bytes());
+				    6.0 * (double)sl__backing_page_size());
 	/* Nothing but them and weights must have been touched. */
 	t.use.touched_bytes =
 		sl__present((double)(t.use.values_bytes + t.use.packed_bytes));

@@ -285,7 +285,7 @@ a_side_that_did_not_run_is_not_needed(void **state)
 	judge(&use, "less than the 90 B");
 }
 
-/* Without malloc's books, or the list of mappings, the library's part is not
+/* Without malloc's records, or the list of mappings, the library's part is not
  * known, and with it what is touched. */
 static void
 what_is_not_counted_is_not_predicted(void **state)

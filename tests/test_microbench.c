@@ -172,7 +172,7 @@ test_too_large(void **state)
 	sl_microbench_free(m);
 }
 
-/* After the first pass of the second size. */
+/* After the first iteration of the second size. */
 static void
 stop_later(const struct sl_progress *now, void *ctx)
 {

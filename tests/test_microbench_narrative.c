@@ -100,7 +100,8 @@ assert_focus(const struct made *m, const char *focus, const char *reason)
 {
 	struct sl__phrase w;
 
-	assert_string_equal(sl__micro_focus_text(m->series.focus), focus);
+	assert_string_equal(sl__micro_improvement_advice(m->series.focus),
+			    focus);
 	assert_string_equal(sl__micro_optimize_reason(&w, &m->of, &m->series),
 			    reason);
 }
@@ -160,7 +161,7 @@ arithmetic_over_n(void **state)
 	m.points[2].disturbance = 0.5;
 	finish(&m, 3);
 	assert_told(&m, expected, sizeof(expected) / sizeof(expected[0]));
-	assert_focus(&m, "less arithmetic: lower precision",
+	assert_focus(&m, "lower precision",
 		     "85 % of the compute roof: a better kernel gains at most "
 		     "1.18 ×");
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_model_rounds.c - rounds of models: counts, and figures that agree; times
- * need only be there. */
+/* test_model_rounds.c - rounds of models: counts, and figures that agree. */
 #include "harness.h"
 #include "counting.h"
 #include "graph_text.h"
@@ -131,10 +130,11 @@ short_passes_share_a_slot(void **state)
 	check_shape(4e5, 4e5, 1, 1);   /* two would; an odd number */
 	check_shape(1e4, 1e4, 5, 11);  /* 50 us, and no more than 11 */
 	check_shape(1e3, 4e5, 2, 1);   /* 100 readings in the fastest */
-	check_shape(100, 100, 64, 11); /* no more than 64 passes */
+	check_shape(100, 100, 64, 11); /* no more than 64 iterations */
 }
 
-/* Medians over one round are its times, of a pass; ratios are per sample. */
+/* Medians over one round are its times, of an iteration; ratios are per sample.
+ */
 static void
 check_one_round(const struct sl_model_comparison *v, double n_b)
 {

@@ -40,7 +40,7 @@ tell(const struct sl_progress *now, void *ctx)
 	s->n_told++;
 }
 
-/* Steps of 1 ms: a pass is a slot, and 20 ms of warm-up are seven. */
+/* Steps of 1 ms: an iteration is a slot, and 20 ms of warm-up are seven. */
 static void
 start(struct scene *s)
 {
@@ -98,7 +98,7 @@ test(struct scene *s)
 	return &s->out;
 }
 
-/* Passes of both after the warm-up. */
+/* Iterations of both after the warm-up. */
 static size_t
 n_iterations(const struct scene *s)
 {
@@ -127,7 +127,7 @@ a_verdict_ends_it(void **state)
 	ratio = sl__ensemble_ratio(&d->tests[1].ensemble,
 				   SL_COMPARISON_BASIS_WALL, d->scratch);
 	assert_near(ratio.value, 1.1, 1e-9);
-	/* Readings are taken off: of a pass, and of each step. */
+	/* Readings are taken off: of an iteration, and of each step. */
 	assert_near(d->arms[0].wall_ns, 3e6, 1e-6);
 	assert_near(d->arms[1].wall_ns, 3.3e6, 1e-6);
 	assert_near(d->arms[1].step_ns[1], 1.1e6, 1e-6);
@@ -284,7 +284,7 @@ renew(struct sl__model_arm *sides, size_t n, size_t *n_renewed, void *ctx,
 }
 
 /* Making plans anew takes two fifths of the time at most: of 2 s, 0.8 s, where
- * each time takes 100 ms and two passes of each that warm them up. */
+ * each time takes 100 ms and two iterations of each that warm them up. */
 static void
 renewing_keeps_to_its_share(void **state)
 {

@@ -243,8 +243,8 @@ check_case(struct tally *t, const char *path)
 		listed->is_seen = 1;
 }
 
-/* Says how many of the set pass; all but one in twenty must, in "simple" all
- * but two. */
+/* Says how many of the set iteration; all but one in twenty must, in "simple"
+ * all but two. */
 static void
 judge_set(struct tally *t, const char *set)
 {

@@ -5,7 +5,7 @@
 
 enum { N_STEPS = 5, N = 4 };
 
-/* A perceptron of five layers, and passes over it. */
+/* A perceptron of five layers, and iterations over it. */
 struct made {
 	struct sl_graph *graph;
 	struct sl_plan *plan;
@@ -53,7 +53,7 @@ close_made(struct made *m)
 	sl_graph_free(m->graph);
 }
 
-/* Every pass takes ns[s] for step s, less or more by a tenth in turn. */
+/* Every iteration takes ns[s] for step s, less or more by a tenth in turn. */
 static void
 list(struct made *m, const double *ns)
 {

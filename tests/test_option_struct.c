@@ -4,7 +4,7 @@
  * struct.
  *
  * A struct that exists in two versions stands for all of them; the tests of
- * public functions pass short structs to these.
+ * public functions iteration short structs to these.
  */
 #include "base/option_struct.h"
 #include "harness.h"

@@ -4,7 +4,7 @@
  * what a cost is fit for, what ends it.
  *
  * A reading of the clock takes 1 us and nothing else takes time.  So a bare
- * pass takes one reading, one with marks as many more as it has marks, and
+ * iteration takes one reading, one with marks as many more as it has marks, and
  * every other way to watch costs nothing.
  */
 #include "harness.h"

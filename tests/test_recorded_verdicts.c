@@ -77,7 +77,7 @@ recorded_responses_are_judged_right(void **state)
 		struct sl__bound_scores s;
 
 		read_case(line, &c, expected);
-		sl__bottleneck_score(&s, &c);
+		sl__bound_candidates_score(&s, &c);
 		n++;
 		if (!strcmp(sl_bound_text(s.bound), expected))
 			n_right++;

@@ -165,7 +165,7 @@ loops_come_back(void **state)
 	}
 }
 
-/* One line a pass; what was not measured is empty. */
+/* One line an iteration; what was not measured is empty. */
 static void
 passes_are_lines(void **state)
 {

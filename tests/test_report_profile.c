@@ -52,7 +52,7 @@ one_screen_holds_every_section(void **state)
 		"91 % of the time is bound",
 		"4 % of the time is not decided",
 		"2 MB reserved, but its parts are 1 MB: a mistake",
-		"20 of 24 operations make 80 %",
+		"20 of 24 operations account for 80 %",
 		"stage.0.conv  Conv",
 		"14 others",
 		"convolution 91.7 % (22), head 8.3 % (2)",
@@ -65,7 +65,7 @@ one_screen_holds_every_section(void **state)
 		"at peak rates: arithmetic 48 % of the time, data movement 9.6 "
 		"%",
 		"20 FLOP/B, ridge at 4; lower bound 12.50 ms, 2 × "
-		"faster",
+		"as fast",
 		"9.50 [9.25, 9.75]",
 		"-: no time for it",
 		"Compute convolutions and matmuls in bf16: at most 1.90 ×",
@@ -243,7 +243,7 @@ several_stand_side_by_side(void **state)
 	sl_buf_release(&out);
 }
 
-/* Where others disturbed most passes, that is said near the top. */
+/* Where others disturbed most iterations, that is said near the top. */
 static void
 a_disturbed_run_says_so(void **state)
 {
@@ -270,7 +270,7 @@ a_disturbed_run_says_so(void **state)
 	}
 }
 
-/* Nothing but times, books and memory was asked for. */
+/* Nothing but times, time accounting and memory was asked for. */
 static void
 brief_is_brief(void **state)
 {

@@ -223,7 +223,7 @@ the_heap_is_counted_by_its_owner(void **state)
 static void
 pages_are_a_power_of_two(void **state)
 {
-	uint64_t page = sl__residence_page_bytes();
+	uint64_t page = sl__backing_page_size();
 
 	(void)state;
 	assert_true(page >= (uint64_t)sysconf(_SC_PAGESIZE));

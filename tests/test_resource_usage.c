@@ -52,7 +52,7 @@ peak_of(uint64_t before, uint64_t before_peak, uint64_t after,
 	const struct sl__resource_usage b = {.resident_bytes = after,
 					     .resident_peak_bytes = after_peak};
 
-	return sl__resource_usage_peak_bytes(&a, &b);
+	return sl__resident_peak_between(&a, &b);
 }
 
 static void
@@ -110,7 +110,7 @@ touched_pages_are_seen(void **state)
 	assert_true(after.resident_bytes >=
 		    before.resident_bytes + N_BYTES / 10 * 9);
 	assert_true(after.n_minor > before.n_minor);
-	assert_true(sl__resource_usage_peak_bytes(&before, &after) >=
+	assert_true(sl__resident_peak_between(&before, &after) >=
 		    after.resident_bytes);
 	munmap(block, N_BYTES);
 }

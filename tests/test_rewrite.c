@@ -55,11 +55,10 @@ looks_around(void **state)
 	assert_int_equal(sl__rewrite_input(rw, add, 1),
 			 graph_text_value(g, "w"));
 	assert_int_equal(sl__rewrite_input(rw, add, 2), SL__NONE);
-	assert_true(
-		sl__rewrite_constant_scalar(rw, graph_text_value(g, "w"), &x));
+	assert_true(sl__scalar_constant_read(rw, graph_text_value(g, "w"), &x));
 	assert_near(x, 2.5, 0);
 	assert_false(
-		sl__rewrite_constant_scalar(rw, graph_text_value(g, "x"), &x));
+		sl__scalar_constant_read(rw, graph_text_value(g, "x"), &x));
 	/* 'a' is used twice, 'y' from outside. */
 	assert_int_equal(sl__rewrite_only_user(rw, graph_text_value(g, "a")),
 			 SL__NONE);

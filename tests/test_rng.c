@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_rng.c - the published generators bit for bit, and distributions that
- * pass the chi-squared and moment checks a right one passes.  Seeds are
- * fixed, so nothing here fails by chance.
+ * iteration the chi-squared and moment checks a right one iterations.  Seeds
+ * are fixed, so nothing here fails by chance.
  */
 #include "harness.h"
 #include "base/rng.h"

@@ -69,7 +69,7 @@ flops(double per_s, size_t n_threads, double error)
 {
 	struct sl__rates r = rates(per_s, 0, n_threads, error);
 
-	return sl__roof_flops_share(&MACHINE, &r);
+	return sl__flops_share_of_roof(&MACHINE, &r);
 }
 
 static struct sl__roof_share
@@ -77,7 +77,7 @@ bytes(double per_s, size_t n_threads, double error)
 {
 	struct sl__rates r = rates(0, per_s, n_threads, error);
 
-	return sl__roof_bytes_share(&MACHINE, &r);
+	return sl__bytes_share_of_roof(&MACHINE, &r);
 }
 
 static void
@@ -174,14 +174,14 @@ nothing_is_impossible_while_a_peak_is_unknown(void **state)
 	(void)state;
 	memcpy(peaks, PEAKS, sizeof(peaks));
 	machine.peaks = peaks;
-	assert_int_equal(sl__roof_flops_share(&machine, &r).place,
+	assert_int_equal(sl__flops_share_of_roof(&machine, &r).place,
 			 SL__ROOF_IMPOSSIBLE);
 	for (size_t i = 0; i < 2; i++) {
 		struct sl__roof_share s;
 
 		peaks[4].absent = reasons[i];
 		peaks[4].is_hidden = 1;
-		s = sl__roof_flops_share(&machine, &r);
+		s = sl__flops_share_of_roof(&machine, &r);
 		assert_int_equal(s.place, SL__ROOF_ABOVE);
 		assert_true(s.or_wrong);
 	}
@@ -200,10 +200,10 @@ a_ceiling_without_an_interval_is_given_room(void **state)
 	memcpy(peaks, PEAKS, sizeof(peaks));
 	peaks[3].ops_per_s.needs_n = 36;
 	machine.peaks = peaks;
-	assert_int_equal(sl__roof_flops_share(&machine, &high).place,
+	assert_int_equal(sl__flops_share_of_roof(&machine, &high).place,
 			 SL__ROOF_ABOVE);
-	assert_true(sl__roof_flops_share(&machine, &high).or_wrong);
-	assert_int_equal(sl__roof_flops_share(&machine, &higher).place,
+	assert_true(sl__flops_share_of_roof(&machine, &high).or_wrong);
+	assert_int_equal(sl__flops_share_of_roof(&machine, &higher).place,
 			 SL__ROOF_IMPOSSIBLE);
 }
 
@@ -214,11 +214,11 @@ absence_has_its_reason(void **state)
 	struct sl__rates r = rates(31e9, 0, 1, 0.01);
 
 	(void)state;
-	assert_string_equal(sl__roof_flops_share(NULL, &r).share.absent,
+	assert_string_equal(sl__flops_share_of_roof(NULL, &r).share.absent,
 			    "run `sleuth machine` first");
-	assert_string_equal(sl__roof_bytes_share(&MACHINE, &r).share.absent,
+	assert_string_equal(sl__bytes_share_of_roof(&MACHINE, &r).share.absent,
 			    "no bytes were declared");
-	assert_string_equal(sl__roof_flops_share(&bare, &r).share.absent,
+	assert_string_equal(sl__flops_share_of_roof(&bare, &r).share.absent,
 			    "not measured by `sleuth machine`");
 }
 

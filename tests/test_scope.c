@@ -159,7 +159,7 @@ misuse_is_counted(void **state)
 	sl_scopes_free(s);
 }
 
-/* The books close: what was inside a forgotten scope is not counted twice,
+/* The times add up: what was inside a forgotten scope is not counted twice,
  * and what it declared is not lost. */
 static void
 a_forgotten_scope_belongs_to_the_one_around(void **state)

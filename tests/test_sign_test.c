@@ -190,7 +190,7 @@ the_average_is_of_values_not_logarithms(void **state)
 	assert_true(sl__e_values_log_mean(none, 2) < -1e300);
 }
 
-/* A model's passes: parts, their total, and a second clock for CPU time. */
+/* A model's iterations: parts, their total, and a second clock for CPU time. */
 struct parts_run {
 	size_t wins[N_PARTS], total_wins, cpu_wins, median_wins;
 };
@@ -203,7 +203,7 @@ by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* One pass of A and of B, whose first part takes 'ratio' times as long. */
+/* One iteration of A and of B, whose first part takes 'ratio' times as long. */
 static void
 add_pass(struct parts_run *r, struct machine *m, double ratio)
 {

@@ -52,7 +52,7 @@ start(struct fixture *f)
 	if (sl__subject_model_open(&f->subject, f->g->graph, &how, &err))
 		fail_msg("%s", err.text);
 	f->source = script_counters(&f->script);
-	/* Passes of 3 ms. */
+	/* Iterations of 3 ms. */
 	script_instruments(&f->with, 1);
 	script_plan(&f->iterations, f->subject.plan, &f->with.time, 1e6);
 	f->how = (struct sl__step_counters_options){
@@ -190,7 +190,7 @@ a_read_that_fails_ends_it(void **state)
 	}
 }
 
-/* Passes of 3 ms, the first of which warms up where two fit into the time;
+/* Iterations of 3 ms, the first of which warms up where two fit into the time;
  * none begins that would not end in it, but the first. */
 static void
 time_ends_it(void **state)
@@ -225,7 +225,7 @@ time_ends_it(void **state)
 }
 
 /* Before everything and in the warm-up it is the reason for nothing; after a
- * pass what was counted stands. */
+ * iteration what was counted stands. */
 static void
 an_interrupt_is_a_reason(void **state)
 {

@@ -14,7 +14,7 @@ static const int64_t image[] = {1, 16, 6, 6}, matrix[] = {8, 16}, six[] = {6};
 
 /* Which steps a guided run leaves out. */
 struct skipped {
-	const struct sl__stored_outputs *stored;
+	const struct sl__stand_in_outputs *stored;
 	size_t first, end;
 };
 
@@ -25,7 +25,7 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 
 	if (i < s->first || i >= s->end)
 		return sl__run_step(p, i, err);
-	sl__stored_outputs_restore(s->stored, i);
+	sl__stand_in_outputs_restore(s->stored, i);
 	return SL_OK;
 }
 
@@ -75,17 +75,17 @@ keep_outputs(struct sl_plan *plan, unsigned char **to)
 }
 
 static void
-store_all(struct sl__stored_outputs *stored, struct sl_plan *plan,
+store_all(struct sl__stand_in_outputs *stored, struct sl_plan *plan,
 	  struct sl__arena *arena)
 {
 	struct sl_error err;
 
-	assert_int_equal(sl__stored_outputs_open(stored, plan, arena, &err),
+	assert_int_equal(sl__stand_in_outputs_open(stored, plan, arena, &err),
 			 SL_OK);
 	for (size_t i = 0; i < stored->n_steps; i++)
 		stored->steps[i].is_wanted = 1;
-	if (sl__stored_outputs_find(stored, &err) ||
-	    sl__stored_outputs_copy(stored, &err))
+	if (sl__stand_in_outputs_find(stored, &err) ||
+	    sl__stand_in_outputs_copy(stored, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -94,7 +94,7 @@ static void
 check_plan(struct sl_plan *plan)
 {
 	unsigned char *expected[4];
-	struct sl__stored_outputs stored;
+	struct sl__stand_in_outputs stored;
 	struct sl__arena arena;
 	struct sl_error err;
 
@@ -227,7 +227,7 @@ branches_are_refused(void **state)
 {
 	static const double yes[] = {1};
 	static const int64_t four[] = {4};
-	struct sl__stored_outputs stored;
+	struct sl__stand_in_outputs stored;
 	struct sl__arena arena;
 	struct planned p;
 	size_t n_refused = 0, n_idle = 0;
@@ -271,7 +271,7 @@ branches_are_refused(void **state)
 static void
 the_evaluator_is_refused(void **state)
 {
-	struct sl__stored_outputs stored;
+	struct sl__stand_in_outputs stored;
 	struct sl__arena arena;
 	struct planned p;
 	size_t n = 0;
@@ -309,7 +309,7 @@ no_memory_for_a_copy(void **state)
 	size_t block_most = SIZE_MAX;
 	const struct sl_allocator small = {small_alloc, small_release,
 					   &block_most};
-	struct sl__stored_outputs stored;
+	struct sl__stand_in_outputs stored;
 	struct sl__arena arena;
 	struct sl_error err;
 	struct planned p;
@@ -325,14 +325,15 @@ no_memory_for_a_copy(void **state)
 		      1, SL_PLAN_NO_FUSION);
 	planned_fill(&p, "x", 2, matrix, 1);
 	sl__arena_init(&arena, &small);
-	assert_int_equal(sl__stored_outputs_open(&stored, p.plan, &arena, &err),
-			 SL_OK);
+	assert_int_equal(
+		sl__stand_in_outputs_open(&stored, p.plan, &arena, &err),
+		SL_OK);
 	for (size_t i = 0; i < stored.n_steps; i++)
 		stored.steps[i].is_wanted = 1;
-	assert_int_equal(sl__stored_outputs_find(&stored, &err), SL_OK);
+	assert_int_equal(sl__stand_in_outputs_find(&stored, &err), SL_OK);
 	assert_null(stored.steps[0].absent);
 	block_most = (size_t)3 << 19;
-	assert_int_equal(sl__stored_outputs_copy(&stored, &err), SL_OK);
+	assert_int_equal(sl__stand_in_outputs_copy(&stored, &err), SL_OK);
 	assert_non_null(strstr(stored.steps[0].absent, "no memory"));
 	assert_null(stored.steps[0].parts[0].image);
 	for (size_t i = 1; i < stored.n_steps; i++) {

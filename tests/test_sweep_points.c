@@ -55,7 +55,7 @@ static struct sl_operation operations[] = {
 	 .n_calls = 1},
 };
 
-/* A visit with this median that others disturbed so much; its books close. */
+/* A visit with this median that others disturbed so much; its times add up. */
 static struct sl_profile
 visit_of(double ns, double disturbance, size_t n_iterations)
 {
@@ -111,7 +111,7 @@ test_efficiency_of_another_type(void **state)
 	}
 	settle(&m);
 	assert_near(m.point.latency_ns.value, 2500, 1e-9);
-	/* Two samples a pass; what is longest makes the lowest rate. */
+	/* Two samples an iteration; what is longest makes the lowest rate. */
 	assert_close(m.point.rate_per_s.value, 2 / 2500e-9, 1e-12);
 	assert_close(m.point.rate_per_s.lo, 2e9 / m.point.latency_ns.hi, 1e-12);
 	assert_close(m.point.rate_per_s.hi, 2e9 / m.point.latency_ns.lo, 1e-12);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_thread.c - every member runs once per run, none passes a gathering
+ * test_thread.c - every member runs once per run, none iterations a gathering
  * before all have come, and nothing is left when the team is gone.  The
  * shared arrays are plain on purpose: a thread sanitizer then checks that
  * runs and gatherings order what they promise to order.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_timed_iterations.c - passes, bare and recorded: counts, books, rows,
- * fixed memory.
+ * test_timed_iterations.c - iterations, bare and recorded: counts, time
+ * accounting, rows, fixed memory.
  */
 #include "iterations_scene.h"
 
@@ -78,7 +78,8 @@ the_slowest_are_kept(void **state)
 	close_model(&t);
 }
 
-/* A row for each pass: its sums, least and largest are those of the table. */
+/* A row for each iteration: its sums, least and largest are those of the table.
+ */
 static void
 rows_add_up(void **state)
 {
@@ -108,7 +109,7 @@ rows_add_up(void **state)
 		assert_close(most, p->step_max_ns[s], 1e-6);
 		steps += p->step_ns[s];
 	}
-	/* A pass has one reading taken off, each of its parts one too. */
+	/* An iteration has one reading taken off, each of its parts one too. */
 	assert_near(p->wall_ns - steps - p->gaps_ns,
 		    40 * (double)(p->n_steps + 1) * READING_NS, 1);
 	close_model(&t);
@@ -135,7 +136,7 @@ rows_are_thinned(void **state)
 	t.steps.noise = 0.5;
 	p = take(&t);
 	assert_int_equal(n_taken(p), 700);
-	/* Every fourth is left, and is that pass. */
+	/* Every fourth is left, and is that iteration. */
 	assert_int_equal(p->row_stride, 4);
 	for (size_t r = 0; r < 200 / 4; r++)
 		assert_memory_equal(p->rows + r * p->n_steps,
@@ -149,7 +150,7 @@ rows_are_thinned(void **state)
 	close_model(&t);
 }
 
-/* As many bytes are asked for, however many passes there are. */
+/* As many bytes are asked for, however many iterations there are. */
 static void
 memory_does_not_grow(void **state)
 {

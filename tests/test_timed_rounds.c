@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_timed_rounds.c - what ends rounds of passes, what an interrupt and what
- * disturbs them leave, and what marks cost where they are felt.
+ * test_timed_rounds.c - what ends rounds of iterations, what an interrupt and
+ * what disturbs them leave, and what marks cost where they are felt.
  */
 #include "iterations_scene.h"
 
-/* A round takes two passes of n steps, two looks of the runner and all other
- * readings; passes before the rounds take two more. */
+/* A round takes two iterations of n steps, two looks of the runner and all
+ * other readings; iterations before the rounds take two more. */
 static double
 round_s(const struct taken *t)
 {
@@ -45,7 +45,7 @@ time_ends_it(void **state)
 	struct taken t;
 
 	(void)state;
-	/* What recording costs is known, what a pass takes is not. */
+	/* What recording costs is known, what an iteration takes is not. */
 	open_model(&t, 0);
 	t.steps.noise = 0.001;
 	t.how.precision = 1e-9;
@@ -57,7 +57,7 @@ time_ends_it(void **state)
 	close_model(&t);
 }
 
-/* Passes of a second: two before the rounds, and rounds of two. */
+/* Iterations of a second: two before the rounds, and rounds of two. */
 static void
 few_rounds_are_worth_more_time(void **state)
 {
@@ -129,7 +129,7 @@ an_interrupt_in_each_phase(void **state)
 	assert_int_equal(take_interrupted(&t), SL_E_INTERRUPTED);
 	assert_int_equal(t.steps.n_all, 2 * t.steps.n);
 	close_model(&t);
-	/* Before any pass that counts. */
+	/* Before any iteration that counts. */
 	open_model(&t, 1000);
 	t.how.n_warmup = 10;
 	t.interrupt_when_told = 4;
@@ -144,8 +144,8 @@ an_interrupt_in_each_phase(void **state)
 	assert_int_equal(t.iterations.n_rounds, 3);
 	assert_int_equal(n_taken(&t.iterations), 3);
 	close_model(&t);
-	/* In the first pass of the fourth round: it is cut short, and whether
-	 * it was a recorded one or not nothing of it is in the books. */
+	/* In the first iteration of the fourth round: it is cut short, and whether
+	 * it was a recorded one or not nothing of it is in time accounting. */
 	for (uint64_t seed = 1; seed < 9; seed++) {
 		open_model(&t, 1000);
 		t.how.seed = seed;
@@ -201,8 +201,9 @@ read_hit(struct sl__covariates *now, void *ctx)
 	}
 }
 
-/* Books leave out the rounds whose recorded pass was hit, as long as these are
- * less than half; never the first.  Bare passes that were hit do not count. */
+/* Books leave out the rounds whose recorded iteration was hit, as long as these
+ * are less than half; never the first.  Bare iterations that were hit do not
+ * count. */
 static void
 disturbed_rounds_are_left_out(void **state)
 {
@@ -243,7 +244,7 @@ disturbed_rounds_are_left_out(void **state)
 }
 
 /* Marks of a reading each are a tenth of steps of a microsecond: every other
- * round has two more passes that tell what they cost. */
+ * round has two more iterations that tell what they cost. */
 static void
 marks_that_are_felt_are_measured(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_timestamps.c - marks on a events, all or some, and where what they cost
- * is tried. */
+/* test_timestamps.c - marks on an event buffer, all or some, and where what
+ * they cost is tried. */
 #include "harness.h"
 #include "experiment/timed_iterations.h"
 
@@ -109,7 +109,8 @@ take(struct sl__timed_iterations *out, struct storm *s, struct sl__arena *arena)
 	}
 }
 
-/* Every second round after warm-up, and such passes count for nothing else. */
+/* Every second round after warm-up, and such iterations count for nothing else.
+ */
 static void
 tried_where_felt(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_trace.c - passes as trace events. */
+/* test_trace.c - iterations as trace events. */
 #include "json_check.h"
 #include "known_profile.h"
 
@@ -50,16 +50,16 @@ n_events(const char *json)
 }
 
 enum {
-	N_NAMES = 2,          /* of a thread, before its pass */
-	N_MEDIAN = 4 + 2,     /* a pass, its operations, memory */
-	MEDIAN = 1 + N_NAMES, /* where passes begin; the process has a
+	N_NAMES = 2,          /* of a thread, before its iteration */
+	N_MEDIAN = 4 + 2,     /* an iteration, its operations, memory */
+	MEDIAN = 1 + N_NAMES, /* where iterations begin; the process has a
 				    name */
 	FIRST = MEDIAN + N_MEDIAN + N_NAMES,
 	LAST = FIRST + 4 + N_NAMES,
 	N_ALL = LAST + 4
 };
 
-/* Three passes: the first one is the slowest too, and is drawn once. */
+/* Three iterations: the first one is the slowest too, and is drawn once. */
 static void
 names_threads(void **state)
 {
@@ -117,13 +117,13 @@ describes_operations(void **state)
 	assert_true(is(json, MEDIAN + 1, "args.gflops_per_s", "2"));
 	assert_true(is(json, MEDIAN + 1, "args.bound", "\"compute\""));
 	assert_true(is(json, MEDIAN + 3, "dur", "1.5"));
-	/* In the pass that took twice as long, half the rate. */
+	/* In the iteration that took twice as long, half the rate. */
 	assert_true(is(json, FIRST + 1, "args.gflops_per_s", "1"));
 	assert_true(is(json, FIRST + 1, "ts", "2"));
 	free(json);
 }
 
-/* Memory is known of two operations of the median pass. */
+/* Memory is known of two operations of the median iteration. */
 static void
 counts_memory(void **state)
 {
@@ -141,8 +141,8 @@ counts_memory(void **state)
 	free(json);
 }
 
-/* Slices of a thread nest: none begins before its pass or the end of the one
- * before it, none ends after the pass.  Marks lie across roundings. */
+/* Slices of a thread nest: none begins before its iteration or the end of the
+ * one before it, none ends after the iteration.  Marks lie across roundings. */
 static void
 slices_nest(void **state)
 {

@@ -61,7 +61,7 @@ test_chain_within_the_cache_moves_nothing(void **state)
 }
 
 /* Results that are read at once are found, but all of them are dropped, and
- * written back, before the next pass. */
+ * written back, before the next iteration. */
 static void
 test_result_just_written_is_found(void **state)
 {
@@ -311,7 +311,7 @@ test_product_is_never_below_its_operands(void **state)
 	assert_near(out.back_bytes, 1.0 * SIDE * SIDE * LINE, 0);
 }
 
-/* However a cache chooses, a pass brings in or sends back what it touches
+/* However a cache chooses, an iteration brings in or sends back what it touches
  * beyond what the cache holds; the least of all steps is no more than that, and
  * none is above what the rule says of its step. */
 static void

@@ -14,7 +14,7 @@ enum {
 	TINY_WORDS = 40,
 	TINY_KV_BYTES = 2 * TINY_WIDTH * 4, /* a token's keys and values */
 
-	/* FLOPs of a pass over n tokens: four projections and the head for
+	/* FLOPs of an iteration over n tokens: four projections and the head for
 	 * every token, two products for every pair. */
 	TINY_LINEAR =
 		2 * (4 * TINY_WIDTH * TINY_WIDTH + TINY_WIDTH * TINY_WORDS),

@@ -2,8 +2,8 @@
 /*
  * advice.c - what would make a model faster, and by how much at most.
  *
- * The rules here name operations that could be faster or go, and bound the
- * gain by Amdahl's law: what they take of a pass, by medians, or, where an
+ * The rules here name operations that could be faster or go, and bound the gain
+ * by Amdahl's law: what they take of an iteration, by medians, or, where an
  * ablation of the very same operations was run, what that showed.
  */
 #include "analysis/advice.h"
@@ -25,13 +25,13 @@ struct adviser {
 	size_t n_cpus; /* that the process may use */
 	struct sl_advice proposals[PROPOSALS_MOST];
 	size_t n;
-	double iteration_ns; /* of a bare pass, the median */
-	double scale;        /* of operations' medians, to make up that pass */
+	double iteration_ns; /* of a bare iteration, the median */
+	double scale; /* of operations' medians, to make up that iteration */
 };
 
 typedef int chooses(const struct sl_operation *op);
 
-/* More of a pass than this leaves nothing to compare with. */
+/* More of an iteration than this leaves nothing to compare with. */
 #define WHOLE_SHARE 0.95
 
 /* An interval of an ablation that is wider, hi / lo, says less than the
@@ -77,7 +77,7 @@ has_fixed_shapes(const struct sl_request *request)
 /* Some operations, and what there is if they took no time. */
 struct chosen {
 	size_t n;
-	double now_ns, share; /* of a pass */
+	double now_ns, share; /* of an iteration */
 	double bound_ns;      /* that their work takes on this machine */
 	const struct sl_operation *largest;
 	const char *type;            /* that all have; NULL: several */
@@ -111,7 +111,7 @@ find_row(const struct sl_profile *p, const struct chosen *c)
 	return NULL;
 }
 
-/* By itself, in recorded passes. */
+/* By itself, in recorded iterations. */
 static double
 own_ns(const struct sl_operation *op)
 {
@@ -120,7 +120,7 @@ own_ns(const struct sl_operation *op)
 		       : op->self_ns;
 }
 
-/* What an operation takes of a bare pass, by the median of its calls. */
+/* What an operation takes of a bare iteration, by the median of its calls. */
 static double
 now_ns(const struct adviser *a, const struct sl_operation *op)
 {
@@ -452,7 +452,8 @@ threads_trial(int64_t value, int64_t most)
 				 .to = most};
 }
 
-/* On one thread a pass takes as long as what was timed there, at least. */
+/* On one thread an iteration takes as long as what was timed there, at least.
+ */
 static void
 advise_fewer(struct adviser *a, const struct timed *t)
 {
@@ -556,9 +557,9 @@ is_weights(const struct sl_profile *p, const struct sl_operation *op)
 	       (op->roof && op->roof != SL_LEVEL_COMPUTE);
 }
 
-/* The least time, for as many samples as now, of a pass over BATCH_TIMES as
- * many: weights are read once for all of them and arithmetic remains, and the
- * larger pass takes no less time than this one. */
+/* The least time, for as many samples as now, of an iteration over BATCH_TIMES
+ * as many: weights are read once for all of them and arithmetic remains, and
+ * the larger iteration takes no less time than this one. */
 static double
 shared_ns(const struct adviser *a, const struct sl_operation *op)
 {
@@ -576,7 +577,7 @@ shared_ns(const struct adviser *a, const struct sl_operation *op)
 struct sharing {
 	size_t n;
 	double now_ns;
-	double least_ns; /* of a pass, for as many samples as now */
+	double least_ns; /* of an iteration, for as many samples as now */
 	const struct sl_operation *largest;
 };
 
@@ -686,7 +687,7 @@ narrow_ns(const struct adviser *a, const struct sl_operation *op,
 	return fmin(op->n_calls * least_ns, now_ns(a, op));
 }
 
-/* What caches cannot keep from one pass to the next comes from memory. */
+/* What caches cannot keep from one iteration to the next comes from memory. */
 static double
 refill_ns(const struct sl_ceilings *c, double n_bytes)
 {
@@ -848,9 +849,9 @@ advise(struct adviser *a)
 }
 
 /*
- * How much of a pass operations are is a matter of sums, what each of them
- * takes one of medians, which few disturbances do not move; and the whole is a
- * bare pass, whose median may be of quieter or of busier moments.
+ * How much of an iteration operations are is a matter of sums, what each of
+ * them takes one of medians, which few disturbances do not move; and the whole
+ * is a bare iteration, whose median may be of quieter or of busier moments.
  */
 static void
 set_pass(struct adviser *a)

@@ -19,11 +19,11 @@ sl__amdahl_speedup(double share, double factor)
 double
 sl__amdahl_share(const struct sl_profile *p, double ns)
 {
-	const struct sl_ledger *books = &p->ledger;
-	double overhead = books->overhead_ns.n ? books->overhead_ns.value : 0;
+	const struct sl_ledger *ledger = &p->ledger;
+	double overhead = ledger->overhead_ns.n ? ledger->overhead_ns.value : 0;
 	/* Never less than its parts, whatever noise does to the difference. */
 	double iteration_ns =
-		fmax(books->wall_ns - overhead, books->operations_ns);
+		fmax(ledger->wall_ns - overhead, ledger->operations_ns);
 
 	return iteration_ns > 0 ? fmin(fmax(ns / iteration_ns, 0), 1) : 0;
 }

@@ -8,14 +8,14 @@
 
 enum { SL__AMDAHL_OPERATIONS = 5, SL__AMDAHL_TYPES = 3 };
 
-/* Less of a pass than this is no candidate. */
+/* Less of an iteration than this is no candidate. */
 #define SL__AMDAHL_SHARE 0.01
 
 /* Amdahl's law: the speed-up of the whole when 'share' of it becomes 'factor'
  * times as fast; INFINITY is a factor, and what all of it at once gives. */
 double sl__amdahl_speedup(double share, double factor);
 
-/* The share of a bare pass that some nanoseconds of each iteration are: of
+/* The share of a bare iteration that some nanoseconds of each iteration are: of
  * the wall less the cost of recording.  From 0 to 1. */
 double sl__amdahl_share(const struct sl_profile *profile, double ns);
 
@@ -32,7 +32,7 @@ struct sl__amdahl_rows {
 /*
  * Chooses the hottest operations and types of two operations or more, largest
  * share first, and predicts their rows.  The operations of 'profile' and its
- * books are there.  All storage is from 'arena'.
+ * time accounting are there.  All storage is from 'arena'.
  */
 enum sl_status sl__amdahl_rows_predict(struct sl__amdahl_rows *out,
 				       const struct sl_profile *profile,

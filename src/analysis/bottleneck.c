@@ -364,7 +364,7 @@ sl__bottleneck_judge(struct sl_judgement *out,
 	struct sl__bound_scores scores;
 
 	memset(out, 0, sizeof(*out));
-	sl__bottleneck_score(&scores, c);
+	sl__bound_candidates_score(&scores, c);
 	out->bound = scores.bound;
 	if (scores.bound != SL_BOUND_UNKNOWN)
 		out->confidence = scores.probability[scores.bound];
@@ -518,7 +518,7 @@ tally_up(struct sl_finding *out, struct tally *t,
 /*
  * One kind makes 60 % of the judged time; or two more than 25 % each, or
  * nothing prevails: mixed.  Where less than half of the time is judged, or
- * the books do not close, nothing is said.
+ * the times do not add up, nothing is said.
  */
 static void
 decide(struct sl_finding *out, const struct tally *t, int is_closed)

@@ -69,8 +69,8 @@ struct sl__bound_scores {
 /* Below it a judgement abstains. */
 #define SL__PROBABILITY_LEAST 0.7
 
-void sl__bottleneck_score(struct sl__bound_scores *out,
-			  const struct sl__bottleneck_evidence *c);
+void sl__bound_candidates_score(struct sl__bound_scores *out,
+				const struct sl__bottleneck_evidence *c);
 
 /* A judgement with its evidence, from 'arena'. */
 enum sl_status sl__bottleneck_judge(struct sl_judgement *out,
@@ -87,7 +87,7 @@ enum sl_status sl__profile_judge_bottlenecks(
 	struct sl_profile *profile, const struct sl__diagnosis *diagnosis,
 	struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
 
-/* The model's verdict from its operations' judgements and the books. */
+/* The model's verdict from its operations' judgements and time accounting. */
 enum sl_status sl__judge_model(struct sl_finding *out,
 			       const struct sl_profile *profile,
 			       struct sl__arena *arena,

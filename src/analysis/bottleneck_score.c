@@ -384,8 +384,8 @@ is_plain(struct sl__bound_scores *out, const struct view *v)
 }
 
 void
-sl__bottleneck_score(struct sl__bound_scores *out,
-		     const struct sl__bottleneck_evidence *c)
+sl__bound_candidates_score(struct sl__bound_scores *out,
+			   const struct sl__bottleneck_evidence *c)
 {
 	double total[SL_N_BOUNDS] = {0}, sum = 0;
 	struct view v;

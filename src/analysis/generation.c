@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * generation.c - what the passes of a decoding loop come to.
+ * generation.c - what the steps of a decoding loop come to.
  *
- * Where every pass was measured, times of the loop are their sums.  Where only
+ * Where every step was measured, times of the loop are their sums.  Where only
  * some were, a line in the context goes through all visits, and a sum over
- * passes is their number times the line at their mean context, with the
+ * steps is their number times the line at their mean context, with the
  * interval that the line has there.
  */
 #include "analysis/generation.h"
@@ -76,7 +76,8 @@ sl__work_passes(const struct sl__work_law *law, int64_t first, int64_t last)
 }
 
 double
-sl__work_new_tokens(const struct sl__work_law *law, int64_t first, int64_t last)
+sl__flops_of_new_tokens(const struct sl__work_law *law, int64_t first,
+			int64_t last)
 {
 	double sums[3];
 
@@ -92,19 +93,19 @@ sl__work_new_tokens(const struct sl__work_law *law, int64_t first, int64_t last)
  * would do.
  *
  * A gain is bounded, never promised.  Arithmetic alone allows what the FLOPs
- * say.  But a pass of one token still reads every weight and all keys and
+ * say.  But a step of one token still reads every weight and all keys and
  * values once, which takes this machine at least so long; and what the loop
  * takes without a cache was measured.
  */
 
-/* Passes of first to last tokens with a cache, one new token each. */
+/* Iterations of first to last tokens with a cache, one new token each. */
 static double
 newest_flops(const struct sl__kv_cache_effect_sources *s, int64_t first,
 	     int64_t last)
 {
 	if (s->work_with && !s->work_with->absent)
 		return sl__work_passes(&s->work_with->law, first, last);
-	return sl__work_new_tokens(&s->work_without->law, first, last);
+	return sl__flops_of_new_tokens(&s->work_without->law, first, last);
 }
 
 static void
@@ -126,8 +127,8 @@ count(struct sl_cache_effect *out, const struct sl__kv_cache_effect_sources *s)
 		out->most_arithmetic = further / newest;
 }
 
-/* The pass in the middle of the loop stands for all further ones: bytes and
- * FLOPs of a pass with cache are linear in the context. */
+/* The step in the middle of the loop stands for all further ones: bytes and
+ * FLOPs of a step with cache are linear in the context. */
 static void
 bound(struct sl_cache_effect *out, const struct sl__kv_cache_effect_sources *s)
 {
@@ -241,14 +242,14 @@ enum {
 	VISITS_MOST = STEPS_MOST * SL__LOOP_ROUNDS_MOST
 };
 
-/* Visits of passes of one kind. */
+/* Visits of steps of one kind. */
 struct visits {
 	double x[VISITS_MOST], ns[VISITS_MOST];
 	size_t n;
 	size_t n_contexts;
 };
 
-/* With a cache, the pass over a whole prompt is of another kind. */
+/* With a cache, the step over a whole prompt is of another kind. */
 static int
 is_of_loop(const struct sl__decode_timings *loop,
 	   const struct sl__loop_point *p)
@@ -313,7 +314,7 @@ bounded(double value, double reach, size_t n)
 /*
  * The line at a context, bounded by 0 below as times are, and its slope, by
  * weighted least squares.  0 where fewer than three visits or two contexts are
- * there, and where the line says that a pass takes no time.
+ * there, and where the line says that a step takes no time.
  */
 static int
 line_at(const struct visits *v, double context, struct sl_estimate *value,
@@ -365,7 +366,7 @@ plus(const struct sl_estimate *a, const struct sl_estimate *b)
 	return e;
 }
 
-/* Passes that yield tokens from 'first' to 'last', all measured. */
+/* Iterations that yield tokens from 'first' to 'last', all measured. */
 static struct sl_estimate
 sum_of(const struct sl_decoding *d, int64_t first, int64_t last)
 {

@@ -94,7 +94,7 @@ sl__visits_pool_estimates(const struct sl_estimate *visits, size_t n)
 	}
 	reach = sl__student_quantile(1 - ALPHA / 2, count - 1) *
 		sqrt(squares / (count - 1) / count);
-	/* fmax() passes NaN over: then it is Student's alone. */
+	/* fmax() iterations NaN over: then it is Student's alone. */
 	reach = fmax(reach, own_reach(visits, n));
 	e.value = middle_of(visits, n);
 	e.lo = fmin(exp(mean - reach), e.value);

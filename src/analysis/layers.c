@@ -91,8 +91,8 @@ add_layer(struct lister *l, uint32_t id)
 	layer->dtype = dtype_of(l, node);
 	layer->is_causal = l->survey->attentions.is_causal[id];
 	/* Of a loop of unknown length one turn's traffic is all there is. */
-	sl__cost_add_calls(&layer->cost, &costs->per_call[id],
-			   n_calls ? n_calls : 1);
+	sl__cost_add_multiple(&layer->cost, &costs->per_call[id],
+			      n_calls ? n_calls : 1);
 	if (!n_calls)
 		layer->cost.macs = layer->cost.fma = layer->cost.mul =
 			layer->cost.add = layer->cost.div = layer->cost.exp =
@@ -170,7 +170,7 @@ sum_up(struct lister *l)
 	double whole;
 
 	for (size_t i = 0; i < out->n_layers; i++)
-		sl__cost_add_calls(&out->cost, &l->layers[i].cost, 1);
+		sl__cost_add_multiple(&out->cost, &l->layers[i].cost, 1);
 	whole = out->cost.macs ? (double)out->cost.macs
 			       : (double)sl_cost_operations(&out->cost);
 	for (size_t i = 0; i < out->n_layers; i++) {
@@ -330,7 +330,7 @@ sl__inspection_fill_layers(struct sl_inspection *out,
 /*
  * What the numbers of the weights look like.
  *
- * Two passes: moments, extremes and zeros, then what needs the extremes.
+ * Two iterations: moments, extremes and zeros, then what needs the extremes.
  * Moments are computed per piece and merged (Chan, Golub and LeVeque, 1979),
  * which keeps a billion numbers exact to many digits.
  */

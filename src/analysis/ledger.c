@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger.c - the books of a profile: where the wall time went.
+ * ledger.c - time accounting of a profile: where the wall time went.
  *
  * No entry is computed from the others but the residual: operations and gaps
- * are sums over marks, overhead is a difference between passes.  What the
+ * are sums over marks, overhead is a difference between iterations.  What the
  * marks cost by the calibration of the clock is not in operations or gaps, so
  * that the residual shows where calibration and experiment disagree.
  */
@@ -46,14 +46,14 @@ sl__ledger_of(struct sl_ledger *out, const struct sl__timed_iterations *p,
 	return SL_OK;
 }
 
-/* Why the books of a profile do not close. */
+/* Why the times of a profile do not add up. */
 
 /* An overhead that is known worse than this may be all of the residual. */
 #define UNCERTAIN_SHARE 0.01
 /* Slots beyond which disturbances are worth a word. */
 #define DISTURBED_SHARE 0.1
 
-/* Of all passes, where that is worth a word; NaN. */
+/* Of all iterations, where that is worth a word; NaN. */
 static double
 disturbed_share(const struct sl_noise *noise)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ledger.h - the books of a profile: where the wall time went. */
+/* ledger.h - time accounting of a profile: where the wall time went. */
 #ifndef SL_LEDGER_H
 #define SL_LEDGER_H
 
 #include "result/iteration_times.h"
 #include "sleuth.h"
 
-/* The largest |residual| / wall with which books are closed. */
+/* The largest |residual| / wall with which the times add up. */
 #define SL__RESIDUAL_MOST 0.02
 
 /*
- * Fills the books from passes.  'scratch' serves the interval of the overhead
- * (the median over the calmer rounds of recorded minus bare, order statistics).
+ * Attributes the time of iterations.  'scratch' serves the interval of the
+ * overhead (the median over the calmer rounds of recorded minus bare, order
+ * statistics).
  */
 enum sl_status sl__ledger_of(struct sl_ledger *out,
 			     const struct sl__timed_iterations *iterations,
@@ -21,7 +22,7 @@ enum sl_status sl__ledger_of(struct sl_ledger *out,
 /*
  * Which entry is uncertain, and by how much: one of SL_FACT_OPEN_FEW,
  * OPEN_WIDE and OPEN_SHORT, whose first value is NaN.  SL_FACT_NONE where the
- * books close, or where nothing was recorded.
+ * times add up, or where nothing was recorded.
  *
  * The residual is what readings of the clock cost by calibration less what
  * recording costs by experiment.  Either the experiment is uncertain, which

@@ -335,7 +335,7 @@ find_mere_workspace(const struct sl__program *p, uint64_t page, uint64_t *out,
 }
 
 /* oneDNN's objects and compiled code are the only part that the plan cannot
- * know: malloc's books and the mappings say.  NaN where one of them does
+ * know: malloc's records and the mappings say.  NaN where one of them does
  * not. */
 static double
 library_bytes(const struct sl__residence *r, uint64_t records_bytes)
@@ -384,7 +384,7 @@ take_residence(struct sl_memory_use *out, const struct sl__memory_sources *from,
 	const struct sl__residence *r = from->residence;
 	const struct sl__program *p = from->plan->current;
 	double found = (double)p->weights->found_bytes;
-	uint64_t page = sl__residence_page_bytes(), maybe;
+	uint64_t page = sl__backing_page_size(), maybe;
 	enum sl_status rc = find_mere_workspace(p, page, &maybe, err);
 
 	if (rc)

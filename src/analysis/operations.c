@@ -52,7 +52,8 @@ take_covers(const struct lister *l, struct sl_operation *op,
 	return SL_OK;
 }
 
-/* What a body does that is run node by node, over all of its runs in a pass. */
+/* What a body does that is run node by node, over all of its runs in an
+ * iteration. */
 struct body {
 	struct sl_cost cost;
 	uint64_t weight_bytes; /* each node's, once */
@@ -69,7 +70,7 @@ add_node(const struct lister *l, struct body *body, size_t node)
 		return;
 	if (layer->cost.basis != SL_BASIS_COUNTED && !body->why)
 		body->why = layer->cost.why ? layer->cost.why : "not known";
-	sl__cost_add_calls(&body->cost, &layer->cost, 1);
+	sl__cost_add_multiple(&body->cost, &layer->cost, 1);
 	if (layer->n_calls)
 		body->weight_bytes += layer->cost.weight_bytes / layer->n_calls;
 }

@@ -181,7 +181,7 @@ place(const struct sl_ceilings *ceilings, struct sl_operation *op)
 }
 
 void
-sl__profile_fill_dtypes(struct sl_profile *profile)
+sl__profile_fill_op_dtypes(struct sl_profile *profile)
 {
 	struct sl_operation *ops = profile->operations;
 
@@ -200,12 +200,12 @@ sl__roofline_place(struct sl_profile *profile)
 		ceilings->ridge = ceilings->flops_per_s.value /
 				  ceilings->levels[ceilings->n_levels - 1]
 					  .bytes_per_s.value;
-	sl__profile_fill_dtypes(profile);
+	sl__profile_fill_op_dtypes(profile);
 	for (size_t i = 0; i < profile->n_operations; i++)
 		place(ceilings, &ops[i]);
 }
 
-/* Work of a pass, and the least time that it takes, each by itself. */
+/* Work of an iteration, and the least time that it takes, each by itself. */
 struct work {
 	double core, executed, n_bytes;
 	double compute_ns, bytes_ns, bound_ns;
@@ -238,8 +238,8 @@ work_of(const struct sl_profile *profile)
 }
 
 /*
- * What every way to compute the model reads or writes comes from memory but
- * for what the last cache can keep from one pass to the next.  Weights of a
+ * What every way to compute the model reads or writes comes from memory but for
+ * what the last cache can keep from one iteration to the next.  Weights of a
  * plan in a narrower type are taken to be stored in it.
  */
 static double

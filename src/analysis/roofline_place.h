@@ -8,7 +8,7 @@
 
 /* Fills the dtype of every operation, as sl__roofline_place() does; traffic
  * is predicted with it. */
-void sl__profile_fill_dtypes(struct sl_profile *profile);
+void sl__profile_fill_op_dtypes(struct sl_profile *profile);
 
 /*
  * Fills dtype, level, bound_ns, roof and ceiling_share of every operation and

@@ -330,7 +330,7 @@ sl__sweep_kinds_add(struct sl__sweep_measurements *work, size_t point,
 		const struct sl_operation *op = &p->operations[i];
 		struct sl__sweep_kind_times *kind =
 			find_kind(work, kind_of(p, op), arena);
-		/* One slow pass moves a mean, not a median. */
+		/* One slow iteration moves a mean, not a median. */
 		double ns = op->median_ns.value * op->n_calls;
 
 		if (!kind)
@@ -400,7 +400,7 @@ fit_exact(struct fitter *f, struct sl_sweep_exponent *out,
 	sl__growth_fit_power_law(out, f->x, f->y, f->n, !is_of_times);
 }
 
-/* Times are fitted visit by visit; 'kind' NULL: those of whole passes. */
+/* Times are fitted visit by visit; 'kind' NULL: those of whole iterations. */
 static void
 fit_times(struct fitter *f, struct sl_sweep_exponent *out,
 	  const struct sl__sweep_kind_times *kind)

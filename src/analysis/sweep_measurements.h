@@ -12,8 +12,8 @@ enum { SL__SWEEP_KINDS_MOST = 48, SL__SWEEP_VISITS_MOST = 20 };
 struct sl__sweep_kind_times {
 	enum sl_sweep_kind kind;
 	const char *type; /* where that is a type; NULL */
-	double *ns;       /* [n_points * n_visits] of a pass; 0: not met */
-	double *flops;    /* [n_points] executed, of a pass */
+	double *ns;    /* [n_points * n_visits] of an iteration; 0: not met */
+	double *flops; /* [n_points] executed, of an iteration */
 };
 
 /*
@@ -23,14 +23,15 @@ struct sl__sweep_kind_times {
 struct sl__sweep_measurements {
 	struct sl_sweep_point *points;
 	size_t n_points, n_visits;
-	struct sl_estimate *medians; /* [n_points * n_visits] of a pass, ns */
+	struct sl_estimate
+		*medians;    /* [n_points * n_visits] of an iteration, ns */
 	double *disturbance; /* [n_points * n_visits] of CPU time, taken by
 				others */
 	size_t *iterations;  /* [n_points * n_visits] */
-	double *joules;      /* [n_points * n_visits] of a pass; NaN: no
+	double *joules;      /* [n_points * n_visits] of an iteration; NaN: no
 				reading */
 	double *needs;       /* [n_points] parameters and live set */
-	double *executed;    /* [n_points] FLOPs of a pass */
+	double *executed;    /* [n_points] FLOPs of an iteration */
 	double *compute; /* [n_points] ns that the arithmetic takes at least;
 				NaN: no ceilings */
 	double *bounds;  /* [n_points] ns by the roofline; NaN */
@@ -41,7 +42,7 @@ struct sl__sweep_measurements {
 };
 
 /*
- * Enters a visit as the nth of a point, with joules of a pass (NaN: no
+ * Enters a visit as the nth of a point, with joules of an iteration (NaN: no
  * reading).  Where there is one already, the less disturbed of the two stays.
  * Returns whether the new one counts.
  */

@@ -68,15 +68,14 @@ is_made_by(const struct reader *r, uint32_t base, uint32_t node)
 	       bsearch(&key, r->made, r->n_made, sizeof(key), by_buffer);
 }
 
-static struct sl__attention_operand
+static struct sl__traffic_operand
 operand_of(const struct reader *r, size_t step, uint32_t k)
 {
 	const struct sl__step *s = &r->program->steps[step];
 	const struct sl__buffer *b = &r->program->buffers[s->operands[k]];
 	const struct sl__buffer *base = &r->program->buffers[b->base];
-	struct sl__attention_operand out = {.start = (uintptr_t)s->at[k],
-					    .n_bytes = s->at[k] ? b->n_bytes
-								: 0};
+	struct sl__traffic_operand out = {.start = (uintptr_t)s->at[k],
+					  .n_bytes = s->at[k] ? b->n_bytes : 0};
 	int is_new = base->first == step;
 
 	if (base->category == SL__CATEGORY_CONSTANT ||
@@ -91,14 +90,13 @@ operand_of(const struct reader *r, size_t step, uint32_t k)
 
 /*
  * A step that moves less than its operands hold looks up some rows of the
- * largest one that it only reads.  Which ones does not matter: passes that
+ * largest one that it only reads.  Which ones does not matter: iterations that
  * repeat look up the same.
  */
 static void
-take_rows_only(struct sl__attention_operand *operands, size_t n,
-	       uint64_t n_bytes)
+take_rows_only(struct sl__traffic_operand *operands, size_t n, uint64_t n_bytes)
 {
-	struct sl__attention_operand *table = NULL;
+	struct sl__traffic_operand *table = NULL;
 	uint64_t sum = 0;
 
 	for (size_t k = 0; k < n; k++) {
@@ -114,7 +112,7 @@ take_rows_only(struct sl__attention_operand *operands, size_t n,
 /* A slice reads as much as it writes. */
 static uint64_t
 moved_bytes(const struct sl__step *step, const char *type,
-	    const struct sl__attention_operand *operands)
+	    const struct sl__traffic_operand *operands)
 {
 	if (strcmp(type, "Slice") != 0 || step->n_operands != 2 ||
 	    operands[0].n_bytes < operands[1].n_bytes)
@@ -204,7 +202,7 @@ read_step(const struct reader *r, const struct sl_operation *op,
 	  struct sl__traffic_step *out, struct sl_error *err)
 {
 	const struct sl__step *step = &r->program->steps[op->step];
-	struct sl__attention_operand *operands =
+	struct sl__traffic_operand *operands =
 		sl__arena_array(r->arena, step->n_operands, sizeof(*operands));
 
 	if (!operands)

@@ -137,7 +137,7 @@ settle_branches(const struct walker *w, const struct sl__node *node,
 			  ? set_left_out
 			  : set_idle,
 		  why_left);
-	sl__cost_add_calls(total, &costs[dearer], 1);
+	sl__cost_add_multiple(total, &costs[dearer], 1);
 	return SL_OK;
 }
 
@@ -195,8 +195,9 @@ settle_block(const struct walker *w, uint32_t id, struct sl_cost *total)
 		else if (n_calls == UINT64_MAX)
 			set_unknown(w, node, "a loop of unknown length");
 		/* To compare two branches one run of each will do. */
-		sl__cost_add_calls(total, &w->costs->per_call[node],
-				   n_calls >= SL__CALLS_OVERFLOW ? 1 : n_calls);
+		sl__cost_add_multiple(total, &w->costs->per_call[node],
+				      n_calls >= SL__CALLS_OVERFLOW ? 1
+								    : n_calls);
 		rc = settle_bodies(w, &graph->nodes[node], total);
 	}
 	return rc;

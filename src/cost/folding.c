@@ -149,8 +149,9 @@ take_stock(struct tally *tally, struct sl__roles *roles,
 }
 
 enum sl_status
-sl__roles_find_folded(struct sl__roles *roles, const struct sl_graph *graph,
-		      struct sl__arena *arena, struct sl_error *err)
+sl__roles_find_folded_norms(struct sl__roles *roles,
+			    const struct sl_graph *graph,
+			    struct sl__arena *arena, struct sl_error *err)
 {
 	struct tally tally = {0};
 	uint64_t n_channels;

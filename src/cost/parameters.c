@@ -624,7 +624,7 @@ sl__roles_classify(struct sl__roles *out,
 		rc = sl__roles_tie(out, j.graph, arena, err);
 	}
 	if (!rc)
-		rc = sl__roles_find_folded(out, j.graph, arena, err);
+		rc = sl__roles_find_folded_norms(out, j.graph, arena, err);
 	sl__arena_release(&scratch);
 	return rc;
 }

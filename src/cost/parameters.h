@@ -36,10 +36,10 @@ enum sl_status sl__roles_tie(struct sl__roles *roles,
 			     struct sl_error *err) SL_CHECKED;
 
 /* folding.c: finds BatchNorms that an exporter folded into convolutions. */
-enum sl_status sl__roles_find_folded(struct sl__roles *roles,
-				     const struct sl_graph *graph,
-				     struct sl__arena *arena,
-				     struct sl_error *err) SL_CHECKED;
+enum sl_status sl__roles_find_folded_norms(struct sl__roles *roles,
+					   const struct sl_graph *graph,
+					   struct sl__arena *arena,
+					   struct sl_error *err) SL_CHECKED;
 
 /* How many numbers a tensor stands for: more than it stores where a product
  * takes several to a byte. */

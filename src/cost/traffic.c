@@ -173,7 +173,7 @@ split(struct mover *m, uint64_t address)
 /* What the step finds: every run that it touches, once.  A second operand
  * over the same run finds it touched, and adds what it does. */
 static void
-collect(struct mover *m, const struct sl__attention_operand *o, uint32_t now)
+collect(struct mover *m, const struct sl__traffic_operand *o, uint32_t now)
 {
 	size_t end = cut_of(m, o->start + o->n_bytes);
 	double n_bytes = (double)o->n_bytes;
@@ -290,7 +290,7 @@ settle(struct mover *m, const struct piece *p, size_t step, int is_counted)
 
 /* What one operand was written to is one run from now on. */
 static void
-join(struct mover *m, const struct sl__attention_operand *o)
+join(struct mover *m, const struct sl__traffic_operand *o)
 {
 	size_t first = cut_of(m, o->start);
 	size_t end = cut_of(m, o->start + o->n_bytes);
@@ -310,7 +310,7 @@ take_step(struct mover *m, const struct sl__traffic_step *steps, size_t i,
 
 	m->n_pieces = 0;
 	for (size_t k = 0; k < step->n_operands; k++) {
-		const struct sl__attention_operand *o = &step->operands[k];
+		const struct sl__traffic_operand *o = &step->operands[k];
 
 		split(m, o->start);
 		split(m, o->start + o->n_bytes);
@@ -390,7 +390,7 @@ cut_up(struct mover *m, const struct sl__traffic_step *steps)
 	m->cuts[n++] = 0;
 	for (size_t i = 0; i < m->n_steps; i++) {
 		for (size_t k = 0; k < steps[i].n_operands; k++) {
-			const struct sl__attention_operand *o =
+			const struct sl__traffic_operand *o =
 				&steps[i].operands[k];
 
 			m->cuts[n++] = o->start;

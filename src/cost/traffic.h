@@ -35,7 +35,7 @@
 #include "base/arena.h"
 
 /* A stretch of memory that a step reads, writes or both. */
-struct sl__attention_operand {
+struct sl__traffic_operand {
 	uint64_t start, n_bytes;
 	int is_read, is_written;
 };
@@ -51,7 +51,7 @@ struct sl__matmuls {
 };
 
 struct sl__traffic_step {
-	const struct sl__attention_operand *operands;
+	const struct sl__traffic_operand *operands;
 	size_t n_operands;
 	struct sl__matmuls products;
 };

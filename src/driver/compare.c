@@ -480,8 +480,8 @@ name_layers(struct comparing *a, const struct sl__arm_test *c,
 		struct sl_compared_layer *l = &layers[of[i]];
 
 		l->is_named = is_named[i] &&
-			      sl__arm_test_pair_is_consistent(c, of[i],
-							      n_placements) &&
+			      sl__differs_in_most_placements(c, of[i],
+							     n_placements) &&
 			      (n_placements >= SL__PLACEMENTS_ENOUGH ||
 			       is_far(&l->ratio));
 	}
@@ -508,7 +508,8 @@ by_change(const void *a, const void *b)
 	return x->i < y->i ? -1 : x->i > y->i;
 }
 
-/* By what they change, of a pass or, where batches differ, of a sample. */
+/* By what they change, of an iteration or, where batches differ, of a sample.
+ */
 static enum sl_status
 rank_layers(struct comparing *a, size_t which, struct sl_error *err)
 {

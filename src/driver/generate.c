@@ -123,7 +123,7 @@ open_loops(struct generator *g, const struct sl_graph *graph,
 	return SL_OK;
 }
 
-/* The pass of a loop at a context, as sizes. */
+/* The step of a loop at a context, as sizes. */
 static enum sl_status
 sizes_at(struct sl__decode_loop *loop, int64_t context, struct sl_sizes *sizes,
 	 struct sl_error *err)
@@ -226,7 +226,7 @@ check_decoder(struct generator *g, struct sl__decode_loop *loop,
 	return rc;
 }
 
-/* What a pass of one token reads and writes, keys and values left out: there
+/* What a step of one token reads and writes, keys and values left out: there
  * are none yet. */
 static enum sl_status
 find_once_bytes(struct generator *g, struct sl_error *err)

@@ -121,8 +121,8 @@ bound_to(const struct inspector *i, int64_t symbol, int64_t absent)
 		      : absent;
 }
 
-/* Tokens of a pass: a matrix of whole numbers, as they come; one whose name
- * says that it holds ids before others. */
+/* Tokens of an iteration: a matrix of whole numbers, as they come; one whose
+ * name says that it holds ids before others. */
 static int64_t
 count_tokens(const struct inspector *i)
 {

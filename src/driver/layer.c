@@ -132,9 +132,9 @@ explain(const struct sl_estimate *ratio)
 }
 
 /*
- * The layer as a model of its own.  Who interrupts it before its first pass
- * has the comparison already: one pass makes the least profile that can stand
- * beside that.
+ * The layer as a model of its own.  Who interrupts it before its first
+ * iteration has the comparison already: one iteration makes the least profile
+ * that can stand beside that.
  */
 static enum sl_status
 profile_alone(struct isolating *x, const struct sl_plan_options *plan,

@@ -316,7 +316,7 @@ setups_s(const struct session *k, const struct sl_micro_series *s, size_t i)
 	return k->setup_s * values;
 }
 
-/* For passes at a size, so that the whole takes the time it should. */
+/* For iterations at a size, so that the whole takes the time it should. */
 static double
 budget_s(const struct session *k, const struct sl_micro_series *s, size_t i)
 {

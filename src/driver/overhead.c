@@ -2,8 +2,8 @@
 /*
  * overhead.c - what it costs to watch a model run, by way of watching.
  *
- * Every round runs all ways and a bare pass in an order drawn afresh; what a
- * way costs is the median over rounds of its pass minus the bare one.
+ * Every round runs all ways and a bare iteration in an order drawn afresh; what
+ * a way costs is the median over rounds of its iteration minus the bare one.
  */
 #include "driver/overhead.h"
 #include "base/clock.h"
@@ -165,11 +165,11 @@ close_round(const struct sl__finished_round *taken, void *ctx,
 static enum sl_status
 take_rounds(struct student *s, struct sl_error *err)
 {
-	const struct sl__phase warming_up = {.n_arms = N_ARMS,
-					     .n_rounds = ROUNDS_WARMUP,
-					     .run = run_slot,
-					     .ctx = s};
-	struct sl__phase measuring = warming_up;
+	const struct sl__phase_spec warming_up = {.n_arms = N_ARMS,
+						  .n_rounds = ROUNDS_WARMUP,
+						  .run = run_slot,
+						  .ctx = s};
+	struct sl__phase_spec measuring = warming_up;
 	enum sl_status rc;
 
 	measuring.n_rounds = s->how.n_runs;

@@ -2,10 +2,10 @@
 /*
  * profile.c - a model run, measured and explained.
  *
- * Evidence is gathered in this order, each part from a file of
- * src/experiment: passes, bare and recorded; memory; experiments on what takes
- * long; ablations.  What it means is worked out here and in the files beside
- * this one, each of which fills one part of the result.
+ * Evidence is gathered in this order, each part from a file of src/experiment:
+ * iterations, bare and recorded; memory; experiments on what takes long;
+ * ablations.  What it means is worked out here and in the files beside this
+ * one, each of which fills one part of the result.
  */
 #include "analysis/advice.h"
 #include "analysis/amdahl.h"
@@ -53,8 +53,8 @@ struct profiler {
 	uint64_t start_ns;
 };
 
-/* Before the passes, and as often after them: the interval of a ceiling needs
- * 36 probes, of which three are made at a time. */
+/* Before the iterations, and as often after them: the interval of a ceiling
+ * needs 36 probes, of which three are made at a time. */
 enum { BACKGROUND_PROBES = 6 };
 
 const char *
@@ -236,7 +236,7 @@ prepare(struct profiler *p, struct sl_error *err)
 }
 
 static enum sl_status
-take_passes(struct profiler *p, struct sl_error *err)
+take_iterations(struct profiler *p, struct sl_error *err)
 {
 	struct sl__timed_iterations_options how = {
 		.time_s = p->how.time_s,
@@ -261,8 +261,8 @@ take_passes(struct profiler *p, struct sl_error *err)
 	return rc;
 }
 
-/* The tracker has as much time as the passes had, a second at least, and none
- * where that cannot do: it runs each step twice or more. */
+/* The tracker has as much time as the iterations had, a second at least, and
+ * none where that cannot do: it runs each step twice or more. */
 static uint64_t
 tracking_deadline(const struct profiler *p)
 {
@@ -273,7 +273,8 @@ tracking_deadline(const struct profiler *p)
 	return sl__clock_now_ns(NULL) + (uint64_t)budget_ns;
 }
 
-/* The tracker runs after the passes: it disturbs caches, and needs copies. */
+/* The tracker runs after the iterations: it disturbs caches, and needs copies.
+ */
 static enum sl_status
 take_memory(struct profiler *p, struct sl_error *err)
 {
@@ -422,7 +423,7 @@ explain(struct profiler *p, struct sl_error *err)
 		rc = sl__profile_fill_timelines(p->out, &p->iterations,
 						p->arena, err);
 	if (!rc) {
-		sl__profile_fill_dtypes(p->out);
+		sl__profile_fill_op_dtypes(p->out);
 		rc = sl__profile_predict_traffic(p->out, p->subject.plan,
 						 &p->scratch, err);
 	}
@@ -563,7 +564,7 @@ profile(struct profiler *p, struct sl_error *err)
 		rc = open_background(p, err);
 	if (!rc) {
 		probe_background(p);
-		rc = take_passes(p, err);
+		rc = take_iterations(p, err);
 	}
 	if (!rc) {
 		take_ceilings(p);
@@ -648,7 +649,7 @@ sl_top_operations(const struct sl_profile *profile, size_t n,
 
 struct timed {
 	struct sl_plan *plan;
-	struct sl_error err; /* of the pass that failed */
+	struct sl_error err; /* of the iteration that failed */
 };
 
 static int
@@ -667,7 +668,7 @@ sl_measure_latency(struct sl_measurement **out, struct sl_plan *plan,
 	struct timed timed = {.plan = plan};
 	enum sl_status rc = sl_measure(out, run_plan, &timed, options, err);
 
-	/* Why the pass failed says more than that it did. */
+	/* Why the iteration failed says more than that it did. */
 	if (rc != SL_E_MEASURE || !timed.err.status)
 		return rc;
 	return sl__fail(err,

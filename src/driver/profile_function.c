@@ -46,8 +46,8 @@ place(struct sl__function_profile *p)
 
 	if (sl_machine_open_cached(&p->machine, NULL, NULL))
 		p->machine = NULL;
-	p->compute_share = sl__roof_flops_share(p->machine, &rates).share;
-	p->bandwidth_share = sl__roof_bytes_share(p->machine, &rates).share;
+	p->compute_share = sl__flops_share_of_roof(p->machine, &rates).share;
+	p->bandwidth_share = sl__bytes_share_of_roof(p->machine, &rates).share;
 }
 
 static enum sl_status

@@ -15,8 +15,10 @@ static void
 place(struct sl_scope_row *row, const struct sl_scopes *s)
 {
 	struct sl__rates rates = sl__rates_of_scope(s, row);
-	struct sl__roof_share flops = sl__roof_flops_share(s->machine, &rates);
-	struct sl__roof_share bytes = sl__roof_bytes_share(s->machine, &rates);
+	struct sl__roof_share flops =
+		sl__flops_share_of_roof(s->machine, &rates);
+	struct sl__roof_share bytes =
+		sl__bytes_share_of_roof(s->machine, &rates);
 
 	row->compute_share = flops.share;
 	row->compute_ceiling = flops.share.absent ? NULL : flops.of;

@@ -46,7 +46,7 @@ do_work(void *ctx)
 {
 	struct sl__steps_work *work = ctx;
 
-	work->sink = sl__post_op_chain(work->sink, work->n_steps);
+	work->sink = sl__dependency_chain(work->sink, work->n_steps);
 	return 0;
 }
 
@@ -167,7 +167,7 @@ describe(struct sl_progress *now, void *ctx)
 static enum sl_status
 play(struct selfcheck *s, struct sl_error *err)
 {
-	const struct sl__phase checking = {
+	const struct sl__phase_spec checking = {
 		.name = "checking",
 		.n_arms = N_ROWS,
 		.is_in_order = 1,

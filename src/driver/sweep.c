@@ -5,9 +5,10 @@
  * Points are visited several times.  Each time, all points of all models come
  * in a new random order, and every visit plans and measures afresh, so that
  * neither a slow drift of the machine nor one lucky placement in memory can
- * pass for growth.  Weights are made once each time: points of a model that
- * follow each other take those of the one before.  What visits differ in is in
- * the interval of a point. Visits that other programs disturbed are made again.
+ * iteration for growth.  Weights are made once each time: points of a model
+ * that follow each other take those of the one before.  What visits differ in
+ * is in the interval of a point. Visits that other programs disturbed are made
+ * again.
  */
 #include "analysis/growth_fit.h"
 #include "analysis/sweep_measurements.h"
@@ -33,7 +34,7 @@ enum { MODELS_MOST = 16 };
  * it takes the time of small models. */
 static const uint64_t METER_NS = 10 * 1000 * 1000;
 
-/* Energy and passes between two moments of one visit. */
+/* Energy and iterations between two moments of one visit. */
 struct metered {
 	double first_j, last_j;
 	size_t first_round, last_round;
@@ -363,7 +364,7 @@ measure(struct sweeper *s, const struct visit *v, struct sl_profile **out,
 	return s->profile(out, v->graph, &how, err);
 }
 
-/* Tokens of a pass; NaN where the model has no sequence. */
+/* Tokens of an iteration; NaN where the model has no sequence. */
 static double
 tokens_of(const struct visit *v, const struct sl_profile *p)
 {
@@ -394,11 +395,12 @@ take_facts(struct sweeper *s, const struct visit *v, const struct sl_profile *p,
 	return SL_OK;
 }
 
-/* Joules of a pass; NaN where the meter has not moved between two readings. */
+/* Joules of an iteration; NaN where the meter has not moved between two
+ * readings. */
 static double
 joules_of(const struct metered *m, const struct sl_profile *p)
 {
-	/* A round is as many recorded passes as bare ones. */
+	/* A round is as many recorded iterations as bare ones. */
 	double n_iterations = 2 * (double)(m->last_round - m->first_round) *
 			      (double)p->calls_per_sample;
 	double joules = (m->last_j - m->first_j) / n_iterations;
@@ -488,7 +490,7 @@ visit_new(struct sl__slot *slot, void *ctx, struct sl_error *err)
 static enum sl_status
 visit_all(struct sweeper *s, struct sl_error *err)
 {
-	const struct sl__phase visits = {
+	const struct sl__phase_spec visits = {
 		.n_arms = s->n_models * s->how.n_values,
 		.n_rounds = s->how.n_visits,
 		.run = visit_new,
@@ -545,10 +547,10 @@ visit_again(struct sl__slot *slot, void *ctx, struct sl_error *err)
 static enum sl_status
 repeat_disturbed(struct sweeper *s, struct sl_error *err)
 {
-	const struct sl__phase repeating = {.n_arms = find_disturbed(s),
-					    .n_rounds = 1,
-					    .run = visit_again,
-					    .ctx = s};
+	const struct sl__phase_spec repeating = {.n_arms = find_disturbed(s),
+						 .n_rounds = 1,
+						 .run = visit_again,
+						 .ctx = s};
 
 	if (!repeating.n_arms || 2 * repeating.n_arms > s->n_all)
 		return SL_OK;

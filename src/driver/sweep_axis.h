@@ -5,7 +5,8 @@
 
 #include "base/arena.h"
 
-/* The unit of the rate whose knee is looked for: what a pass gets done. */
+/* The unit of the rate whose knee is looked for: what an iteration gets done.
+ */
 enum sl_rate_unit sl__axis_rate_unit(enum sl_axis axis);
 
 /* SL_E_DATA where the model has no such size, SL_E_USAGE where its name has no

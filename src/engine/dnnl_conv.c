@@ -134,8 +134,8 @@ read_operand(struct making *m, int i, int arg)
 		sl__plan_node_input(m->conv.node, m->conv.post_ops[i].input);
 	dnnl_memory_desc_t md;
 
-	if (!sl__conv_operand_md(&md, m->pl, &m->conv, i,
-				 md_of(m, dnnl_query_dst_md, 0)))
+	if (!sl__conv_post_op_operand_md(&md, m->pl, &m->conv, i,
+					 md_of(m, dnnl_query_dst_md, 0)))
 		sl__planner_fail_internal(m->pl, "an operand of other sizes");
 	else if (sl__conv_operand_is_same_size(m->pl, &m->conv, i))
 		read_as(m, arg, value, &md);

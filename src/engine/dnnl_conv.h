@@ -46,9 +46,10 @@ int sl__conv_weights_model_md(dnnl_memory_desc_t *out,
 
 /* A second operand as a destination of that description meets it: in its
  * layout where both have the same sizes, else row-major. */
-int sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
-			const struct sl__conv *conv, int post_op,
-			const dnnl_memory_desc_t *dst);
+int sl__conv_post_op_operand_md(dnnl_memory_desc_t *out,
+				const struct sl__planner *pl,
+				const struct sl__conv *conv, int post_op,
+				const dnnl_memory_desc_t *dst);
 int sl__conv_operand_is_same_size(const struct sl__planner *pl,
 				  const struct sl__conv *conv, int post_op);
 

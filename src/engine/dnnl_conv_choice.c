@@ -182,7 +182,7 @@ more_operands(const struct question *q, struct sl__dnnl_extra_operand *more)
 			      DNNL_ARG_SRC_1;
 		if (i != q->conv.sum && (post_op->kind == SL__POST_OP_ADD ||
 					 post_op->kind == SL__POST_OP_MUL))
-			n += (size_t)sl__conv_operand_md(
+			n += (size_t)sl__conv_post_op_operand_md(
 				&more[n].md, q->pl, &q->conv, i, &q->desc.dst);
 		at += sl__dnnl_post_op_n_dnnl_ops(post_op);
 	}

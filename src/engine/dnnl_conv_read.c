@@ -84,7 +84,7 @@ are_operands_fit(const struct sl__conv *c, const struct sl__planner *pl)
 			continue;
 		if (sl__plan_node_input(c->node, c->post_ops[i].input) ==
 			    SL__NONE ||
-		    !sl__conv_operand_md(&md, pl, c, i, &y))
+		    !sl__conv_post_op_operand_md(&md, pl, c, i, &y))
 			return 0;
 	}
 	return 1;
@@ -253,9 +253,10 @@ sl__conv_operand_is_same_size(const struct sl__planner *pl,
 }
 
 int
-sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
-		    const struct sl__conv *conv, int post_op,
-		    const dnnl_memory_desc_t *dst)
+sl__conv_post_op_operand_md(dnnl_memory_desc_t *out,
+			    const struct sl__planner *pl,
+			    const struct sl__conv *conv, int post_op,
+			    const dnnl_memory_desc_t *dst)
 {
 	const struct sl__type *z = sl__plan_value_type(
 		pl,
@@ -288,7 +289,7 @@ append(dnnl_post_ops_t ops, const struct sl__planner *pl,
 	int has_operand = (post_op->kind == SL__POST_OP_ADD && i != c->sum) ||
 			  post_op->kind == SL__POST_OP_MUL;
 
-	if (has_operand && !sl__conv_operand_md(&md, pl, c, i, dst))
+	if (has_operand && !sl__conv_post_op_operand_md(&md, pl, c, i, dst))
 		return dnnl_unimplemented;
 	return sl__dnnl_post_op_append(ops, post_op, has_operand ? &md : NULL);
 }

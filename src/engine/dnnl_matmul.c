@@ -109,7 +109,7 @@ describe_end(struct matmul *m, const struct sl__planner *pl, int i)
 
 	if (end->value == SL__NONE)
 		return 1;
-	m->layouts[i] = sl__plan_bf16_layout(pl, end->value);
+	m->layouts[i] = sl__plan_find_bf16_layout(pl, end->value);
 	return describe_operand(
 		&m->epilogue[i],
 		m->layouts[i] ? SL_DTYPE_BF16

@@ -255,8 +255,9 @@ spread_left(struct matmul *p)
 	at[1] = sl__plan_workspace(p->pl, (uint64_t)n);
 	at[2] = sl__plan_workspace(p->pl, sizeof(float));
 	at[3] = sl__plan_workspace(p->pl, sizeof(float));
-	sl__plan_add_setup_step(p->pl, at, 4, "quantize to what it spans",
-				sl__run_dynamic_quantize, s);
+	sl__plan_add_per_run_prep_step(p->pl, at, 4,
+				       "quantize to what it spans",
+				       sl__run_dynamic_quantize, s);
 	place(p, SL__QUANTIZED_OPERAND_A, at[1], n, SL_DTYPE_U8);
 	place(p, SL__QUANTIZED_OPERAND_A_SCALE, at[2], 1, SL_DTYPE_F32);
 	place(p, SL__QUANTIZED_OPERAND_A_ZERO, at[3], 1, SL_DTYPE_U8);
@@ -318,7 +319,8 @@ shift_right(struct matmul *p, uint32_t from)
 
 	if (s)
 		s->n = (int64_t)n;
-	sl__plan_add_setup_step(p->pl, at, 2, "uint8 as int8", run_shift, s);
+	sl__plan_add_per_run_prep_step(p->pl, at, 2, "uint8 as int8", run_shift,
+				       s);
 	return at[1];
 }
 

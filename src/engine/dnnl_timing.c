@@ -228,7 +228,7 @@ is_enough(void *ctx)
 
 /* Of the trials that the phase has arms for; each time becomes the least. */
 static enum sl_status
-run_trials(uint64_t *elapsed_ns, struct sl__phase phase,
+run_trials(uint64_t *elapsed_ns, struct sl__phase_spec phase,
 	   const struct sl__dnnl_trial *trials, struct sl_error *err)
 {
 	struct trial *t = phase.ctx;
@@ -255,7 +255,7 @@ sl__dnnl_time_primitive(uint64_t *elapsed_ns, struct sl__dnnl_timer *timer,
 			struct sl_error *err)
 {
 	struct trial t = {.timer = timer, .best_ns = best_ns};
-	const struct sl__phase trying = {
+	const struct sl__phase_spec trying = {
 		.n_arms = 1, .is_enough = is_enough, .ctx = &t};
 
 	*elapsed_ns = UINT64_MAX;
@@ -268,7 +268,7 @@ sl__dnnl_time_interleaved(uint64_t elapsed_ns[2], struct sl__dnnl_timer *timer,
 			  struct sl_error *err)
 {
 	struct trial t[2] = {{.timer = timer}, {.timer = timer}};
-	const struct sl__phase trying = {
+	const struct sl__phase_spec trying = {
 		.n_arms = 2, .n_rounds = 1 + TURNS, .ctx = t};
 
 	return run_trials(elapsed_ns, trying, trials, err);

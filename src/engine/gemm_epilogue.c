@@ -75,7 +75,7 @@ sl__epilogue_add_operands(struct sl__epilogue *out, struct sl__planner *pl,
 
 		if (value == SL__NONE)
 			continue;
-		layout = sl__plan_bf16_layout(pl, value);
+		layout = sl__plan_find_bf16_layout(pl, value);
 		out->is_bf16[i] = layout ||
 				  sl__plan_value_type(pl, value)->dtype ==
 					  SL_DTYPE_BF16;

@@ -25,7 +25,7 @@ sl__space_block_axis(struct sl__iteration_space *l, int axis, int64_t block)
 
 int
 sl__space_add_operand(struct sl__iteration_space *l,
-		      const struct sl__attention_operand *operand, int cut,
+		      const struct sl__space_operand *operand, int cut,
 		      int64_t block)
 {
 	const struct sl__strided_layout *strided = operand->strided;

@@ -38,13 +38,13 @@ void sl__space_block_axis(struct sl__iteration_space *space, int axis,
  * 'block' are what the loops were cut by, -1 where they were not.  Returns 0
  * where its order does not go with the loops.
  */
-struct sl__attention_operand {
+struct sl__space_operand {
 	int first, rank;
 	const int64_t *dims;
 	const struct sl__strided_layout *strided;
 };
 int sl__space_add_operand(struct sl__iteration_space *space,
-			  const struct sl__attention_operand *operand, int cut,
+			  const struct sl__space_operand *operand, int cut,
 			  int64_t block);
 
 /* Orders loops by the result's strides, the least innermost, and joins those

@@ -467,7 +467,7 @@ read_inputs(struct attention *a, struct sl__planner *pl,
 		if (value == SL__NONE)
 			continue;
 		if (i <= V)
-			layout = sl__plan_bf16_layout(pl, value);
+			layout = sl__plan_find_bf16_layout(pl, value);
 		a->is_bf16[i] = layout != NULL;
 		a->at[i] = (int)n;
 		operands[n++] = sl__plan_input_buffer(pl, value, layout);

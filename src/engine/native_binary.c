@@ -595,9 +595,8 @@ add_input(const struct plan *p, uint32_t i, struct sl__iteration_space *l)
 {
 	const struct sl__type *type =
 		sl__plan_value_type(p->pl, p->node->inputs[i]);
-	struct sl__attention_operand operand = {first_dim(p, type), type->rank,
-						type->dims,
-						&p->strided_layouts[i]};
+	struct sl__space_operand operand = {first_dim(p, type), type->rank,
+					    type->dims, &p->strided_layouts[i]};
 
 	if (type->rank > p->out->rank || operand.first < 0)
 		return 0;
@@ -613,8 +612,8 @@ add_input(const struct plan *p, uint32_t i, struct sl__iteration_space *l)
 static void
 add_result(const struct plan *p, struct sl__iteration_space *l)
 {
-	struct sl__attention_operand operand = {0, p->out->rank, p->out->dims,
-						&p->strided};
+	struct sl__space_operand operand = {0, p->out->rank, p->out->dims,
+					    &p->strided};
 
 	(void)sl__space_add_operand(l, &operand, p->strided.axis,
 				    p->strided.block);

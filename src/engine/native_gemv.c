@@ -368,7 +368,7 @@ static uint32_t
 read_rows(struct sl__planner *pl, struct gemv *g, uint32_t *operands)
 {
 	const struct sl__gemm *p = &g->p;
-	const struct sl__layout *layout = sl__plan_bf16_layout(pl, p->a);
+	const struct sl__layout *layout = sl__plan_find_bf16_layout(pl, p->a);
 
 	operands[AT_A] = sl__plan_input_buffer(pl, p->a, layout);
 	g->is_a_bf16 = layout ||

@@ -311,7 +311,7 @@ sl__make_layer_norm(struct sl__planner *pl, const struct sl__node *node)
 		return 0;
 	/* x and y are bf16 where x is and products want it. */
 	if (pl->dtype == SL_DTYPE_BF16)
-		layout = sl__plan_bf16_layout(pl, node->inputs[0]);
+		layout = sl__plan_find_bf16_layout(pl, node->inputs[0]);
 	l->from = l->to = layout ? SL_DTYPE_BF16 : SL_DTYPE_F32;
 	l->x = take_in(&o, 0, layout);
 	l->skip = take_in(&o, s->skip, NULL);

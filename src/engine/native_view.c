@@ -13,7 +13,7 @@ enum { RANK_MOST = 8 };
 static int
 is_narrow(const struct sl__planner *pl, uint32_t from, uint32_t to)
 {
-	return sl__plan_bf16_layout(pl, from) &&
+	return sl__plan_find_bf16_layout(pl, from) &&
 	       sl__plan_value_type(pl, to)->dtype == SL_DTYPE_F32 &&
 	       sl__plan_value_type(pl, to)->rank <= RANK_MOST;
 }

@@ -101,8 +101,8 @@ add_operand(const struct sl__planner *pl, uint32_t value,
 {
 	const struct sl__type *type = sl__plan_value_type(pl, value);
 	struct sl__strided_layout layout;
-	struct sl__attention_operand operand = {
-		out->rank - type->rank, type->rank, type->dims, &layout};
+	struct sl__space_operand operand = {out->rank - type->rank, type->rank,
+					    type->dims, &layout};
 
 	if (operand.first < 0 ||
 	    !sl__strided_layout_of(pl, value, NULL, &layout))

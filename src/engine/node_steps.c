@@ -59,7 +59,7 @@ sl__sizes_product(const struct sl__type *type, int first, int end)
 }
 
 const struct sl__layout *
-sl__plan_bf16_layout(const struct sl__planner *pl, uint32_t value)
+sl__plan_find_bf16_layout(const struct sl__planner *pl, uint32_t value)
 {
 	const struct sl__layout *layout = sl__plan_value_layout(pl, value);
 
@@ -113,9 +113,9 @@ sl__plan_add_parallel_step(struct sl__planner *pl, const uint32_t *operands,
 }
 
 struct sl__step *
-sl__plan_add_setup_step(struct sl__planner *pl, const uint32_t *operands,
-			uint32_t n, const char *kernel, sl__run_function *run,
-			void *state)
+sl__plan_add_per_run_prep_step(struct sl__planner *pl, const uint32_t *operands,
+			       uint32_t n, const char *kernel,
+			       sl__run_function *run, void *state)
 {
 	int is_counted = pl->is_counted;
 	struct sl__step *step =

@@ -31,8 +31,8 @@ int64_t sl__sizes_product(const struct sl__type *type, int first, int end);
 
 /* The layout of a value that lies there as bf16, row-major; NULL: it does
  * not. */
-const struct sl__layout *sl__plan_bf16_layout(const struct sl__planner *pl,
-					      uint32_t value);
+const struct sl__layout *sl__plan_find_bf16_layout(const struct sl__planner *pl,
+						   uint32_t value);
 
 /* Operands of the usual step: the first n inputs, then output 0, all in their
  * own layouts. */
@@ -55,9 +55,10 @@ struct sl__step *sl__plan_add_parallel_step(struct sl__planner *pl,
 
 /* A step that gets something ready for another of the same node, to which the
  * node's nominal work belongs. */
-struct sl__step *sl__plan_add_setup_step(struct sl__planner *pl,
-					 const uint32_t *operands, uint32_t n,
-					 const char *kernel,
-					 sl__run_function *run, void *state);
+struct sl__step *sl__plan_add_per_run_prep_step(struct sl__planner *pl,
+						const uint32_t *operands,
+						uint32_t n, const char *kernel,
+						sl__run_function *run,
+						void *state);
 
 #endif

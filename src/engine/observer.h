@@ -14,7 +14,7 @@ struct sl__timestamp {
 };
 
 /*
- * What a recorded run leaves: marks[] in the order in which steps ran, the
+ * What a recorded run leaves: stamps[] in the order in which steps ran, the
  * last being the end.  One reading of the clock per boundary: the time of a
  * step is from its mark to the next, one reading included.
  */
@@ -47,7 +47,7 @@ struct sl__interceptor {
 enum sl_status sl__run_step(struct sl__program *program, size_t i,
 			    struct sl_error *err) SL_CHECKED;
 
-/* Like sl_plan_run(), but every step goes through the guide's hands. */
+/* Like sl_plan_run(), but every step goes through the interceptor's hands. */
 enum sl_status sl__plan_intercept(struct sl_plan *plan,
 				  const struct sl__interceptor *interceptor,
 				  struct sl_error *err) SL_CHECKED;

@@ -229,7 +229,7 @@ find_program(const struct sl_plan *plan, const struct sl_sizes *sizes)
 			const struct sl_input_shape *s = &sizes->shapes[k];
 			size_t v = sl_graph_find_input(plan->graph, s->input);
 
-			if (!sl__type_has_sizes(
+			if (!sl__type_dims_equal(
 				    &plan->programs[i]->shapes->types[v],
 				    s->rank, s->dims))
 				break;

@@ -42,8 +42,8 @@ size_t sl__plan_find_output(const struct sl_plan *plan, const char *name,
 			    struct sl_error *err);
 
 /* Whether a type has these very sizes. */
-int sl__type_has_sizes(const struct sl__type *type, size_t rank,
-		       const int64_t *dims);
+int sl__type_dims_equal(const struct sl__type *type, size_t rank,
+			const int64_t *dims);
 
 /* The input holds a copy of the value; any kind. */
 enum sl_status sl__plan_set_input(struct sl_plan *plan, size_t input,

@@ -68,8 +68,8 @@ sl__plan_find_output(const struct sl_plan *plan, const char *name,
 }
 
 int
-sl__type_has_sizes(const struct sl__type *type, size_t rank,
-		   const int64_t *dims)
+sl__type_dims_equal(const struct sl__type *type, size_t rank,
+		    const int64_t *dims)
 {
 	return type->rank == (int)rank &&
 	       (rank == 0 || !memcmp(type->dims, dims, rank * sizeof(*dims)));
@@ -142,7 +142,7 @@ sl__plan_set_input(struct sl_plan *plan, size_t input,
 	if (rc)
 		return rc;
 	if (value->kind == SL__TYPE_TENSOR && p->inputs[input] != SL__NONE &&
-	    sl__type_has_sizes(&p->shapes->types[id], t->rank, t->dims)) {
+	    sl__type_dims_equal(&p->shapes->types[id], t->rank, t->dims)) {
 		if (t->n_bytes)
 			memcpy(p->buffers[p->inputs[input]].data, t->bytes,
 			       (size_t)t->n_bytes);
@@ -159,7 +159,7 @@ sl__plan_set_input(struct sl_plan *plan, size_t input,
 	/* What the evaluator holds may still decide sizes that are planned. */
 	if (p->inputs[input] != SL__NONE ||
 	    (value->kind == SL__TYPE_TENSOR &&
-	     !sl__type_has_sizes(&p->shapes->types[id], t->rank, t->dims)))
+	     !sl__type_dims_equal(&p->shapes->types[id], t->rank, t->dims)))
 		plan->needs_program = 1;
 	return SL_OK;
 }

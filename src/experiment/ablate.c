@@ -2,12 +2,13 @@
 /*
  * ablate.c - how fast a model is without some of its steps.
  *
- * Full and ablated passes both go through the guide.  In an ablated pass the
- * outputs of a step that is left out are put back between two readings of the
- * clock, and the time between these is taken off the pass.  A full pass runs
- * every step and puts nothing back: the step itself leaves its outputs in the
- * caches, and the copy does the same in its place.  Before a pass counts, one
- * like it has run, so that it finds what it would find if it always ran so.
+ * Full and ablated iterations both go through the guide.  In an ablated
+ * iteration the outputs of a step that is left out are put back between two
+ * readings of the clock, and the time between these is taken off the iteration.
+ *  A full iteration runs every step and puts nothing back: the step itself
+ * leaves its outputs in the caches, and the copy does the same in its place.
+ *  Before an iteration counts, one like it has run, so that it finds what it
+ * would find if it always ran so.
  */
 #include "experiment/ablate.h"
 #include "base/clock.h"
@@ -104,8 +105,9 @@ list_candidates(const struct sl__program *p, size_t i,
 }
 
 enum sl_status
-sl__stored_outputs_open(struct sl__stored_outputs *out, struct sl_plan *plan,
-			struct sl__arena *arena, struct sl_error *err)
+sl__stand_in_outputs_open(struct sl__stand_in_outputs *out,
+			  struct sl_plan *plan, struct sl__arena *arena,
+			  struct sl_error *err)
 {
 	enum sl_status rc;
 
@@ -173,7 +175,7 @@ clear_new(struct sl__program *p, size_t i)
 static enum sl_status
 find_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 {
-	struct sl__stored_outputs *stored = ctx;
+	struct sl__stand_in_outputs *stored = ctx;
 	struct sl__stored_step_outputs *s = &stored->steps[i];
 	unsigned char *to = stored->before;
 	enum sl_status rc;
@@ -194,7 +196,7 @@ find_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 
 /* The most that one step may write; 0: there is no step to look at. */
 static uint64_t
-most_bytes(const struct sl__stored_outputs *stored)
+most_bytes(const struct sl__stand_in_outputs *stored)
 {
 	uint64_t most = 0;
 
@@ -209,7 +211,7 @@ most_bytes(const struct sl__stored_outputs *stored)
 
 /* Room for the operands of the largest step for which there is memory. */
 static void
-reserve_before(struct sl__stored_outputs *stored)
+reserve_before(struct sl__stand_in_outputs *stored)
 {
 	uint64_t most = most_bytes(stored);
 
@@ -227,7 +229,8 @@ reserve_before(struct sl__stored_outputs *stored)
 }
 
 enum sl_status
-sl__stored_outputs_find(struct sl__stored_outputs *stored, struct sl_error *err)
+sl__stand_in_outputs_find(struct sl__stand_in_outputs *stored,
+			  struct sl_error *err)
 {
 	struct sl__program *p = stored->plan->current;
 	struct sl__interceptor interceptor = {find_around, stored};
@@ -260,7 +263,7 @@ is_kept(const struct sl__stored_step_outputs *s)
 static enum sl_status
 fill_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 {
-	struct sl__stored_outputs *stored = ctx;
+	struct sl__stand_in_outputs *stored = ctx;
 	struct sl__stored_step_outputs *s = &stored->steps[i];
 	enum sl_status rc = sl__run_step(p, i, err);
 
@@ -274,7 +277,7 @@ fill_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 
 /* Images of all parts, or of none. */
 static void
-reserve_images(struct sl__stored_outputs *stored,
+reserve_images(struct sl__stand_in_outputs *stored,
 	       struct sl__stored_step_outputs *s)
 {
 	struct sl__arena_mark mark = sl__arena_mark(stored->arena);
@@ -293,7 +296,8 @@ reserve_images(struct sl__stored_outputs *stored,
 }
 
 enum sl_status
-sl__stored_outputs_copy(struct sl__stored_outputs *stored, struct sl_error *err)
+sl__stand_in_outputs_copy(struct sl__stand_in_outputs *stored,
+			  struct sl_error *err)
 {
 	struct sl__interceptor interceptor = {fill_around, stored};
 
@@ -315,7 +319,8 @@ put_share(int rank, int n, void *ctx)
 }
 
 void
-sl__stored_outputs_restore(const struct sl__stored_outputs *stored, size_t step)
+sl__stand_in_outputs_restore(const struct sl__stand_in_outputs *stored,
+			     size_t step)
 {
 	const struct sl__stored_step_outputs *s = &stored->steps[step];
 	int n_threads = stored->plan->current->n_threads;
@@ -329,8 +334,8 @@ sl__stored_outputs_restore(const struct sl__stored_outputs *stored, size_t step)
 enum {
 	SAMPLE_NS = 200000,
 	CALLS_MOST = 1 << 12,
-	/* What the pass before has left in the caches is worth a millisecond
-	 * at most: nothing to a pass that takes longer than this. */
+	/* What the iteration before has left in the caches is worth a millisecond
+	 * at most: nothing to an iteration that takes longer than this. */
 	SETTLING_NS = 20000000
 };
 
@@ -342,18 +347,18 @@ struct ablater {
 	struct sl_plan *plan;
 	const struct sl__ablate_options *how;
 	struct sl__arena *arena; /* of reasons */
-	struct sl__stored_outputs stored;
+	struct sl__stand_in_outputs stored;
 	struct sl__runner runner;
 	struct sl__ticker ticker;
-	size_t calls; /* passes in a sample */
+	size_t calls; /* iterations in a sample */
 	int settles;  /* as many before it, off the clock */
 
-	/* Columns of SL__ABLATE_ROUNDS_MOST: full passes, then those of each
+	/* Columns of SL__ABLATE_ROUNDS_MOST: full iterations, then those of each
 	 * target. */
 	double *samples;
 	double *column;
 
-	/* The pass under way. */
+	/* The iteration under way. */
 	unsigned char *is_out; /* by step: left out; of the target below */
 	uint64_t off_ticks;
 	size_t n_copies;
@@ -374,14 +379,14 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 	if (!a->is_out[i])
 		return sl__run_step(p, i, err);
 	begin = now(a);
-	sl__stored_outputs_restore(&a->stored, i);
+	sl__stand_in_outputs_restore(&a->stored, i);
 	a->off_ticks += now(a) - begin;
 	a->n_copies++;
 	return SL_OK;
 }
 
-/* The mean time of some passes, copies left out; a copy has two readings, of
- * which one lies between the two. */
+/* The mean time of some iterations, copies left out; a copy has two readings,
+ * of which one lies between the two. */
 static enum sl_status
 run_sample(struct ablater *a, double *iteration_ns, struct sl_error *err)
 {
@@ -411,7 +416,7 @@ set_out(struct ablater *a, const struct sl__ablation *t, int is_out)
 	}
 }
 
-/* Arm 0: the full pass; k + 1: without target k. */
+/* Arm 0: the full iteration; k + 1: without target k. */
 static enum sl_status
 run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
@@ -445,7 +450,7 @@ wants_more(void *ctx)
 static enum sl_status
 take_rounds(struct ablater *a, struct sl_error *err)
 {
-	const struct sl__phase ablating = {
+	const struct sl__phase_spec ablating = {
 		.name = "leaving operations out",
 		.n_arms = a->n_targets + 1,
 		.n_rounds = a->how->n_rounds,
@@ -555,7 +560,7 @@ store(struct ablater *a, struct sl_error *err)
 		for (size_t i = 0; !t->absent && i < t->n_steps; i++)
 			steps[t->steps[i]].is_wanted = 1;
 	}
-	rc = sl__stored_outputs_find(&a->stored, err);
+	rc = sl__stand_in_outputs_find(&a->stored, err);
 	for (size_t i = 0; i < a->stored.n_steps; i++)
 		steps[i].is_wanted = 0;
 	for (size_t k = 0; !rc && k < a->n_targets; k++) {
@@ -565,13 +570,13 @@ store(struct ablater *a, struct sl_error *err)
 	}
 	if (rc || sl__runner_is_interrupted(&a->runner))
 		return rc;
-	rc = sl__stored_outputs_copy(&a->stored, err);
+	rc = sl__stand_in_outputs_copy(&a->stored, err);
 	for (size_t k = 0; !rc && k < a->n_targets; k++)
 		check_steps(a, &a->targets[k]);
 	return rc;
 }
 
-/* Leaves out the targets for which there is no time; two passes find and
+/* Leaves out the targets for which there is no time; two iterations find and
  * store what steps write.  Returns how many are left. */
 static enum sl_status
 take_time(struct ablater *a, size_t *n_left, struct sl_error *err)
@@ -624,7 +629,7 @@ static enum sl_status
 prepare(struct ablater *a, struct sl__arena *scratch, struct sl_error *err)
 {
 	enum sl_status rc =
-		sl__stored_outputs_open(&a->stored, a->plan, scratch, err);
+		sl__stand_in_outputs_open(&a->stored, a->plan, scratch, err);
 
 	if (!rc)
 		rc = reserve(a, scratch, err);

@@ -15,7 +15,7 @@ struct sl__stored_range {
 
 struct sl__stored_step_outputs {
 	int is_wanted;
-	int has_run;        /* in the pass that looked at it */
+	int has_run;        /* in the iteration that looked at it */
 	const char *absent; /* why nothing can stand in for it; NULL */
 	struct sl__stored_range *parts;
 	size_t n_parts;
@@ -23,7 +23,7 @@ struct sl__stored_step_outputs {
 };
 
 /* Invariants: steps[] is by step of the plan's current program. */
-struct sl__stored_outputs {
+struct sl__stand_in_outputs {
 	struct sl_plan *plan;
 	struct sl__arena *arena;
 	struct sl__stored_step_outputs *steps; /* [n_steps] */
@@ -32,10 +32,10 @@ struct sl__stored_outputs {
 };
 
 /* All storage is from 'arena'; the plan's inputs are set. */
-enum sl_status sl__stored_outputs_open(struct sl__stored_outputs *out,
-				       struct sl_plan *plan,
-				       struct sl__arena *arena,
-				       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__stand_in_outputs_open(struct sl__stand_in_outputs *out,
+					 struct sl_plan *plan,
+					 struct sl__arena *arena,
+					 struct sl_error *err) SL_CHECKED;
 
 /*
  * Runs the model once and finds what the wanted steps write: operands that no
@@ -44,19 +44,19 @@ enum sl_status sl__stored_outputs_open(struct sl__stored_outputs *out,
  * steps of the evaluator have no such operands: 'absent' says so, as it does
  * of steps for whose operands there is no memory.
  */
-enum sl_status sl__stored_outputs_find(struct sl__stored_outputs *stored,
-				       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__stand_in_outputs_find(struct sl__stand_in_outputs *stored,
+					 struct sl_error *err) SL_CHECKED;
 
 /* Runs the model once more and copies what the wanted steps write, but for
  * those that are absent or did not run; a step for whose copy there is no
  * memory becomes absent. */
-enum sl_status sl__stored_outputs_copy(struct sl__stored_outputs *stored,
-				       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__stand_in_outputs_copy(struct sl__stand_in_outputs *stored,
+					 struct sl_error *err) SL_CHECKED;
 
 /* Puts back what a step wrote; large parts on the plan's threads, each of
  * which then has a share of it in its caches, as after the step itself. */
-void sl__stored_outputs_restore(const struct sl__stored_outputs *stored,
-				size_t step);
+void sl__stand_in_outputs_restore(const struct sl__stand_in_outputs *stored,
+				  size_t step);
 
 enum {
 	SL__ABLATE_ROUNDS = 9,     /* the fewest whose 95 % interval leaves out
@@ -68,10 +68,10 @@ enum {
 
 struct sl__ablate_options {
 	double time_s;        /* for all targets together; above 0 */
-	double iteration_ns;  /* a full pass, about; above 0 */
+	double iteration_ns;  /* a full iteration, about; above 0 */
 	double reading_ns;    /* what a reading of ticks costs */
 	uint64_t store_bytes; /* most that outputs may take; 0: 2^30 */
-	uint64_t seed;        /* of the order of passes */
+	uint64_t seed;        /* of the order of iterations */
 	size_t n_rounds;      /* a fixed number; 0: by time */
 	struct sl__runner_hooks control; /* its clock is in place of ticks */
 };
@@ -79,7 +79,7 @@ struct sl__ablate_options {
 /*
  * Measures how fast the model would be if the named steps took no time: they
  * do not run, and what they would have written is put back from a copy while
- * the clock stands.  Full and ablated passes of all targets take turns in a
+ * the clock stands.  Full and ablated iterations of all targets take turns in a
  * seeded order, one of each in a round; targets[] is the order of importance,
  * and where time is short the last ones are left out.  Without memory for the
  * copies, or when interrupted before the first round, targets are absent; a

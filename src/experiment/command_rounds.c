@@ -594,7 +594,7 @@ is_enough(void *ctx)
 static enum sl_status
 prepare(struct bench *b, struct sl_error *err)
 {
-	const struct sl__phase phases[] = {
+	const struct sl__phase_spec phases[] = {
 		{.n_arms = b->n, .n_rounds = 1, .run = set_up},
 		{.n_arms = 1,
 		 .n_rounds = b->with->table->uses_shell ? N_SHELL_RUNS : 0,
@@ -606,7 +606,7 @@ prepare(struct bench *b, struct sl_error *err)
 	};
 
 	for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
-		struct sl__phase phase = phases[i];
+		struct sl__phase_spec phase = phases[i];
 		enum sl_status rc;
 
 		phase.is_in_order = 1;
@@ -634,7 +634,7 @@ measure(struct bench *b, struct sl_error *err)
 {
 	const struct sl_bench_options *how = b->how;
 	double default_s = DEFAULT_TIME_S * (double)b->n;
-	struct sl__phase measuring = {
+	struct sl__phase_spec measuring = {
 		.name = "measuring",
 		.n_arms = b->n,
 		.n_rounds = how->n_runs,

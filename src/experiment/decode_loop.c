@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode_loop.c - the passes of a decoding loop, each planned and timed.
+ * decode_loop.c - the steps of a decoding loop, each planned and timed.
  *
- * Every pass of the loop has sizes of its own, and a plan is made for sizes.
+ * Every step of the loop has sizes of its own, and a plan is made for sizes.
  * One plan is alive at a time; its weights stay for the next, which costs
- * little then.  The first visit, and a second plan of it, tell how many passes
+ * little then.  The first visit, and a second plan of it, tell how many steps
  * can be measured: all of a short loop, some of a long one.
  */
 #include "experiment/decode_loop.h"
@@ -23,7 +23,7 @@ enum {
 	WARMUP = 2,
 	SAMPLES_LEAST = 6, /* fewer have no interval of the median */
 	SAMPLES_MOST = 32,
-	SAMPLE_NS = 1000000,  /* passes that are shorter are timed together */
+	SAMPLE_NS = 1000000,  /* steps that are shorter are timed together */
 	VISIT_NS = 150000000, /* for samples beyond the least */
 	POINTS_LEAST = 4,
 	POINTS_FIXED = 16 /* where rounds are fixed and positions not said */
@@ -44,7 +44,7 @@ struct measurer {
 struct sampling {
 	struct sl_plan *plan;
 	const struct sl_clock *clock;
-	size_t n_calls; /* passes of a sample */
+	size_t n_calls; /* steps of a sample */
 	double ns[SAMPLES_MOST], spent_ns;
 	size_t n;
 };
@@ -68,7 +68,7 @@ add_point(struct sl__decode_loop *loop, int64_t n_past, int64_t n_new,
 	return p;
 }
 
-/* What goes before the first token where there is a cache: one pass, or the
+/* What goes before the first token where there is a cache: one step, or the
  * first, middle and last of many. */
 static void
 add_prompt(struct sl__decode_loop *loop, int64_t prompt)
@@ -131,7 +131,7 @@ now_ns(const struct measurer *m)
 	return sl__clock_now_ns(m->how->control.with.clock);
 }
 
-/* Some passes in a row. */
+/* Some steps in a row. */
 static enum sl_status
 take_sample(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
@@ -155,8 +155,8 @@ has_samples(void *ctx)
 	return s->n >= SAMPLES_LEAST && s->spent_ns >= VISIT_NS;
 }
 
-/* A sample has so many passes that being off the CPU for a moment does not
- * decide a visit: as the last pass of the warm-up says. */
+/* A sample has so many steps that being off the CPU for a moment does not
+ * decide a visit: as the last step of the warm-up says. */
 static enum sl_status
 time_iterations(struct measurer *m, struct sl_plan *plan,
 		struct sl__loop_point *p, struct sl_estimate *median,
@@ -165,13 +165,13 @@ time_iterations(struct measurer *m, struct sl_plan *plan,
 	struct sl__runner runner = {.control.with = m->how->control.with};
 	struct sampling s = {
 		.plan = plan, .clock = runner.control.with.clock, .n_calls = 1};
-	struct sl__phase sampling = {.n_arms = 1,
-				     .is_in_order = 1,
-				     .n_rounds = WARMUP,
-				     .max_rounds = SAMPLES_MOST,
-				     .run = take_sample,
-				     .is_enough = has_samples,
-				     .ctx = &s};
+	struct sl__phase_spec sampling = {.n_arms = 1,
+					  .is_in_order = 1,
+					  .n_rounds = WARMUP,
+					  .max_rounds = SAMPLES_MOST,
+					  .run = take_sample,
+					  .is_enough = has_samples,
+					  .ctx = &s};
 	enum sl_status rc = sl__runner_run(&runner, &sampling, err);
 
 	if (rc)
@@ -350,7 +350,7 @@ positions_for(const struct measurer *m, double visit_s)
 	return (size_t)fmin(fmax(n, POINTS_LEAST), SL__LOOP_POINTS_MOST);
 }
 
-/* The longest pass, to see what a visit takes, and then how many there are
+/* The longest step, to see what a visit takes, and then how many there are
  * to be. */
 static enum sl_status
 begin_loop(struct measurer *m, struct sl__decode_loop *loop,
@@ -408,7 +408,7 @@ loop_of(struct measurer *m, size_t *at)
 	return loop;
 }
 
-/* The longest pass of each loop was visited before all others, in place of its
+/* The longest step of each loop was visited before all others, in place of its
  * visit in the first round. */
 static enum sl_status
 visit_new(struct sl__slot *slot, void *ctx, struct sl_error *err)
@@ -439,7 +439,7 @@ visit_again(struct sl__slot *slot, void *ctx, struct sl_error *err)
 
 /* Visits are long: progress is told, and the time looked at, before each. */
 static enum sl_status
-run_phase(struct measurer *m, struct sl__phase phase, struct sl_error *err)
+run_phase(struct measurer *m, struct sl__phase_spec phase, struct sl_error *err)
 {
 	phase.name = "decoding";
 	phase.cuts_rounds = phase.tells_slots = 1;
@@ -451,17 +451,18 @@ run_phase(struct measurer *m, struct sl__phase phase, struct sl_error *err)
 static enum sl_status
 take_rounds(struct measurer *m, struct sl__arena *arena, struct sl_error *err)
 {
-	const struct sl__phase rounds = {.n_arms = m->n_points,
-					 .n_rounds = m->how->n_rounds,
-					 .min_rounds = 1,
-					 .max_rounds = SL__LOOP_ROUNDS_MOST,
-					 .time_s = m->how->time_s,
-					 .run = visit_new};
-	const struct sl__phase again = {.n_arms = m->n_points *
-						  SL__LOOP_ROUNDS_MOST,
-					.max_rounds = 1,
-					.time_s = 1.5 * m->how->time_s,
-					.run = visit_again};
+	const struct sl__phase_spec rounds = {.n_arms = m->n_points,
+					      .n_rounds = m->how->n_rounds,
+					      .min_rounds = 1,
+					      .max_rounds =
+						      SL__LOOP_ROUNDS_MOST,
+					      .time_s = m->how->time_s,
+					      .run = visit_new};
+	const struct sl__phase_spec again = {.n_arms = m->n_points *
+						       SL__LOOP_ROUNDS_MOST,
+					     .max_rounds = 1,
+					     .time_s = 1.5 * m->how->time_s,
+					     .run = visit_again};
 	enum sl_status rc;
 
 	m->runner.order = sl__arena_array(arena, again.n_arms, sizeof(size_t));
@@ -494,10 +495,10 @@ begin_one(struct sl__slot *slot, void *ctx, struct sl_error *err)
 static enum sl_status
 begin_loops(struct measurer *m, struct sl__arena *arena, struct sl_error *err)
 {
-	const struct sl__phase begin = {.n_arms = m->n_loops,
-					.is_in_order = 1,
-					.n_rounds = 1,
-					.run = begin_one};
+	const struct sl__phase_spec begin = {.n_arms = m->n_loops,
+					     .is_in_order = 1,
+					     .n_rounds = 1,
+					     .run = begin_one};
 	int failed = 0;
 	enum sl_status rc;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decode_loop.h - the passes of a decoding loop, each planned and timed. */
+/* decode_loop.h - the steps of a decoding loop, each planned and timed. */
 #ifndef SL_DECODE_LOOP_H
 #define SL_DECODE_LOOP_H
 
@@ -29,16 +29,16 @@ struct sl__decode_loop_outcome {
 	enum sl_stop stopped_by;
 };
 
-/* The passes that are to be measured: of those that yield a token at most
+/* The steps that are to be measured: of those that yield a token at most
  * n_positions, evenly spread, the last among them. */
 void sl__decode_loop_choose_points(struct sl__decode_loop *loop, int64_t prompt,
 				   int64_t n_tokens, size_t n_positions);
 
 /*
  * Measures all loops, whose decoders are open.  Each visit makes a plan for
- * the sizes of one pass, from weights that the visit before has left, and runs
+ * the sizes of one step, from weights that the visit before has left, and runs
  * it several times.  Where positions go by time, all are measured if there is
- * time for all, else as many as there is time for.  All passes of all loops
+ * time for all, else as many as there is time for.  All steps of all loops
  * are visited once, in random order; where every one of them is measured, in
  * the order of the loop, each with the states that the one before handed back.
  * Then again in random order while there is time, and where it is by time,

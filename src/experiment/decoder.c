@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * decoder.c - a model that makes tokens: what its inputs are, and filling
- * them for one pass after another.
+ * them for one step after another.
  *
  * States are known from the graph: inputs that an output renews.  One that is
  * longer afterwards, in one dimension, is a cache.  Of the other inputs, names

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* decoder.h - a model that makes tokens: what its inputs are, and filling
- * them for one pass after another. */
+ * them for one step after another. */
 #ifndef SL_DECODER_H
 #define SL_DECODER_H
 
@@ -11,7 +11,7 @@ enum sl__decoder_input_role {
 	SL__DECODER_INPUT_POSITIONS, /* count from 0 over the whole text */
 	SL__DECODER_INPUT_MASK,      /* all ones */
 	SL__DECODER_INPUT_TYPES,     /* of tokens: all zero */
-	SL__DECODER_INPUT_STATE      /* comes back from the pass before */
+	SL__DECODER_INPUT_STATE      /* comes back from the step before */
 };
 
 enum { SL__DECODER_RANK_MOST = 8 };
@@ -21,7 +21,7 @@ struct sl__decoder_input {
 	enum sl__decoder_input_role role;
 	int grows;     /* dimension in which a state grows; -1 */
 	size_t output; /* that renews a state */
-	struct sl__runtime_value kept; /* what it was, in the last pass kept */
+	struct sl__runtime_value kept; /* what it was, in the last step kept */
 };
 
 /*

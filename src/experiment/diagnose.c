@@ -2,13 +2,13 @@
 /*
  * diagnose.c - steps of a plan timed under changed conditions.
  *
- * A round has a pass for each condition, in an order drawn afresh, so that
+ * A round has a iteration for each condition, in an order drawn afresh, so that
  * whatever happens to the machine happens to all of them alike.  In the first
- * kind of pass every hot step runs twice in a row: what the first run takes is
- * its time in place, what the second takes is its time with everything warm.
- * A step that gives the same bits when it runs again is simply run again;
- * any other (one that adds to its own operand) has what it wrote put back.
- * That is found out in the first round, off the clock.
+ * kind of iteration every hot step runs twice in a row: what the first run
+ * takes is its time in place, what the second takes is its time with everything
+ * warm. A step that gives the same bits when it runs again is simply run again;
+ * any other (one that adds to its own operand) has what it wrote put back. That
+ * is found out in the first round, off the clock.
  */
 #include "experiment/diagnose.h"
 #include "base/clock.h"
@@ -36,8 +36,8 @@
 /* Bytes of weights, and of activations, that a plan beside another may have. */
 static const uint64_t BYTES_MOST = 2000000000;
 
-/* The step of the twin that does what step i of the other does: the same node,
- * and as many of that name before it. */
+/* The step of the variant that does what step i of the other does: the same
+ * node, and as many of that name before it. */
 static size_t
 counterpart(const struct sl__program *all, const struct sl__program *variant,
 	    size_t i)
@@ -75,7 +75,7 @@ make_lists(struct sl__variant_plan *t, size_t n, struct sl__arena *arena,
 	return SL_OK;
 }
 
-/* Steps of which the twin has one; where it does another amount of work for
+/* Steps of which the variant has one; where it does another amount of work for
  * the same samples it is another step. */
 static void
 pair(struct sl__variant_plan *t, const struct sl__variant_options *how,
@@ -274,7 +274,7 @@ enum {
 	NO_SLOT = SL__VARIANT_NONE /* of steps that are not hot */
 };
 
-/* Passes; in the first kind steps are timed in place and warm. */
+/* Iterations; in the first kind steps are timed in place and warm. */
 enum kind { IN_PLACE = 0, COLD, ALONE, HOGGED, DOUBLED, N_KINDS };
 
 /* What is known of a hot step. */
@@ -303,9 +303,9 @@ struct diagnoser {
 	struct sl__runner runner;
 	struct sl__ticker ticker;
 	size_t order[N_KINDS];
-	enum kind kind; /* of the pass under way */
-	int last;       /* kind of the pass before; -1: none */
-	int settles;    /* caches remember one pass in the next */
+	enum kind kind; /* of the iteration under way */
+	int last;       /* kind of the iteration before; -1: none */
+	int settles;    /* caches remember one iteration in the next */
 	int n_threads;
 };
 
@@ -410,7 +410,7 @@ run_cold(struct diagnoser *d, struct hot *h, struct sl__program *p,
 	return time_step(d, h, p, h->step, SL_CONDITION_COLD, err);
 }
 
-/* Whose pass that is; NULL: the plan's own. */
+/* Whose iteration that is; NULL: the plan's own. */
 static const struct sl__variant_plan *
 variant_of(const struct diagnoser *d, int kind)
 {
@@ -519,7 +519,7 @@ wants_more(void *ctx)
 static enum sl_status
 run_rounds(struct diagnoser *d, struct sl_error *err)
 {
-	const struct sl__phase experiments = {
+	const struct sl__phase_spec experiments = {
 		.name = "experiments",
 		.n_arms = N_KINDS,
 		.min_rounds = ROUNDS_LEAST,

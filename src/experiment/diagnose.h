@@ -64,16 +64,16 @@ struct sl__diagnose_options {
 	double hot_share;     /* of the time, wanted; 0: not said */
 	double time_s;        /* budget; three rounds at least, two where
 				      three take twice as long */
-	uint64_t seed;        /* of the order of passes in a round */
+	uint64_t seed;        /* of the order of iterations in a round */
 	struct sl__runner_hooks control;
 };
 
 /*
  * Runs the subject's plan, another one of a single thread and one for twice the
- * batch, in rounds of passes of which each puts one condition to all the
+ * batch, in rounds of iterations of which each puts one condition to all the
  * steps.  Steps on reference paths are run but not timed.  Everything the plan
  * holds is as after any run when it returns, unless an interrupt ended it
- * early; what was measured then stands.  Fails as a pass does, and with
+ * early; what was measured then stands.  Fails as an iteration does, and with
  * SL_E_INTERRUPTED before there are plans.  The result is from 'arena'.
  */
 enum sl_status sl__diagnose(struct sl__diagnosis *out,

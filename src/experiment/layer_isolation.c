@@ -82,11 +82,11 @@ sl__layer_isolation_measure(struct sl__layer_isolation_times *out,
 			    struct sl__arena *arena, struct sl_error *err)
 {
 	struct isolator x = {.what = what, .out = out};
-	const struct sl__phase warming_up = {.n_arms = N_ARMS,
-					     .n_rounds = ROUNDS_WARMUP,
-					     .run = run_slot,
-					     .ctx = &x};
-	struct sl__phase isolating = warming_up;
+	const struct sl__phase_spec warming_up = {.n_arms = N_ARMS,
+						  .n_rounds = ROUNDS_WARMUP,
+						  .run = run_slot,
+						  .ctx = &x};
+	struct sl__phase_spec isolating = warming_up;
 	enum sl_status rc;
 
 	isolating.n_rounds = what->n_rounds;

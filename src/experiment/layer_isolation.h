@@ -23,10 +23,10 @@ struct sl__layer_isolation_times {
 };
 
 /*
- * A round is one pass of the whole model, of which the layer's steps count,
- * and two of the layer alone, of which the second counts, in an order decided
- * by a coin.  The first two rounds do not count.  SL_E_INTERRUPTED when told
- * to stop before the third.
+ * A round is one iteration of the whole model, of which the layer's steps
+ * count, and two of the layer alone, of which the second counts, in an order
+ * decided by a coin.  The first two rounds do not count.  SL_E_INTERRUPTED when
+ * told to stop before the third.
  */
 enum sl_status
 sl__layer_isolation_measure(struct sl__layer_isolation_times *out,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_rounds.c - models against the first, pass by pass in random order.
+ * model_rounds.c - models against the first, iteration by iteration in random
+ * order.
  *
  * A round is one slot of every model, in an order drawn afresh.  A slot is one
- * recorded pass, or several where passes are shorter than a millisecond: then
- * each figure is a median over sub-slots.  What the events hold is added up
- * after the slot, off the clock.  Only the coin decides who comes first, so
- * that weather falls on all alike; stats/ensemble.c turns the rounds into
- * verdicts.
+ * recorded iteration, or several where iterations are shorter than a
+ * millisecond: then each figure is a median over sub-slots.  What the events
+ * hold is added up after the slot, off the clock.  Only the coin decides who
+ * comes first, so that weather falls on all alike; stats/ensemble.c turns the
+ * rounds into verdicts.
  */
 #include "experiment/model_rounds.h"
 #include "base/clock.h"
@@ -24,10 +25,10 @@
 
 enum {
 	MAX_ROUNDS = 1 << 18,
-	SLOT_NS = 1000000, /* a longer pass is a slot by itself */
+	SLOT_NS = 1000000, /* a longer iteration is a slot by itself */
 	SUB_SLOT_NS = 50000,
 	MAX_SUB_SLOTS = 11, /* odd, so that the median is one of them */
-	MAX_CALLS = 64,     /* passes of a sub-slot */
+	MAX_CALLS = 64,     /* iterations of a sub-slot */
 	WARMUP_NS = 20000000,
 	MIN_WARMUP = 2,
 	MAX_WARMUP = 200,
@@ -39,7 +40,7 @@ enum {
 /* Of the time, to make plans anew. */
 static const double RENEWING_SHARE = 0.4;
 
-/* The share of a pass that layers on both sides make at least, for their
+/* The share of an iteration that layers on both sides make at least, for their
  * median to have a say. */
 static const double MIN_COMMON = 0.5;
 
@@ -116,7 +117,7 @@ iterations_per_slot(const struct sl__model_rounds *out)
 	return out->n_calls * out->n_sub_slots;
 }
 
-/* All passes of a slot, one events each. */
+/* All iterations of a slot, one events each. */
 static enum sl_status
 run_slot(const struct director *d, struct sl__model_arm *who,
 	 struct sl_error *err)
@@ -170,7 +171,7 @@ add_steps(const struct director *d, const struct sl__model_arm *who,
 	return n_readings;
 }
 
-/* What the slot's events say: medians over sub-slots, of one pass. */
+/* What the slot's events say: medians over sub-slots, of one iteration. */
 static void
 read_events(const struct director *d, struct sl__model_arm *who)
 {
@@ -351,8 +352,8 @@ count_round(struct director *d, const struct sl__finished_round *taken)
 }
 
 int
-sl__arm_test_pair_is_consistent(const struct sl__arm_test *c, size_t pair,
-				size_t n_placements)
+sl__differs_in_most_placements(const struct sl__arm_test *c, size_t pair,
+			       size_t n_placements)
 {
 	size_t slower = c->n_slower[pair], faster = c->n_faster[pair];
 
@@ -413,7 +414,7 @@ rounds_per_placement(const struct director *d)
 }
 
 /* What making plans anew will take: what it took, on average, or what is
- * expected of it and of the passes that warm them up. */
+ * expected of it and of the iterations that warm them up. */
 static double
 next_renewal_ns(const struct director *d)
 {
@@ -546,7 +547,7 @@ fail_interrupted(struct sl_error *err)
 static enum sl_status
 play(struct director *d, struct sl_error *err)
 {
-	const struct sl__phase comparing = {
+	const struct sl__phase_spec comparing = {
 		.name = "comparing",
 		.n_arms = d->out->n,
 		.cuts_rounds = 1,
@@ -599,11 +600,12 @@ warm_up_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	return run_slot(d, d->warming_up, err);
 }
 
-/* The first passes, as slots of one pass each; the last one's times stay. */
+/* The first iterations, as slots of one iteration each; the last one's times
+ * stay. */
 static enum sl_status
 warm_up(struct director *d, struct sl__model_arm *who, struct sl_error *err)
 {
-	const struct sl__phase warming_up = {
+	const struct sl__phase_spec warming_up = {
 		.n_arms = 1,
 		.is_in_order = 1,
 		.min_rounds = MIN_WARMUP,
@@ -671,7 +673,7 @@ shape_slots(struct director *d)
 }
 
 /* Which layers are long enough to be timed, and what those that both sides
- * have make of a pass, at least. */
+ * have make of an iteration, at least. */
 static double
 choose_layers(const struct director *d, struct sl__arm_test *c, size_t which)
 {

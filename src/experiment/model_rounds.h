@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_rounds.h - models against the first, pass by pass in random order. */
+/* model_rounds.h - models against the first, iteration by iteration in random
+ * order. */
 #ifndef SL_MODEL_ROUNDS_H
 #define SL_MODEL_ROUNDS_H
 
@@ -37,8 +38,8 @@ struct sl__model_rounds_options {
 
 /*
  * One of those who are compared.  The caller sets the first three; its inputs
- * are set and it can be run.  Times are nanoseconds of one pass, with the cost
- * of readings taken off.
+ * are set and it can be run.  Times are nanoseconds of one iteration, with the
+ * cost of readings taken off.
  */
 struct sl__model_arm {
 	struct sl__step_pairing_side side;
@@ -47,7 +48,7 @@ struct sl__model_arm {
 
 	int n_threads;
 	size_t n_steps;
-	struct sl__event_buffer *events; /* [passes of a slot] */
+	struct sl__event_buffer *events; /* [iterations of a slot] */
 	uint64_t *bounds;                /* [2 * sub-slots] ticks */
 	double *sums;                    /* [sub-slots * n_steps] */
 	double wall_ns, cpu_ns;          /* of the last slot */
@@ -82,7 +83,7 @@ struct sl__model_rounds {
 	struct sl__model_arm *arms;
 	struct sl__arm_test *tests; /* [n]; [0] is not used */
 	size_t n;
-	size_t n_calls, n_sub_slots; /* passes of a sub-slot; of a slot */
+	size_t n_calls, n_sub_slots; /* iterations of a sub-slot; of a slot */
 	size_t n_taken, n_disturbed, n_left_out, n_counted;
 	size_t n_placements; /* of plans in memory, in which a round counted */
 	int is_placed;       /* verdicts rest on them: four can be had in two
@@ -99,16 +100,17 @@ struct sl__model_rounds {
 				    nothing failed */
 };
 
-/* Passes of a sub-slot, and sub-slots of a slot, which are an odd number. */
+/* Iterations of a sub-slot, and sub-slots of a slot, which are an odd number.
+ */
 struct sl__slot_repeats {
 	size_t n_calls, n_sub_slots;
 };
 
 /*
- * The shape of a slot, the same for all: one pass of a millisecond or more, or
- * sub-slots of 50 us of the slowest, as many as a millisecond holds.  More
- * passes where the fastest would be too short for the clock.  Times of a pass,
- * and of a reading of the clock, in nanoseconds.
+ * The shape of a slot, the same for all: one iteration of a millisecond or
+ * more, or sub-slots of 50 us of the slowest, as many as a millisecond holds.
+ *  More iterations where the fastest would be too short for the clock.  Times
+ * of an iteration, and of a reading of the clock, in nanoseconds.
  */
 struct sl__slot_repeats sl__slot_repeats_choose(double fastest_ns,
 						double slowest_ns,
@@ -119,13 +121,13 @@ struct sl__slot_repeats sl__slot_repeats_choose(double fastest_ns,
  * A layer differs only if it does so in most placements, three of four at
  * least, and in none the other way.
  */
-int sl__arm_test_pair_is_consistent(const struct sl__arm_test *test,
-				    size_t pair, size_t n_placements);
+int sl__differs_in_most_placements(const struct sl__arm_test *test, size_t pair,
+				   size_t n_placements);
 
 /*
- * Runs the arms, which are the caller's, in rounds until every test is
- * settled or the time is spent; at least one round.  Warm-up passes, at least
- * two of each, do not count.  Storage is from 'arena'.
+ * Runs the arms, which are the caller's, in rounds until every test is settled
+ * or the time is spent; at least one round.  Warm-up iterations, at least two
+ * of each, do not count.  Storage is from 'arena'.
  */
 enum sl_status sl__model_rounds(struct sl__model_rounds *out,
 				struct sl__model_arm *arms, size_t n,

@@ -4,7 +4,7 @@
  *
  * The kernel lets counters take turns where the CPU has too few, a few
  * milliseconds each, which may be longer than a step.  So what each thread
- * counted in a step, and for how long it did, is added up over all passes
+ * counted in a step, and for how long it did, is added up over all iterations
  * before it is scaled.
  */
 #include "experiment/step_counters.h"
@@ -139,7 +139,7 @@ static enum sl_status
 run_iterations(struct counter *c, struct sl_error *err)
 {
 	const struct sl__step_counters_options *how = c->how;
-	const struct sl__phase counting = {
+	const struct sl__phase_spec counting = {
 		.n_arms = 1,
 		.is_in_order = 1,
 		.min_rounds = 1,
@@ -148,14 +148,14 @@ run_iterations(struct counter *c, struct sl_error *err)
 		.run = run_iteration,
 		.ctx = c,
 	};
-	struct sl__phase warming_up = counting;
+	struct sl__phase_spec warming_up = counting;
 	enum sl_status rc = SL_OK;
 
 	warming_up.n_rounds = 1;
 	warming_up.run = warm_up;
 	c->runner.ahead_ns = (uint64_t)how->iteration_ns;
 	sl__runner_restart_budget(&c->runner);
-	/* Experiments leave caches as no pass does. */
+	/* Experiments leave caches as no iteration does. */
 	if (2 * how->iteration_ns < counting.time_s * 1e9)
 		rc = sl__runner_run(&c->runner, &warming_up, err);
 	if (!rc)

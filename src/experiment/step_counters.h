@@ -14,7 +14,7 @@ struct sl__step_counters_options {
 	size_t n_steps;
 	size_t n_iterations; /* at most; 0: 3 */
 	double time_s;       /* for them; one is made in any case; 0: 0.3 */
-	double iteration_ns; /* what a pass takes, about */
+	double iteration_ns; /* what an iteration takes, about */
 	const struct sl__counter_backend *source; /* NULL: the kernel */
 	struct sl__runner_hooks control;
 };
@@ -22,9 +22,9 @@ struct sl__step_counters_options {
 /*
  * Runs the subject's plan and reads the counters of all its threads before and
  * after each of the steps.  Counts are sums over threads, those of a thread
- * that waits for others included; where the kernel let counters take turns
- * they are scaled up.  Where no counter can be opened no pass is made.  Fails
- * as a pass does, and where a counter that was open cannot be read.  The
+ * that waits for others included; where the kernel let counters take turns they
+ * are scaled up.  Where no counter can be opened no iteration is made.  Fails
+ * as an iteration does, and where a counter that was open cannot be read.  The
  * result is from 'arena'.
  */
 enum sl_status sl__step_counters_measure(

@@ -2,9 +2,10 @@
 /*
  * timed_iterations.c - a plan run over and over, bare and recorded in turn.
  *
- * Bare passes say how long the model takes, recorded ones where the time
+ * Bare iterations say how long the model takes, recorded ones where the time
  * goes, and the difference within a round what recording costs.  What a
- * recorded pass left on its events is added up between passes, off the clock.
+ * recorded iteration left on its events is added up between iterations, off the
+ * clock.
  */
 #include "experiment/timed_iterations.h"
 #include "base/clock.h"
@@ -66,7 +67,8 @@ enum { BARE = 0, RECORDED, N_ARMS };
 enum {
 	MIN_ROUNDS = 2,
 	PRECISE_ROUNDS = 8, /* before precision may end it */
-	STRETCH_NS = 62500, /* of passes that are short: what is noted beside
+	STRETCH_NS =
+		62500, /* of iterations that are short: what is noted beside
 			       them takes some 4 us */
 	CALLS_MOST = 1 << 16,
 	ROUNDS_PER_PROBE = 16,
@@ -74,15 +76,17 @@ enum {
 	ROUNDS_ENOUGH = 32 /* more time than was given would add little */
 };
 
-/* Of a pass: marks that take less, readings in a row being the most that they
- * could take, are not felt in its books. */
+/* Of an iteration: marks that take less, readings in a row being the most that
+ * they could take, are not felt in its time accounting. */
 #define FELT_SHARE 0.01
-/* Of a pass: how well its books need to know what recording costs. */
+/* Of an iteration: how well its time accounting need to know what recording
+ * costs. */
 #define OVERHEAD_PRECISION 0.015
 /* Of the time given: what may be spent until that is known. */
 #define TIME_MOST 2.0
 
-/* Recorded passes of a round, added up as in struct sl__timed_iterations. */
+/* Recorded iterations of a round, added up as in struct sl__timed_iterations.
+ */
 struct stretch {
 	size_t n;
 	double wall_ns, gaps_ns;
@@ -100,20 +104,22 @@ struct taker {
 	struct sl__monitor monitor;
 	struct sl__ticker ticker;
 	double iteration_ns[N_ARMS], cpu_ns; /* of this round */
-	struct sl__event_buffer events;      /* of the pass under way */
+	struct sl__event_buffer events;      /* of the iteration under way */
 	struct sl__event_buffer sparse;      /* of one with few marks */
-	uint64_t begin, end; /* of the pass on 'events'; 0: it was added up */
+	uint64_t begin,
+		end; /* of the iteration on 'events'; 0: it was added up */
 	struct stretch stretch;
 	double *sorted; /* [SL__ITERATIONS_KEPT] scratch */
 	size_t next_look;
-	int is_warm;      /* recorded passes count */
-	double again_ns;  /* the second pass */
-	double median_ns; /* of bare passes so far; 0: not known */
+	int is_warm;      /* recorded iterations count */
+	double again_ns;  /* the second iteration */
+	double median_ns; /* of bare iterations so far; 0: not known */
 	double mark_ns;   /* what a mark costs where it is made */
 	int is_mark_known;
-	int is_precise, is_sharp; /* what a pass takes, what recording costs:
+	int is_precise,
+		is_sharp; /* what an iteration takes, what recording costs:
 				       known as well as they need to be */
-	int is_bare_hit;          /* something disturbed the last bare pass */
+	int is_bare_hit;  /* something disturbed the last bare iteration */
 };
 
 static uint64_t
@@ -129,7 +135,7 @@ span_ns(const struct taker *t, uint64_t from, uint64_t to)
 	return sl__ticker_span_ns(&t->ticker, from, to);
 }
 
-/* The mean of a stretch of passes that nobody adds up; bare ones without a
+/* The mean of a stretch of iterations that nobody adds up; bare ones without a
  * events. */
 static enum sl_status
 run_stretch(struct taker *t, struct sl__event_buffer *events,
@@ -188,7 +194,7 @@ add_steps(struct taker *t)
 	}
 }
 
-/* What the events holds, in sums that include readings of the clock. */
+/* What the event buffer holds, in sums that include readings of the clock. */
 static void
 add_iteration(struct taker *t)
 {
@@ -209,10 +215,10 @@ add_iteration(struct taker *t)
 	t->end = 0;
 }
 
-/* The passes of a round go into the books, or not: a rule that cannot see how
- * long they took. */
+/* The iterations of a round go into time accounting, or not: a rule that cannot
+ * see how long they took. */
 static void
-book_stretch(struct taker *t, int is_left_out)
+account_stretch(struct taker *t, int is_left_out)
 {
 	struct sl__timed_iterations *out = t->out;
 	struct stretch *s = &t->stretch;
@@ -235,9 +241,9 @@ book_stretch(struct taker *t, int is_left_out)
 }
 
 /*
- * A pass is added up before the next one of a stretch, and the last one when
- * the round is over: what that does to caches would else be felt by bare
- * passes more often than by recorded ones.
+ * An iteration is added up before the next one of a stretch, and the last one
+ * when the round is over: what that does to caches would else be felt by bare
+ * iterations more often than by recorded ones.
  */
 static enum sl_status
 run_recorded(struct taker *t, double *iteration_ns, struct sl_error *err)
@@ -264,10 +270,10 @@ run_recorded(struct taker *t, double *iteration_ns, struct sl_error *err)
 }
 
 /*
- * Passes with every mark and with every fourth one: what the former take
+ * Iterations with every mark and with every fourth one: what the former take
  * longer is what a mark costs where it is made.  That is less than a reading
- * costs in a row of them, as it overlaps with the steps around it.  Bare passes
- * have no part in it: the books still compare two experiments.
+ * costs in a row of them, as it overlaps with the steps around it.  Bare
+ * iterations have no part in it: time accounting still compare two experiments.
  */
 static enum sl_status
 take_sparse(struct taker *t, struct sl_error *err)
@@ -288,7 +294,7 @@ take_sparse(struct taker *t, struct sl_error *err)
 	return rc;
 }
 
-/* Whether what marks cost is felt in the books, and it is their turn. */
+/* Whether what marks cost is felt in time accounting, and it is their turn. */
 static int
 is_calibrating(const struct taker *t)
 {
@@ -306,7 +312,7 @@ is_known(const struct sl_estimate *x, double half_width)
 }
 
 /*
- * Whether the median of the later half of bare passes, and that of what
+ * Whether the median of the later half of bare iterations, and that of what
  * recording costs, are known well enough.  Looks whenever the number of rounds
  * has grown by an eighth.
  */
@@ -372,7 +378,7 @@ settle(struct taker *t)
 		if (!isnan(out->rows[i]))
 			out->rows[i] = (float)less((double)out->rows[i], c);
 	}
-	/* A recorded pass has a reading of its own, a bare one shares it. */
+	/* A recorded iteration has a reading of its own, a bare one shares it. */
 	shift(&out->extra.more,
 	      (before_ns - c) * (1 - 1 / (double)out->calls_per_sample));
 }
@@ -390,7 +396,7 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	return rc;
 }
 
-/* Books are over recorded passes: what hits a bare one does not count. */
+/* Books are over recorded iterations: what hits a bare one does not count. */
 static void
 finish_slot(struct sl__slot *slot, void *ctx)
 {
@@ -421,7 +427,7 @@ close_round(const struct sl__finished_round *taken, void *ctx,
 		sl__calm_pairs_add(&out->extra, t->iteration_ns[BARE],
 				   t->iteration_ns[RECORDED]);
 	add_iteration(t);
-	book_stretch(t, taken->is_left_out && out->n_recorded);
+	account_stretch(t, taken->is_left_out && out->n_recorded);
 	if (is_calibrating(t))
 		rc = take_sparse(t, err);
 	out->n_rounds++;
@@ -440,7 +446,7 @@ describe(struct sl_progress *progress, void *ctx)
 		progress->median_ns = t->median_ns;
 }
 
-/* Few rounds leave it open what recording costs: a long pass is worth more
+/* Few rounds leave it open what recording costs: a long iteration is worth more
  * time than was given, to a limit. */
 static int
 wants_more(void *ctx)
@@ -450,8 +456,8 @@ wants_more(void *ctx)
 	return !t->is_sharp && t->out->n_rounds < ROUNDS_ENOUGH;
 }
 
-/* A third of the budget at least: less would not see any drift, and the books
- * need rounds more than the median does. */
+/* A third of the budget at least: less would not see any drift, and time
+ * accounting need rounds more than the median does. */
 static int
 is_enough(void *ctx)
 {
@@ -462,8 +468,8 @@ is_enough(void *ctx)
 	       sl__runner_spent_share(&t->runner) >= 1.0 / 3;
 }
 
-/* How many passes make a stretch that is long enough: for the clock, and for
- * what is noted beside each. */
+/* How many iterations make a stretch that is long enough: for the clock, and
+ * for what is noted beside each. */
 static void
 calibrate(struct taker *t, double iteration_ns)
 {
@@ -476,7 +482,7 @@ static enum sl_status
 take_rounds(struct taker *t, struct sl_error *err)
 {
 	const struct sl__timed_iterations_options *how = t->how;
-	const struct sl__phase timing = {
+	const struct sl__phase_spec timing = {
 		.name = "timing iterations",
 		.n_arms = N_ARMS,
 		.n_rounds = how->n_runs ? how->n_runs + how->n_warmup : 0,
@@ -506,9 +512,9 @@ take_rounds(struct taker *t, struct sl_error *err)
 	rc = sl__runner_run(&t->runner, &timing, err);
 	if (rc)
 		return rc;
-	/* Passes of a round that was cut short are not in the books. */
+	/* Iterations of a round that was cut short are not in time accounting. */
 	add_iteration(t);
-	book_stretch(t, 1);
+	account_stretch(t, 1);
 	t->out->stopped_by = t->runner.stopped_by;
 	if (!t->out->n_recorded)
 		return sl__fail(err, SL_E_INTERRUPTED,

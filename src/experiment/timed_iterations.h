@@ -15,7 +15,7 @@ struct sl_estimate sl__thread_wake_ns(int n_threads);
 
 struct sl__timed_iterations_options {
 	double time_s;           /* budget; above 0 */
-	double precision;        /* of the median of bare passes */
+	double precision;        /* of the median of bare iterations */
 	size_t n_warmup, n_runs; /* fixed numbers of rounds; 0: detected */
 	size_t n_slowest; /* timelines kept, at most SL__ITERATIONS_SLOW */
 	uint64_t seed;    /* of the order in a round */
@@ -23,11 +23,11 @@ struct sl__timed_iterations_options {
 };
 
 /*
- * Runs the plan, whose inputs are set, first once cold and then in rounds
- * until the median of bare passes is known well enough or the time is spent;
- * at least two rounds.  Where these are few and leave open what recording
- * costs, up to twice the time.  Storage is from 'arena', reserved before the
- * first round and of a size that does not depend on how many there are.
+ * Runs the plan, whose inputs are set, first once cold and then in rounds until
+ * the median of bare iterations is known well enough or the time is spent; at
+ * least two rounds.  Where these are few and leave open what recording costs,
+ * up to twice the time.  Storage is from 'arena', reserved before the first
+ * round and of a size that does not depend on how many there are.
  * SL_E_INTERRUPTED before the first round.
  */
 enum sl_status

@@ -149,7 +149,7 @@ prepare(struct sl__ceiling_probes *background)
 		open_rig(background, &m, memory_bytes, &background->err);
 	if (background->rc)
 		return;
-	background->rc = sl__ceiling_probes_choose_loops(
+	background->rc = sl__ceiling_probe_pick_kernels(
 		background, &m, memory_bytes, &background->err);
 }
 

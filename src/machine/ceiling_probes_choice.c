@@ -256,9 +256,9 @@ list_levels(struct sl__ceiling_probes *background, const struct sl_machine *m,
 }
 
 enum sl_status
-sl__ceiling_probes_choose_loops(struct sl__ceiling_probes *background,
-				const struct sl_machine *m, size_t memory_bytes,
-				struct sl_error *err)
+sl__ceiling_probe_pick_kernels(struct sl__ceiling_probes *background,
+			       const struct sl_machine *m, size_t memory_bytes,
+			       struct sl_error *err)
 {
 	choose_peaks(background);
 	if (!background->peaks[0].kernel)

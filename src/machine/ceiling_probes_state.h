@@ -83,9 +83,9 @@ struct sl__peak_probe *sl__peak_probe(struct sl__ceiling_probes *background,
 /* Chooses the loops for peaks and levels; by the prober.  After SL_OK the
  * first peak has a kernel; SL_E_ABSENT otherwise. */
 enum sl_status
-sl__ceiling_probes_choose_loops(struct sl__ceiling_probes *background,
-				const struct sl_machine *m, size_t memory_bytes,
-				struct sl_error *err) SL_CHECKED;
+sl__ceiling_probe_pick_kernels(struct sl__ceiling_probes *background,
+			       const struct sl_machine *m, size_t memory_bytes,
+			       struct sl_error *err) SL_CHECKED;
 
 /* One thread's share of the cache of a level; 0: the system names none. */
 size_t sl__cache_share_bytes(const struct sl_machine *m, unsigned level,

@@ -336,7 +336,7 @@ run_resident(struct memory_run *run, const char *reason, struct sl_error *err)
 		return rc;
 	m->baseline_bytes = (double)before.resident_bytes;
 	m->final_bytes = (double)after.resident_bytes;
-	m->peak_bytes = (double)sl__resource_usage_peak_bytes(&before, &after);
+	m->peak_bytes = (double)sl__resident_peak_between(&before, &after);
 	for (size_t i = 0; i < run->series.n; i++)
 		m->peak_bytes =
 			fmax(m->peak_bytes, run->series.points[i].high_bytes);

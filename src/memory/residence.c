@@ -312,7 +312,7 @@ sl__residence_jit_code_growth(const struct sl__residence *r)
 }
 
 uint64_t
-sl__residence_page_bytes(void)
+sl__backing_page_size(void)
 {
 	uint64_t small = (uint64_t)sysconf(_SC_PAGESIZE), large = 0;
 	struct sl_buf enabled, size;

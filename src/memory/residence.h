@@ -74,6 +74,6 @@ double sl__residence_jit_code_growth(const struct sl__residence *r);
 
 /* Bytes of the pages with which the system backs large storage: the large
  * ones where it grants the wish for them, else the small ones. */
-uint64_t sl__residence_page_bytes(void);
+uint64_t sl__backing_page_size(void);
 
 #endif

@@ -95,8 +95,8 @@ sl__resource_usage_read(struct sl__resource_usage *now, unsigned flags)
 }
 
 uint64_t
-sl__resource_usage_peak_bytes(const struct sl__resource_usage *before,
-			      const struct sl__resource_usage *after)
+sl__resident_peak_between(const struct sl__resource_usage *before,
+			  const struct sl__resource_usage *after)
 {
 	uint64_t peak = before->resident_bytes;
 

@@ -30,8 +30,8 @@ void sl__resource_usage_read(struct sl__resource_usage *now, unsigned flags);
  * The largest resident size between two readings: the new high-water mark
  * where it rose, else the larger of the two ends, which is a lower bound.
  */
-uint64_t sl__resource_usage_peak_bytes(const struct sl__resource_usage *before,
-				       const struct sl__resource_usage *after);
+uint64_t sl__resident_peak_between(const struct sl__resource_usage *before,
+				   const struct sl__resource_usage *after);
 
 /* "pages resident ..." of /proc/PID/statm; 1, or 0 when it is malformed. */
 int sl__statm_resident_pages(uint64_t *out, const char *statm);

@@ -92,8 +92,8 @@ sl__cost_mark_estimated(struct sl_cost *cost, const char *why)
 }
 
 void
-sl__cost_add_calls(struct sl_cost *into, const struct sl_cost *c,
-		   uint64_t n_calls)
+sl__cost_add_multiple(struct sl_cost *into, const struct sl_cost *c,
+		      uint64_t n_calls)
 {
 	sl__cost_add_operations(into, n_calls,
 				SL__OPERATIONS_EACH(c->mul, c->add, c->fma,
@@ -142,7 +142,7 @@ sl__in_elements(const struct sl__rule_context *call, size_t i)
 uint64_t
 sl__out_elements(const struct sl__rule_context *call, size_t k)
 {
-	return elements_of(sl__out_inferred_type(call, k));
+	return elements_of(sl__out_type_or_null(call, k));
 }
 
 uint64_t
@@ -154,7 +154,7 @@ sl__in_dim(const struct sl__rule_context *call, size_t i, int d)
 uint64_t
 sl__out_dim(const struct sl__rule_context *call, size_t k, int d)
 {
-	return dim_of(sl__out_inferred_type(call, k), d);
+	return dim_of(sl__out_type_or_null(call, k), d);
 }
 
 /* Operators behind which a parameter is still the same parameter. */
@@ -293,7 +293,7 @@ find_sizeless(const struct sl__rule_context *call)
 	for (uint32_t i = 0; !why && i < call->node->n_inputs; i++)
 		why = why_sizeless(sl__in_type(call, i));
 	for (uint32_t k = 0; !why && k < call->node->n_outputs; k++)
-		why = why_sizeless(sl__out_inferred_type(call, k));
+		why = why_sizeless(sl__out_type_or_null(call, k));
 	return why;
 }
 

@@ -43,8 +43,8 @@ uint64_t sl__saturating_add(uint64_t a, uint64_t b);
 uint64_t sl__saturating_mul(uint64_t a, uint64_t b);
 
 /* into += n_calls * cost, operations and bytes; the rest is left alone. */
-void sl__cost_add_calls(struct sl_cost *into, const struct sl_cost *cost,
-			uint64_t n_calls);
+void sl__cost_add_multiple(struct sl_cost *into, const struct sl_cost *cost,
+			   uint64_t n_calls);
 
 /* For cost rules: n times so many operations each are added to the cost. */
 struct sl__operations_each {

@@ -61,9 +61,9 @@ most(int64_t size)
 }
 
 int
-sl__element_is_less(const struct sl__shapes *shapes,
-		    const struct sl__known_element *a,
-		    const struct sl__known_element *b)
+sl__element_proves_less(const struct sl__shapes *shapes,
+			const struct sl__known_element *a,
+			const struct sl__known_element *b)
 {
 	if (a->kind == SL__ELEMENT_REAL)
 		return a->real < b->real;
@@ -75,9 +75,9 @@ sl__element_is_less(const struct sl__shapes *shapes,
 }
 
 int
-sl__element_is_equal(const struct sl__shapes *shapes,
-		     const struct sl__known_element *a,
-		     const struct sl__known_element *b)
+sl__element_proves_equal(const struct sl__shapes *shapes,
+			 const struct sl__known_element *a,
+			 const struct sl__known_element *b)
 {
 	if (a->kind == SL__ELEMENT_REAL)
 		return a->real == b->real;
@@ -249,7 +249,7 @@ to_boolean(const struct sl__shapes *shapes, struct sl__known_element *e)
 	int is_zero = e->real == 0;
 
 	if (e->kind == SL__ELEMENT_WHOLE)
-		is_zero = sl__element_is_equal(shapes, e, &zero);
+		is_zero = sl__element_proves_equal(shapes, e, &zero);
 	*e = sl__element_from_integer(!is_zero);
 	return is_zero < 0 ? SL__FOLD_OUTCOME_UNKNOWN : SL__FOLD_OUTCOME_KNOWN;
 }

@@ -49,12 +49,12 @@ sl__element_function sl__element_max;
 sl__element_function sl__element_min;
 
 /* 1 or 0 where that follows for all sizes that symbols may have, else -1. */
-int sl__element_is_less(const struct sl__shapes *shapes,
-			const struct sl__known_element *a,
-			const struct sl__known_element *b);
-int sl__element_is_equal(const struct sl__shapes *shapes,
-			 const struct sl__known_element *a,
-			 const struct sl__known_element *b);
+int sl__element_proves_less(const struct sl__shapes *shapes,
+			    const struct sl__known_element *a,
+			    const struct sl__known_element *b);
+int sl__element_proves_equal(const struct sl__shapes *shapes,
+			     const struct sl__known_element *a,
+			     const struct sl__known_element *b);
 
 /* Some integer: a new symbol. */
 enum sl__fold_outcome sl__element_new_symbol(struct sl__shapes *shapes,

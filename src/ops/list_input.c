@@ -101,7 +101,7 @@ sl__integer_list_mark_axes(struct sl__rule_context *call,
 }
 
 const struct sl__type *
-sl__out_inferred_type(const struct sl__rule_context *call, size_t k)
+sl__out_type_or_null(const struct sl__rule_context *call, size_t k)
 {
 	if (k >= call->node->n_outputs || call->node->outputs[k] == SL__NONE)
 		return NULL;
@@ -137,7 +137,7 @@ void
 sl__out_set_same_contents(struct sl__rule_context *call, size_t k,
 			  const struct sl__known_contents *from)
 {
-	if (sl__out_inferred_type(call, k))
+	if (sl__out_type_or_null(call, k))
 		call->shapes->known[call->node->outputs[k]] = from;
 }
 
@@ -146,7 +146,7 @@ sl__cost_limit_bytes_read(struct sl__rule_context *call, struct sl_cost *cost,
 			  size_t i)
 {
 	const struct sl__type *type = sl__in_type(call, i);
-	const struct sl__type *out = sl__out_inferred_type(call, 0);
+	const struct sl__type *out = sl__out_type_or_null(call, 0);
 	uint64_t *bytes = &cost->read_bytes;
 	uint64_t whole, part;
 

@@ -65,8 +65,8 @@ enum sl_status sl__out_set_input_dims_plus(struct sl__rule_context *call,
 					   enum sl_dtype dtype, int64_t last);
 
 /* The type of output k; NULL where the node leaves it out. */
-const struct sl__type *
-sl__out_inferred_type(const struct sl__rule_context *call, size_t k);
+const struct sl__type *sl__out_type_or_null(const struct sl__rule_context *call,
+					    size_t k);
 
 /* Of input i, only as many bytes are read as the first output has. */
 void sl__cost_limit_bytes_read(struct sl__rule_context *call,

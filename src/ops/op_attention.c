@@ -568,9 +568,9 @@ sl__head_attention_read(struct sl__head_attention *h,
 			struct sl__kernel_call *ev)
 {
 	struct sl__head_sizes s = {0};
-	struct sl__ref_rules v;
+	struct sl__ref_rule_view v;
 
-	if (sl__ref_rules_begin(&v, ev))
+	if (sl__ref_rule_view_begin(&v, ev))
 		return ev->failure;
 	if (!SL__OP_ROW_OF(ev->node, readers)->read(&s, &v.call))
 		sl__rule_reject(&v.call, "it lacks queries, keys or values");
@@ -583,7 +583,7 @@ sl__head_attention_read(struct sl__head_attention *h,
 	h->width = s.width;
 	h->value_width = s.value_width;
 	h->is_flat = s.is_flat;
-	return sl__ref_rules_end(&v, ev);
+	return sl__ref_rule_view_end(&v, ev);
 }
 
 /* What inference has not compared is compared here. */

@@ -526,7 +526,7 @@ enter_scan(struct sl__rule_context *call, struct scan *s,
 static enum sl_status
 leave_batch(struct sl__rule_context *call, const struct scan *s, size_t k)
 {
-	const struct sl__type *type = sl__out_inferred_type(call, k);
+	const struct sl__type *type = sl__out_type_or_null(call, k);
 
 	if (!s->has_batch || !type || type->rank < 0)
 		return SL_OK;

@@ -122,7 +122,7 @@ magnitude(struct sl__rule_context *call, const struct sl__known_element *in,
 	  struct sl__known_element *out)
 {
 	struct sl__known_element zero = zero_like(in);
-	int is_below = sl__element_is_less(call->shapes, in, &zero);
+	int is_below = sl__element_proves_less(call->shapes, in, &zero);
 
 	if (is_below < 0)
 		return sl__element_new_symbol(call->shapes, out);
@@ -139,8 +139,8 @@ sign(struct sl__rule_context *call, const struct sl__known_element *in,
      struct sl__known_element *out)
 {
 	struct sl__known_element zero = zero_like(in);
-	int is_below = sl__element_is_less(call->shapes, in, &zero);
-	int is_above = sl__element_is_less(call->shapes, &zero, in);
+	int is_below = sl__element_proves_less(call->shapes, in, &zero);
+	int is_above = sl__element_proves_less(call->shapes, &zero, in);
 
 	if (in->kind == SL__ELEMENT_REAL && isnan(in->real))
 		return SL__FOLD_OUTCOME_UNKNOWN;
@@ -214,10 +214,10 @@ compare(struct sl__rule_context *call, const struct sl__known_element *in,
 	if (in[0].kind != in[1].kind)
 		return SL__FOLD_OUTCOME_UNKNOWN;
 	if (sl__is_op(node, SL__OP_ONNX_Equal))
-		truth = sl__element_is_equal(call->shapes, &in[0], &in[1]);
+		truth = sl__element_proves_equal(call->shapes, &in[0], &in[1]);
 	else
-		truth = sl__element_is_less(call->shapes, &in[swaps],
-					    &in[!swaps]);
+		truth = sl__element_proves_less(call->shapes, &in[swaps],
+						&in[!swaps]);
 	if (truth >= 0 && (is_at_most || is_at_least))
 		truth = !truth && !is_nan(&in[0]) && !is_nan(&in[1]);
 	return take_truth(truth, out);

@@ -131,7 +131,7 @@ set_inputs(struct sl__rule_context *call, const struct row *row,
 static int
 set_output(struct sl__rule_context *call, struct sl__kernel_call *ev, size_t k)
 {
-	const struct sl__type *type = sl__out_inferred_type(call, k);
+	const struct sl__type *type = sl__out_type_or_null(call, k);
 	uint64_t n;
 
 	if (!sl__type_elements(type, &n) || n > SL__KNOWN_MOST)
@@ -191,7 +191,7 @@ sl__fold_known_by_kernel(struct sl__rule_context *call,
 	ev.inputs = inputs;
 	ev.outputs = outputs;
 	for (uint32_t k = 0; follows && k < call->node->n_outputs; k++) {
-		if (!sl__out_inferred_type(call, k))
+		if (!sl__out_type_or_null(call, k))
 			continue;
 		outputs[k] = sl__ref_scratch(&ev, 1, sizeof(**outputs));
 		follows = outputs[k] && (!is_sized || set_output(call, &ev, k));

@@ -56,7 +56,7 @@ sl__infer_constant_of_shape(struct sl__rule_context *call)
 enum sl_status
 sl__fold_constant_of_shape(struct sl__rule_context *call)
 {
-	const struct sl__type *out = sl__out_inferred_type(call, 0);
+	const struct sl__type *out = sl__out_type_or_null(call, 0);
 	const struct sl__tensor *fill = fill_of(call);
 	static const double zero = 0;
 	struct sl__known_contents one = {SL_DTYPE_F32, 1, NULL, &zero};

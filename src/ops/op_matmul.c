@@ -378,11 +378,12 @@ sl__matmul_read(struct sl__matmul *p, struct sl__kernel_call *ev)
 {
 	const struct form *form = SL__OP_ROW_OF(ev->node, forms);
 	struct operand a = {0}, b = {0};
-	struct sl__ref_rules v;
+	struct sl__ref_rule_view v;
 	int n_batch;
 
 	if (!sl__ref_require_tensor(ev, form->a) ||
-	    !sl__ref_require_tensor(ev, form->b) || sl__ref_rules_begin(&v, ev))
+	    !sl__ref_require_tensor(ev, form->b) ||
+	    sl__ref_rule_view_begin(&v, ev))
 		return ev->failure;
 	if (!read_operands(&v.call, form, &a, &b))
 		sl__rule_reject(&v.call, "an operand is no matrix");
@@ -401,7 +402,7 @@ sl__matmul_read(struct sl__matmul *p, struct sl__kernel_call *ev)
 				"together",
 				(long long)x, (long long)y);
 	}
-	if (sl__ref_rules_end(&v, ev))
+	if (sl__ref_rule_view_end(&v, ev))
 		return ev->failure;
 	sl__strided_iterator_begin(&p->w, (size_t)n_batch, p->batch);
 	p->w.n = 2;

@@ -240,7 +240,7 @@ static uint64_t
 count_outputs(struct sl__rule_context *call)
 {
 	const struct sl__type *scores =
-		sl__out_inferred_type(call, call->node->n_outputs - 1);
+		sl__out_type_or_null(call, call->node->n_outputs - 1);
 
 	return scores && scores->rank == 2 && scores->dims[1] > 0
 		       ? (uint64_t)scores->dims[1]

@@ -563,14 +563,14 @@ read_node(struct layer *l, struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
 	double clip = sl__attribute_float(node, "clip", 0);
-	struct sl__ref_rules v;
+	struct sl__ref_rule_view v;
 
 	if (sl__ref_input_rank(ev, X) != 3 || sl__ref_input_rank(ev, R) != 3)
 		return sl__ref_reject(ev, "an input that is no sequence");
-	if (sl__ref_rules_begin(&v, ev))
+	if (sl__ref_rule_view_begin(&v, ev))
 		return ev->failure;
 	read_layer(l, &v.call);
-	sl__ref_rules_end(&v, ev);
+	sl__ref_rule_view_end(&v, ev);
 	l->clip = clip > 0 ? clip : (double)INFINITY;
 	l->is_reset_late = sl__attribute_int(node, "linear_before_reset", 0) !=
 			   0;

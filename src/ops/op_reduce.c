@@ -249,7 +249,7 @@ sl__fold_reduce(struct sl__rule_context *call)
 {
 	const struct reduction *r = SL__OP_ROW_OF(call->node, reductions);
 	const struct sl__known_contents *known = sl__in_known_contents(call, 0);
-	const struct sl__type *out = sl__out_inferred_type(call, 0);
+	const struct sl__type *out = sl__out_type_or_null(call, 0);
 	uint64_t n_in, n_out;
 
 	if (r->before != AS_IS || r->after != NOTHING || !known ||
@@ -307,7 +307,7 @@ read_job(struct job *job, struct sl__kernel_call *ev)
 	uint64_t n_out = 1, per_out = 1; /* may wrap around beside a 0 */
 	int64_t dims[SL__RANK_MOST];
 	const int64_t *marks;
-	struct sl__ref_rules v;
+	struct sl__ref_rule_view v;
 	struct axes axes;
 	size_t rank = 0;
 
@@ -317,13 +317,13 @@ read_job(struct job *job, struct sl__kernel_call *ev)
 	sl__strided_iterator_begin(&job->w, x->rank, x->dims);
 	job->w.n = 1;
 	job->n_in = (int64_t)x->n_elements;
-	if (sl__ref_rules_begin(&v, ev))
+	if (sl__ref_rule_view_begin(&v, ev))
 		return ev->failure;
 	axes = find_axes(&v.call);
 	if (!axes.is_known)
 		sl__rule_reject(&v.call, "its axes are no list of numbers");
 	marks = mark_axes(&v.call, &axes);
-	if (sl__ref_rules_end(&v, ev))
+	if (sl__ref_rule_view_end(&v, ev))
 		return ev->failure;
 	for (size_t d = x->rank; d-- > 0;) {
 		job->w.strides[0][d] = marks[d] ? 0 : (int64_t)n_out;

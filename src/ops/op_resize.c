@@ -319,9 +319,9 @@ static enum sl_status
 read_resize(struct resize *r, struct sl__kernel_call *ev)
 {
 	const struct sl__node *node = ev->node;
-	struct sl__ref_rules v;
+	struct sl__ref_rule_view v;
 
-	if (read_words(ev, r) || sl__ref_rules_begin(&v, ev))
+	if (read_words(ev, r) || sl__ref_rule_view_begin(&v, ev))
 		return ev->failure;
 	read_told(&r->t, &v.call, sl__ref_input_rank(ev, 0));
 	if (r->t.n_axes && !r->t.is_told)
@@ -340,7 +340,7 @@ read_resize(struct resize *r, struct sl__kernel_call *ev)
 	r->extrapolation = sl__attribute_float(node, "extrapolation_value", 0);
 	r->is_excluding = sl__attribute_int(node, "exclude_outside", 0) != 0;
 	r->has_antialias = sl__attribute_int(node, "antialias", 0) != 0;
-	return sl__ref_rules_end(&v, ev);
+	return sl__ref_rule_view_end(&v, ev);
 }
 
 /* Where element i of the result lies among those of the image. */

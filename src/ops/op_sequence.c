@@ -281,7 +281,7 @@ void
 sl__cost_concat_from_sequence(struct sl__rule_context *call,
 			      struct sl_cost *cost)
 {
-	const struct sl__type *out = sl__out_inferred_type(call, 0);
+	const struct sl__type *out = sl__out_type_or_null(call, 0);
 	uint64_t bytes;
 
 	cost->work = SL_WORK_MOVEMENT;

@@ -615,13 +615,13 @@ sl__ref_transpose(struct sl__kernel_call *ev)
 {
 	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	int64_t strides[SL__RANK_MOST], from[SL__RANK_MOST];
-	struct sl__ref_rules v;
+	struct sl__ref_rule_view v;
 	struct sl__element_mover m;
 
-	if (!in || sl__ref_rules_begin(&v, ev))
+	if (!in || sl__ref_rule_view_begin(&v, ev))
 		return ev->failure;
 	permutation(&v.call, (int)in->rank, from);
-	if (sl__ref_rules_end(&v, ev) ||
+	if (sl__ref_rule_view_end(&v, ev) ||
 	    sl__move_begin_input_to_output(&m, ev, 0, 0))
 		return ev->failure;
 	(void)sl__row_major_strides(strides, in->rank, in->dims);

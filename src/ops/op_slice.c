@@ -218,14 +218,14 @@ sl__ref_slice(struct sl__kernel_call *ev)
 	int64_t dims[SL__RANK_MOST], strides[SL__RANK_MOST];
 	const struct sl__tensor *in = sl__ref_require_tensor(ev, 0);
 	struct cut cuts[SL__RANK_MOST] = {{0, 0, 0, 0}};
-	struct sl__ref_rules v;
+	struct sl__ref_rule_view v;
 	struct sl__element_mover m;
 	int64_t from = 0;
 
-	if (!in || sl__ref_rules_begin(&v, ev))
+	if (!in || sl__ref_rule_view_begin(&v, ev))
 		return ev->failure;
 	slice_cuts(&v.call, (int)in->rank, cuts);
-	if (sl__ref_rules_end(&v, ev))
+	if (sl__ref_rule_view_end(&v, ev))
 		return ev->failure;
 	(void)sl__row_major_strides(strides, in->rank, in->dims);
 	for (size_t d = 0; d < in->rank; d++) {
@@ -353,15 +353,15 @@ sl__ref_split(struct sl__kernel_call *ev)
 	uint32_t n_parts = ev->node->n_outputs;
 	struct sl__axis_split a;
 	struct sl__integer_list split;
-	struct sl__ref_rules v;
+	struct sl__ref_rule_view v;
 
 	if (!in || sl__axis_split_tensor(ev, &a, in, &cut.axis) ||
-	    sl__ref_rules_begin(&v, ev))
+	    sl__ref_rule_view_begin(&v, ev))
 		return ev->failure;
 	split = sl__integer_list_read(&v.call, 1, "split");
 	if (split.is_given)
 		check_parts(&v.call, &split, a.size, n_parts);
-	sl__ref_rules_end(&v, ev);
+	sl__ref_rule_view_end(&v, ev);
 	for (uint32_t k = 0; !ev->failure && k < n_parts; k++) {
 		cut.n = part_size(&v.call, &split, a.size, k);
 		if (sl__ref_output(ev, k))
@@ -658,12 +658,12 @@ find_sources(struct sl__kernel_call *ev, struct padding *p)
 		ev, "mode",
 		(const char *const[]){"constant", "reflect", "edge", "wrap",
 				      NULL});
-	struct sl__ref_rules v;
+	struct sl__ref_rule_view v;
 
-	if (sl__ref_rules_begin(&v, ev))
+	if (sl__ref_rule_view_begin(&v, ev))
 		return ev->failure;
 	pad_amounts(&v.call, (int)in->rank, before, after);
-	if (sl__ref_rules_end(&v, ev))
+	if (sl__ref_rule_view_end(&v, ev))
 		return ev->failure;
 	if (in->rank != out->rank)
 		return sl__ref_reject(ev, "its output has another number of "

@@ -7,7 +7,8 @@
 #include "base/banned.h"
 
 enum sl_status
-sl__ref_rules_begin(struct sl__ref_rules *view, struct sl__kernel_call *ev)
+sl__ref_rule_view_begin(struct sl__ref_rule_view *view,
+			struct sl__kernel_call *ev)
 {
 	size_t n = ev->node->n_inputs;
 	struct sl__type *types = sl__ref_scratch(ev, n, sizeof(*types));
@@ -37,7 +38,8 @@ sl__ref_rules_begin(struct sl__ref_rules *view, struct sl__kernel_call *ev)
 }
 
 enum sl_status
-sl__ref_rules_end(struct sl__ref_rules *view, struct sl__kernel_call *ev)
+sl__ref_rule_view_end(struct sl__ref_rule_view *view,
+		      struct sl__kernel_call *ev)
 {
 	*ev->scratch = view->shapes.arena;
 	if (view->shapes.is_short)

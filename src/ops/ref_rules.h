@@ -11,16 +11,16 @@
  * the kernel was given, and its storage is the kernel's scratch arena, which
  * nothing else may use.  No size is a symbol.
  */
-struct sl__ref_rules {
+struct sl__ref_rule_view {
 	struct sl__shapes shapes;
 	struct sl__rule_context call;
 };
 
-enum sl_status sl__ref_rules_begin(struct sl__ref_rules *view,
-				   struct sl__kernel_call *ev);
+enum sl_status sl__ref_rule_view_begin(struct sl__ref_rule_view *view,
+				       struct sl__kernel_call *ev);
 
 /* The kernel has failed where the reading has. */
-enum sl_status sl__ref_rules_end(struct sl__ref_rules *view,
-				 struct sl__kernel_call *ev);
+enum sl_status sl__ref_rule_view_end(struct sl__ref_rule_view *view,
+				     struct sl__kernel_call *ev);
 
 #endif

@@ -50,7 +50,8 @@ sl__bar_padded(struct sl__bar *bar, double share, size_t n_columns)
 }
 
 size_t
-sl__bar_columns(size_t page_columns, size_t n_bars, size_t beside, size_t most)
+sl__bar_columns_that_fit(size_t page_columns, size_t n_bars, size_t beside,
+			 size_t most)
 {
 	const size_t least = 6;
 	size_t page = page_columns ? page_columns : 80;

@@ -26,7 +26,7 @@ const char *sl__bar_padded(struct sl__bar *bar, double share, size_t n_columns);
  * Columns of each of n_bars bars on a page of page_columns (0: 80), of which
  * 'beside' are for other things: no more than 'most', no fewer than 6.
  */
-size_t sl__bar_columns(size_t page_columns, size_t n_bars, size_t beside,
-		       size_t most);
+size_t sl__bar_columns_that_fit(size_t page_columns, size_t n_bars,
+				size_t beside, size_t most);
 
 #endif

@@ -124,12 +124,12 @@ sl__bench_csv(struct sl_buf *out, const void *result)
 }
 
 /* What hyperfine says of all runs; zeros where the buffer breaks. */
-static struct sl__run_figures
+static struct sl__run_time_statistics
 figures_of(struct sl_buf *out, const struct sl_bench_result *r)
 {
-	struct sl__run_figures all = {0};
+	struct sl__run_time_statistics all = {0};
 
-	if (sl__run_figures_of(&all, r, NULL))
+	if (sl__run_time_statistics_of(&all, r, NULL))
 		sl__buf_mark_failed(out);
 	return all;
 }
@@ -137,7 +137,7 @@ figures_of(struct sl_buf *out, const struct sl_bench_result *r)
 static void
 add_figures(struct sl__json *json, const struct sl_bench_result *r)
 {
-	struct sl__run_figures all = figures_of(json->out, r);
+	struct sl__run_time_statistics all = figures_of(json->out, r);
 
 	sl__json_number(json, "mean", all.mean / NS_PER_S);
 	sl__json_number(json, "stddev", all.std / NS_PER_S);
@@ -192,7 +192,8 @@ write_csv(struct sl_buf *out, const struct sl_bench *b)
 	sl__buf_text(out, "command,mean,stddev,median,user,system,min,max,");
 	add_parameter_titles(out, b);
 	for (size_t i = 0; i < b->n_results; i++) {
-		struct sl__run_figures all = figures_of(out, &b->results[i]);
+		struct sl__run_time_statistics all =
+			figures_of(out, &b->results[i]);
 		const double figures[] = {all.mean, all.std,    all.median,
 					  all.user, all.system, all.min,
 					  all.max};
@@ -261,8 +262,8 @@ markup_time(struct sl__text *text, double ns, const char *unit)
 
 /* Of two means; the fastest itself has no deviation. */
 static void
-tell_relative(struct sl__text *text, const struct sl__run_figures *all,
-	      const struct sl__run_figures *fastest)
+tell_relative(struct sl__text *text, const struct sl__run_time_statistics *all,
+	      const struct sl__run_time_statistics *fastest)
 {
 	double ratio = all->mean / fastest->mean;
 	double std = ratio *
@@ -279,9 +280,9 @@ tell_relative(struct sl__text *text, const struct sl__run_figures *all,
 static void
 add_markup_row(struct sl_buf *out, const struct markup *m,
 	       const struct sl_bench_result *r, const char *unit,
-	       const struct sl__run_figures *fastest)
+	       const struct sl__run_time_statistics *fastest)
 {
-	struct sl__run_figures all = figures_of(out, r);
+	struct sl__run_time_statistics all = figures_of(out, r);
 	struct sl__text std, cells[4];
 	size_t used;
 
@@ -303,14 +304,16 @@ static void
 write_markup(struct sl_buf *out, const struct sl_bench *b,
 	     const struct markup *m, const struct sl_render_options *how)
 {
-	struct sl__run_figures fastest = figures_of(out, &b->results[0]);
+	struct sl__run_time_statistics fastest =
+		figures_of(out, &b->results[0]);
 	const char *unit = how->unit ? how->unit
 				     : sl__unit_of_time(fastest.mean);
 	const char *shown = unit;
 	struct sl__text titles[4];
 
 	for (size_t i = 1; i < b->n_results; i++) {
-		struct sl__run_figures all = figures_of(out, &b->results[i]);
+		struct sl__run_time_statistics all =
+			figures_of(out, &b->results[i]);
 
 		if (all.mean < fastest.mean)
 			fastest = all;

@@ -99,8 +99,8 @@ sl__insight_rates(struct sl__insights *out, const char *name,
 		  const struct sl__rates *rates,
 		  const struct sl_machine *machine)
 {
-	struct sl__roof_share flops = sl__roof_flops_share(machine, rates);
-	struct sl__roof_share bytes = sl__roof_bytes_share(machine, rates);
+	struct sl__roof_share flops = sl__flops_share_of_roof(machine, rates);
+	struct sl__roof_share bytes = sl__bytes_share_of_roof(machine, rates);
 
 	rate(out, name, rates->flops_per_s.value, &flops, "FLOP/s");
 	rate(out, name, rates->bytes_per_s.value, &bytes, "B/s");

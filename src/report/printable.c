@@ -2,8 +2,8 @@
 /*
  * printable.c - names of unknown origin, made fit to print.
  *
- * A command line may hold any bytes.  Each copy is one pass that replaces a
- * code point by a few bytes.
+ * A command line may hold any bytes.  Each copy is one iteration that replaces
+ * a code point by a few bytes.
  */
 #include "report/printable.h"
 

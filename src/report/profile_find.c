@@ -170,9 +170,9 @@ add_distance(struct sl__doc *doc, const struct sl_profile *p)
 		sl__doc_append_plain(doc, "; lower bound %s, ",
 				     sl__time_text(&t, p->rates.bound_ns));
 	if (p->rates.bound_ns > 0 && isfinite(away) && away < 999.5)
-		sl__doc_append(doc, SL__STYLE_STRONG, "%.3g × faster", away);
+		sl__doc_append(doc, SL__STYLE_STRONG, "%.3g × as fast", away);
 	else if (p->rates.bound_ns > 0 && away < 1e15)
-		sl__doc_append(doc, SL__STYLE_STRONG, "%s × faster",
+		sl__doc_append(doc, SL__STYLE_STRONG, "%s × as fast",
 			       sl__count_text(&t, (uint64_t)(away + 0.5)));
 }
 

@@ -503,7 +503,7 @@ sl__profile_operations(struct sl__doc *doc,
 		return;
 	set_look(&look, sheet, n_top);
 	sl__doc_heading(doc, "Where the time goes");
-	sl__doc_append_dim(doc, "  %zu of %zu operation%s make%s 80 %%",
+	sl__doc_append_dim(doc, "  %zu of %zu operation%s account%s for 80 %%",
 			   p->n_for_80, p->n_operations,
 			   p->n_operations == 1 ? "" : "s",
 			   p->n_for_80 == 1 ? "s" : "");

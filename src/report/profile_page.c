@@ -2,8 +2,8 @@
 /*
  * profile_page.c - one model's profile on one screen.
  *
- * The answer comes first: how long and how sure, what bounds it, where the
- * time goes; then the books, memory and the machine, then what would help.
+ * The answer comes first: how long and how sure, what bounds it, where the time
+ * goes; then time accounting, memory and the machine, then what would help.
  * 'verbose' shows every operation and all evidence.
  */
 #include "report/profile_page.h"
@@ -24,7 +24,7 @@ sl__profile_model_name(const struct sl_profile *p)
 	return sl__model_display_name(p->name, p->source);
 }
 
-/* Whether times, books and memory are all that was asked for. */
+/* Whether times, time accounting and memory are all that was asked for. */
 static int
 is_brief_profile(const struct sl_profile *p)
 {
@@ -215,7 +215,7 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		add_latency(doc, p, unit);
 		sl__page_percentiles(doc, &p->latency, unit, 1);
 		sl__doc_append_dim(
-			doc, "; first %s",
+			doc, "; first run %s",
 			sl__time_text_in_unit(&t, p->latency.first_ns, unit));
 		add_basis(doc, p);
 	}

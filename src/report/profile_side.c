@@ -116,7 +116,7 @@ add_where(struct sl__doc *doc, const struct sl_profile *p)
 	if (g)
 		sl__doc_append_plain(doc, "%.0f %% of the time is %s; ",
 				     100 * g->share, g->name);
-	sl__doc_append_plain(doc, "%zu of %zu operation%s make%s 80 %%",
+	sl__doc_append_plain(doc, "%zu of %zu operation%s account%s for 80 %%",
 			     p->n_for_80, p->n_operations,
 			     p->n_operations == 1 ? "" : "s",
 			     p->n_for_80 == 1 ? "s" : "");

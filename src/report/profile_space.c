@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profile_space.c - the memory of a profile: the peak, what makes it up, and
- * how it grows and shrinks through a pass.
+ * how it grows and shrinks through an iteration.
  */
 #include "report/profile_page.h"
 #include "report/unit.h"

@@ -3,7 +3,7 @@
  * profile_traffic.c - what operations move between caches.
  *
  * A column for each memory that something comes from; one beside it where
- * counters said how much.  The last row is a whole pass.
+ * counters said how much.  The last row is a whole iteration.
  */
 #include "report/repeats.h"
 #include "report/profile_page.h"

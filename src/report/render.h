@@ -8,9 +8,9 @@
 #include "result/record.h"
 
 /* A result in a format of which one kind of result is the only one. */
-typedef enum sl_status sl__render_special_format(struct sl_buf *out,
-						 const void *result,
-						 struct sl_error *err);
+typedef enum sl_status sl__render_svg_function(struct sl_buf *out,
+					       const void *result,
+					       struct sl_error *err);
 
 /*
  * How one kind of result is written.  Every function gets the result that
@@ -29,7 +29,7 @@ struct sl__renderer {
 	void (*csv)(struct sl_buf *out, const void *result); /* NULL: lists and
 				columns of the document */
 	const char *csv_rows, *csv_columns;
-	sl__render_special_format *svg;
+	sl__render_svg_function *svg;
 	enum sl_status (*hyperfine)(struct sl_buf *out, const void *result,
 				    const struct sl_render_options *how,
 				    struct sl_error *err); /* by how->format */

@@ -93,7 +93,7 @@ add_figures(struct sl__doc *doc, const struct sl_generation *g)
 					    "tokens/s",
 					    "tokens/s, decode steps",
 					    "memory at the end",
-					    "of it KV cache",
+					    "of which KV cache",
 					    "FLOPs"};
 
 	sl__doc_table(doc, g->loops[0].has_cache ? with : both, g->n_loops + 1);
@@ -142,8 +142,8 @@ static void
 add_chart(struct sl__doc *doc, const struct sl_decoding *d, double most,
 	  const struct sl_render_options *how)
 {
-	size_t n_bar =
-		sl__bar_columns(how->n_columns, 1, BESIDE_BARS, BAR_COLUMNS);
+	size_t n_bar = sl__bar_columns_that_fit(how->n_columns, 1, BESIDE_BARS,
+						BAR_COLUMNS);
 	size_t stride = 1;
 
 	while (!how->verbose && d->n_steps / stride > BARS_MOST)

@@ -159,7 +159,8 @@ tell(struct sl__json *json, const char *key, const void *record,
 		sl__json_text(json, key,
 			      sl__micro_optimize_reason(&w, parent, s));
 	else if (s->focus)
-		sl__json_text(json, key, sl__micro_focus_text(s->focus));
+		sl__json_text(json, key,
+			      sl__micro_improvement_advice(s->focus));
 	else
 		sl__json_absent(json, key,
 				sl__micro_optimize_reason(&w, parent, s));
@@ -214,7 +215,7 @@ add_one(struct sl__doc *doc, const struct sl_microbench *m,
 	if (s->focus)
 		sl__doc_text(doc, SL__STYLE_PLAIN,
 			     "- At the largest size, aim for %s (%s).",
-			     sl__micro_focus_text(s->focus),
+			     sl__micro_improvement_advice(s->focus),
 			     sl__micro_optimize_reason(&w, m, s));
 }
 
@@ -260,7 +261,7 @@ add_focuses(struct sl__doc *doc, const struct sl_microbench *m)
 			sl__doc_heading(doc, "What to optimise");
 		is_open = 1;
 		sl__doc_pair(doc, s->name, SL__STYLE_PLAIN, "%s",
-			     sl__micro_focus_text(s->focus));
+			     sl__micro_improvement_advice(s->focus));
 		sl__doc_append(doc, SL__STYLE_DIM, "; %s",
 			       sl__micro_optimize_reason(&w, m, s));
 	}
@@ -287,7 +288,7 @@ static void
 page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
-	const struct sl__microbench_list *r = result;
+	const struct sl__microbench_results *r = result;
 
 	for (size_t i = 0; i < r->n; i++) {
 		const struct sl_microbench *m = r->list[i];
@@ -324,7 +325,7 @@ sl_microbench_render(const struct sl_microbench *const *found, size_t n,
 			"bound_ms,roof_share,class?unknown,verdict=shown?-,"
 			"sure?false",
 	};
-	struct sl__microbench_list result = {found, n};
+	struct sl__microbench_results result = {found, n};
 
 	if (!n)
 		return sl__fail(err, SL_E_USAGE, "nothing to report on");

@@ -38,7 +38,7 @@ static enum sl_status
 inspections(const void *record, const struct sl_render_options *how,
 	    struct sl_buf *out, struct sl_error *err)
 {
-	const struct sl__inspection_list *i = record;
+	const struct sl__inspected_models *i = record;
 
 	return sl_inspection_render(i->list, i->n, NULL, how, out, err);
 }
@@ -58,7 +58,7 @@ static enum sl_status
 microbenches(const void *record, const struct sl_render_options *how,
 	     struct sl_buf *out, struct sl_error *err)
 {
-	const struct sl__microbench_list *m = record;
+	const struct sl__microbench_results *m = record;
 
 	return sl_microbench_render(m->list, m->n, how, out, err);
 }

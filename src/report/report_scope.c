@@ -150,8 +150,8 @@ write_rates(struct sl__doc *doc, const struct sl_scopes *s)
 			sl__doc_heading(doc, "Rates");
 			sl__doc_table(doc, RATE_COLUMNS, N_RATE_COLUMNS);
 		}
-		flops = sl__roof_flops_share(s->machine, &rates);
-		bytes = sl__roof_bytes_share(s->machine, &rates);
+		flops = sl__flops_share_of_roof(s->machine, &rates);
+		bytes = sl__bytes_share_of_roof(s->machine, &rates);
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", row->name);
 		write_rate(doc, row->flops_per_s);
 		write_share(doc, &flops);

@@ -376,8 +376,8 @@ page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
 	const struct sl_sweep *sweep = result;
-	size_t n_bar =
-		sl__bar_columns(how->n_columns, 2, BESIDE_BARS, BAR_COLUMNS);
+	size_t n_bar = sl__bar_columns_that_fit(how->n_columns, 2, BESIDE_BARS,
+						BAR_COLUMNS);
 
 	for (size_t i = 0; i < sweep->n_series; i++)
 		add_series(doc, sweep, &sweep->series[i], n_bar);

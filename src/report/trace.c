@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.c - the passes that a profile keeps, as Chrome's trace events.
+ * trace.c - the iterations that a profile keeps, as Chrome's trace events.
  *
- * Each pass is a thread: an event for the whole of it, and in it one for each
- * operation.  All begin at 0, so that a slow pass lies under the median one;
- * when it really began is among the arguments.  Moments are rounded to whole
- * nanoseconds before durations are taken, so that events neither overlap nor
- * leave their pass in any reader.  Names are events too: those of a pass come
- * right before it, so that a limit cuts off whole passes, not names of passes
- * that are there.
+ * Each iteration is a thread: an event for the whole of it, and in it one for
+ * each operation.  All begin at 0, so that a slow iteration lies under the
+ * median one; when it really began is among the arguments.  Moments are rounded
+ * to whole nanoseconds before durations are taken, so that events neither
+ * overlap nor leave their iteration in any reader.  Names are events too: those
+ * of an iteration come right before it, so that a limit cuts off whole
+ * iterations, not names of iterations that are there.
  */
 #include "base/buf.h"
 #include "base/json.h"
@@ -27,10 +27,10 @@ struct tracer {
 	struct sl__json json;
 	const struct sl_profile *profile;
 	size_t limit, n_written, n_dropped;
-	uint64_t thread; /* of the pass under way */
+	uint64_t thread; /* of the iteration under way */
 };
 
-/* Whether pass i is the median one, whatever else it was kept for. */
+/* Whether iteration i is the median one, whatever else it was kept for. */
 static int
 is_median(const struct sl_profile *p, size_t i)
 {
@@ -42,7 +42,7 @@ is_median(const struct sl_profile *p, size_t i)
 	return 0;
 }
 
-/* Whether the same pass stands in the list before i under another name. */
+/* Whether the same iteration stands in the list before i under another name. */
 static int
 is_repeated(const struct sl_profile *p, size_t i)
 {
@@ -53,7 +53,7 @@ is_repeated(const struct sl_profile *p, size_t i)
 	return 0;
 }
 
-/* The passes in the order they are written, the median one first: calls
+/* The iterations in the order they are written, the median one first: calls
  * 'write' for each. */
 static void
 each_pass(struct tracer *t, void (*write)(struct tracer *t, size_t i))
@@ -71,7 +71,7 @@ each_pass(struct tracer *t, void (*write)(struct tracer *t, size_t i))
 	}
 }
 
-/* Operations of a pass: marks but for the end. */
+/* Operations of an iteration: marks but for the end. */
 static size_t
 n_events_of(const struct sl_trace_iteration *it)
 {
@@ -170,7 +170,7 @@ add_operation(struct tracer *t, const struct sl_operation *op, uint64_t from_ns,
 	close_slice(t);
 }
 
-/* What is live while operation k of the pass runs; NULL: not known.  Both
+/* What is live while operation k of the iteration runs; NULL: not known.  Both
  * lists are in the order in which operations ran: *at goes on. */
 static const struct sl_memory_moment *
 moment_of(const struct tracer *t, const struct sl_trace_iteration *it, size_t k,

@@ -9,13 +9,14 @@
 struct sl__ablation {
 	const size_t *steps; /* of the plan; borrowed */
 	size_t n_steps;
-	double share;               /* of a pass, about: how long one without it
+	double share; /* of an iteration, about: how long one without it
 				     will take */
-	struct sl_estimate limit;   /* full / ablated: median over rounds, with
+	struct sl_estimate limit; /* full / ablated: median over rounds, with
 				     its order-statistic interval */
-	double full_ns, ablated_ns; /* medians of a pass; NaN: not measured */
-	uint64_t n_bytes;           /* of the stored outputs */
-	const char *absent;         /* why there is no limit; NULL */
+	double full_ns,
+		ablated_ns; /* medians of an iteration; NaN: not measured */
+	uint64_t n_bytes;   /* of the stored outputs */
+	const char *absent; /* why there is no limit; NULL */
 };
 
 #endif

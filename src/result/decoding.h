@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decoding.h - the passes of a decoding loop, as they were timed. */
+/* decoding.h - the steps of a decoding loop, as they were timed. */
 #ifndef SL_DECODING_H
 #define SL_DECODING_H
 
@@ -11,10 +11,10 @@
 enum {
 	SL__LOOP_ROUNDS_MOST = 12,
 	SL__LOOP_POINTS_MOST = 256, /* tokens at which it is measured */
-	SL__LOOP_PROMPT_MOST = 3    /* passes over the prompt, beside them */
+	SL__LOOP_PROMPT_MOST = 3    /* steps over the prompt, beside them */
 };
 
-/* One pass: n_new tokens after n_past, 'nth' of those that are generated. */
+/* One step: n_new tokens after n_past, 'nth' of those that are generated. */
 struct sl__loop_point {
 	int64_t n_past, n_new, nth;
 	size_t n_visits, n_iterations;
@@ -25,7 +25,7 @@ struct sl__loop_point {
 };
 
 /*
- * Invariants: points ascend by n_past + n_new.  Of the passes that yield the
+ * Invariants: points ascend by n_past + n_new.  Of the steps that yield the
  * second token and on, n_further are among them out of n_tokens - 1.
  */
 struct sl__decode_timings {
@@ -38,7 +38,7 @@ struct sl__decode_timings {
 	int has_cache;
 	int takes_many; /* the tokens of a prompt can go in together */
 	int64_t batch;
-	double state_bytes; /* of the growing states, before the last pass that
+	double state_bytes; /* of the growing states, before the last step that
 			       was timed */
 };
 

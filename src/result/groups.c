@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* groups.c - operations summed up, and passes as timelines. */
+/* groups.c - operations summed up, and iterations as timelines. */
 #include "result/groups.h"
 #include "base/map.h"
 #include "base/status.h"
@@ -45,7 +45,7 @@ name_of(const struct sl_operation *op, const struct key *key,
 	return cut(op->module, key->depth, arena);
 }
 
-/* So much work of one call in a pass, for operations that are not always
+/* So much work of one call in an iteration, for operations that are not always
  * run. */
 static uint64_t
 of_pass(uint64_t work, double n_calls)

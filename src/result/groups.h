@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* groups.h - operations summed up, and passes as timelines. */
+/* groups.h - operations summed up, and iterations as timelines. */
 #ifndef SL_GROUPS_H
 #define SL_GROUPS_H
 
@@ -16,17 +16,18 @@ enum sl_status sl__profile_fill_groups(struct sl_profile *out,
 
 /*
  * Operations by module, paths cut after 'depth' parts (0: not cut), longest
- * first; *n says how many.  Work is that of a pass: of operations in branches
- * the mean.  Those of no module are in the group "".  NULL when out of memory.
+ * first; *n says how many.  Work is that of an iteration: of operations in
+ * branches the mean.  Those of no module are in the group "".  NULL when out of
+ * memory.
  */
 const struct sl_operation_group *
 sl__groups_by_module(const struct sl_profile *p, size_t depth,
 		     struct sl__arena *arena, size_t *n);
 
 /*
- * Fills the whole timelines of a profile: the first pass that was recorded,
- * the one nearest to the median, and the slowest ones.  Nothing is taken off
- * for reading the clock, so that all marks lie within the pass.
+ * Fills the whole timelines of a profile: the first iteration that was
+ * recorded, the one nearest to the median, and the slowest ones.  Nothing is
+ * taken off for reading the clock, so that all marks lie within the iteration.
  */
 enum sl_status sl__profile_fill_timelines(
 	struct sl_profile *out, const struct sl__timed_iterations *iterations,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kept_iterations.c - which recorded passes are kept whole. */
+/* kept_iterations.c - which recorded iterations are kept whole. */
 #include "result/kept_iterations.h"
 
 #include <math.h>
@@ -92,7 +92,7 @@ keep_slow(struct sl__kept_iterations *k,
 	k->slow[at] = here;
 }
 
-/* Every stride-th pass; when all room is taken every second one goes, its
+/* Every stride-th iteration; when all room is taken every second one goes, its
  * storage to the end of the row. */
 static void
 keep_evenly(struct sl__kept_iterations *k,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kept_iterations.h - which recorded passes are kept whole. */
+/* kept_iterations.h - which recorded iterations are kept whole. */
 #ifndef SL_KEPT_ITERATIONS_H
 #define SL_KEPT_ITERATIONS_H
 
@@ -7,23 +7,23 @@
 #include "stats/thinned.h"
 
 enum {
-	SL__KEPT_SLOW = 8,  /* slowest passes, at most */
+	SL__KEPT_SLOW = 8,  /* slowest iterations, at most */
 	SL__KEPT_EVEN = 16, /* spread evenly over the run; even */
 	SL__KEPT_TIMES = 1 << 12
 };
 
-/* A recorded pass that is kept whole. */
+/* A recorded iteration that is kept whole. */
 struct sl__kept_iteration {
 	struct sl__event_buffer events;
 	uint64_t begin, end; /* ticks */
-	size_t nth;          /* recorded pass, from 0 */
+	size_t nth;          /* recorded iteration, from 0 */
 };
 
 /*
- * Of any number of passes the first, the slowest and one that takes as long as
- * the median, in fixed memory.  Which one that is shows at the end only, when
- * the others are gone: the candidates are the one nearest to the median so far
- * and some spread evenly over the run, which a drift leaves near to it.
+ * Of any number of iterations the first, the slowest and one that takes as long
+ * as the median, in fixed memory.  Which one that is shows at the end only,
+ * when the others are gone: the candidates are the one nearest to the median so
+ * far and some spread evenly over the run, which a drift leaves near to it.
  */
 struct sl__kept_iterations {
 	struct sl__kept_iteration first;
@@ -35,26 +35,28 @@ struct sl__kept_iterations {
 
 	struct sl__kept_iteration near, even[SL__KEPT_EVEN];
 	size_t n_even, stride;
-	struct sl__thinned took; /* ticks of each pass */
+	struct sl__thinned took; /* ticks of each iteration */
 	double median_ticks;     /* so far */
 	size_t next_look;
 	double *sorted; /* [SL__KEPT_TIMES] scratch */
 };
 
-/* Storage for passes of n_steps at most; 0, or 1 when out of memory. */
+/* Storage for iterations of n_steps at most; 0, or 1 when out of memory. */
 int sl__kept_iterations_init(struct sl__kept_iterations *k, size_t n_steps,
 			     size_t n_slowest, struct sl__arena *arena);
 
-/* A pass that lasted from begin to end and left 'events', which is copied. */
+/* An iteration that lasted from begin to end and left 'events', which is
+ * copied. */
 void sl__kept_iterations_add(struct sl__kept_iterations *k,
 			     const struct sl__event_buffer *events,
 			     uint64_t begin, uint64_t end);
 
 /* Fills 'median', whose events are one of the candidates'; n_stamps is 0 where
- * no pass was added. */
+ * no iteration was added. */
 void sl__kept_iterations_set_median(struct sl__kept_iterations *k);
 
-/* Room for a pass of n_steps, every mark once; 0, or 1 when out of memory. */
+/* Room for an iteration of n_steps, every mark once; 0, or 1 when out of
+ * memory. */
 int sl__event_buffer_reserve(struct sl__event_buffer *events, size_t n_steps,
 			     struct sl__arena *arena);
 

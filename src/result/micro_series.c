@@ -54,11 +54,11 @@ sl__micro_crossover_regime(const struct sl_micro_series *s,
 }
 
 const char *
-sl__micro_focus_text(enum sl_micro_focus focus)
+sl__micro_improvement_advice(enum sl_micro_focus focus)
 {
 	static const char *const words[SL_N_MICRO_FOCUSES] = {
 		[SL_MICRO_FOCUS_NONE] = "-",
-		[SL_MICRO_FOCUS_PRECISION] = "less arithmetic: lower precision",
+		[SL_MICRO_FOCUS_PRECISION] = "lower precision",
 		[SL_MICRO_FOCUS_BYTES] =
 			"fewer bytes: fuse with neighbours, reuse in caches",
 		[SL_MICRO_FOCUS_CALLS] = "fewer, larger calls",

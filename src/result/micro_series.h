@@ -17,7 +17,7 @@ sl__micro_crossover_regime(const struct sl_micro_series *series,
 			   size_t point);
 
 /* "fewer, larger calls"; "-" for NONE. */
-const char *sl__micro_focus_text(enum sl_micro_focus focus);
+const char *sl__micro_improvement_advice(enum sl_micro_focus focus);
 
 /* The point whose verdict stands for that of a measured one as crossovers see
  * it: itself, or the one before where it is an exception. */

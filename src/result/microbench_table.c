@@ -157,7 +157,8 @@ read_focus(void *record, const struct sl__json_value *value,
 	for (int i = 0; i < SL_N_MICRO_FOCUSES; i++) {
 		s->focus = (enum sl_micro_focus)i;
 		if (value->kind == SL__JSON_TEXT &&
-		    strcmp(sl__micro_focus_text(s->focus), value->text) == 0)
+		    strcmp(sl__micro_improvement_advice(s->focus),
+			   value->text) == 0)
 			return SL_OK;
 	}
 	return sl__fail(err, SL_E_DATA, "no word that is known");
@@ -301,17 +302,17 @@ static const struct sl__field microbench_fields[] = {
 static SL__RECORD(microbench, "microbench", sl_microbench, microbench_fields,
 		  0);
 
-SL__WHY(are_several, sl__microbench_list, m,
+SL__WHY(are_several, sl__microbench_results, m,
 	m->n > 1 ? "several operators" : NULL)
-SL__WHY(is_one, sl__microbench_list, m, m->n > 1 ? NULL : "one operator")
+SL__WHY(is_one, sl__microbench_results, m, m->n > 1 ? NULL : "one operator")
 
 static const struct sl__field document_fields[] = {
-	SL__F_LIST(FIRST, sl__microbench_list, list, n, NULL,
+	SL__F_LIST(FIRST, sl__microbench_results, list, n, NULL,
 		   "the only operator", .of = &microbench, .is_of_pointers = 1,
 		   .why = are_several),
-	SL__F_LIST(LIST, sl__microbench_list, list, n, "results",
+	SL__F_LIST(LIST, sl__microbench_results, list, n, "results",
 		   "several operators", .of = &microbench, .is_of_pointers = 1,
 		   .why = is_one, .is_left_out = 1),
 };
-SL__RECORD(sl__table_microbench, "microbench", sl__microbench_list,
+SL__RECORD(sl__table_microbench, "microbench", sl__microbench_results,
 	   document_fields, 0);

@@ -77,7 +77,7 @@ static const struct sl__field ledger_fields[] = {
 };
 static SL__RECORD(ledger, "ledger", sl_ledger, ledger_fields, 0);
 
-/* Why some of the work of a pass is not counted; NULL: all is. */
+/* Why some of the work of an iteration is not counted; NULL: all is. */
 static const char *
 uncounted_of(const struct sl_profile *p)
 {

@@ -123,8 +123,8 @@ fastest_level(const struct sl_machine *m)
 }
 
 struct sl__roof_share
-sl__roof_flops_share(const struct sl_machine *machine,
-		     const struct sl__rates *rates)
+sl__flops_share_of_roof(const struct sl_machine *machine,
+			const struct sl__rates *rates)
 {
 	static const struct names names = {
 		"one core's f32 peak", "a thread's part of the f32 peak",
@@ -150,8 +150,8 @@ sl__roof_flops_share(const struct sl_machine *machine,
 }
 
 struct sl__roof_share
-sl__roof_bytes_share(const struct sl_machine *machine,
-		     const struct sl__rates *rates)
+sl__bytes_share_of_roof(const struct sl_machine *machine,
+			const struct sl__rates *rates)
 {
 	static const struct names names = {
 		"one core's memory bandwidth",

@@ -48,10 +48,10 @@ struct sl__roof_share {
 };
 
 /* 'machine' may be NULL. */
-struct sl__roof_share sl__roof_flops_share(const struct sl_machine *machine,
-					   const struct sl__rates *rates);
-struct sl__roof_share sl__roof_bytes_share(const struct sl_machine *machine,
-					   const struct sl__rates *rates);
+struct sl__roof_share sl__flops_share_of_roof(const struct sl_machine *machine,
+					      const struct sl__rates *rates);
+struct sl__roof_share sl__bytes_share_of_roof(const struct sl_machine *machine,
+					      const struct sl__rates *rates);
 
 /* The cost of measuring, which was taken off, may be wrong by all of it. */
 struct sl__rates sl__rates_of_scope(const struct sl_scopes *s,

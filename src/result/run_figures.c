@@ -8,8 +8,9 @@
 #include "base/banned.h"
 
 enum sl_status
-sl__run_figures_of(struct sl__run_figures *out, const struct sl_bench_result *r,
-		   struct sl_error *err)
+sl__run_time_statistics_of(struct sl__run_time_statistics *out,
+			   const struct sl_bench_result *r,
+			   struct sl_error *err)
 {
 	double *scratch =
 		sl__allocator_alloc(NULL, r->n_runs * sizeof(*scratch));
@@ -19,7 +20,7 @@ sl__run_figures_of(struct sl__run_figures *out, const struct sl_bench_result *r,
 		return sl__fail_nomem(err);
 	sl__summary_of(&wall, r->wall_ns, r->n_runs, scratch);
 	sl__allocator_free(NULL, scratch);
-	*out = (struct sl__run_figures){
+	*out = (struct sl__run_time_statistics){
 		.mean = wall.mean,
 		.std = wall.std,
 		.median = wall.median,

@@ -6,13 +6,13 @@
 #include "sleuth.h"
 
 /* Nanoseconds. */
-struct sl__run_figures {
+struct sl__run_time_statistics {
 	double mean, std, median, min, max, user, system;
 };
 
 /* SL_E_NOMEM where the times cannot be sorted. */
-enum sl_status sl__run_figures_of(struct sl__run_figures *out,
-				  const struct sl_bench_result *r,
-				  struct sl_error *err) SL_CHECKED;
+enum sl_status sl__run_time_statistics_of(struct sl__run_time_statistics *out,
+					  const struct sl_bench_result *r,
+					  struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -21,7 +21,7 @@ extern const struct sl__record sl__table_bench, sl__table_comparisons,
 
 /* Models that were inspected, as a document has them: the first inline where it
  * is the only one, else a list. */
-struct sl__inspection_list {
+struct sl__inspected_models {
 	const struct sl_inspection *const *list;
 	size_t n;
 };
@@ -37,7 +37,7 @@ struct sl__profile_list {
 extern const struct sl__record sl__table_profiles;
 
 /* Operators over sizes, likewise. */
-struct sl__microbench_list {
+struct sl__microbench_results {
 	const struct sl_microbench *const *list;
 	size_t n; /* at least 1 */
 };

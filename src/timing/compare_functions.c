@@ -195,7 +195,7 @@ is_settled(void *ctx)
 static enum sl_status
 play(struct comparison *d, struct sl_error *err)
 {
-	const struct sl__phase comparing = {
+	const struct sl__phase_spec comparing = {
 		.n_arms = d->n,
 		.cuts_rounds = 1,
 		.min_rounds = 1,

@@ -238,7 +238,7 @@ probe_ns(void)
 	for (int i = 0; i < N_PROBE_TRIES; i++) {
 		uint64_t start = sl__clock_now_ns(NULL);
 		volatile uint64_t sink =
-			sl__post_op_chain(start, N_PROBE_STEPS);
+			sl__dependency_chain(start, N_PROBE_STEPS);
 		double took = (double)(sl__clock_now_ns(NULL) - start);
 
 		(void)sink;

@@ -11,7 +11,7 @@
 #include "base/banned.h"
 
 uint64_t
-sl__post_op_chain(uint64_t x, uint64_t n_steps)
+sl__dependency_chain(uint64_t x, uint64_t n_steps)
 {
 	for (uint64_t i = 0; i < n_steps; i++) {
 		x = x * 6364136223846793005u + 1442695040888963407u;

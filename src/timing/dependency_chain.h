@@ -10,6 +10,6 @@
  * a step with the addition, whatever else the core could do at once.  No
  * compiler may shorten it.  The result depends on every step.
  */
-uint64_t sl__post_op_chain(uint64_t x, uint64_t n_steps);
+uint64_t sl__dependency_chain(uint64_t x, uint64_t n_steps);
 
 #endif

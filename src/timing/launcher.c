@@ -3,17 +3,17 @@
  * launcher.c - running whole commands and seeing what they used.
  *
  * The launcher reads an index from a socket, starts that program with
- * posix_spawn (vfork underneath: its cost does not grow with our memory),
- * takes the time when it ended, looks at the zombie's run delay, reaps it with
+ * posix_spawn (vfork underneath: its cost does not grow with our memory), takes
+ * the time when it ended, looks at the zombie's run delay, reaps it with
  * wait4() for times and peak memory, and writes the answer back.  Standard
  * error goes through a pipe, of which the launcher keeps the end: when a
  * command fails, that says why.  A command that writes nothing there is not
  * delayed by it, and one that leaves children behind is not waited for longer.
  *
- * The launcher ignores SIGINT, which a terminal sends to the whole group,
- * so that the run in progress ends by its own handling of it; SIGUSR1 from the
- * caller passes an interrupt on, and SIGTERM, which the kernel sends when the
- * caller dies, ends everything.  The commands get the defaults back.
+ * The launcher ignores SIGINT, which a terminal sends to the whole group, so
+ * that the run in progress ends by its own handling of it; SIGUSR1 from the
+ * caller iterations an interrupt on, and SIGTERM, which the kernel sends when
+ * the caller dies, ends everything.  The commands get the defaults back.
  */
 #define _GNU_SOURCE
 #include "timing/launcher.h"

@@ -191,7 +191,7 @@ take_samples(struct sampler *s, struct sl_error *err)
 {
 	size_t n_slots = (s->cap_samples + s->samples_per_slot - 1) /
 			 s->samples_per_slot;
-	const struct sl__phase sampling = {
+	const struct sl__phase_spec sampling = {
 		.n_arms = 1,
 		.is_in_order = 1,
 		.n_rounds = s->how->n_runs ? n_slots : 0,

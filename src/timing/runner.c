@@ -69,7 +69,7 @@ sl__interim_look_is_due(size_t *next, size_t n)
 }
 
 static void
-tell(struct sl__runner *r, const struct sl__phase *p)
+tell(struct sl__runner *r, const struct sl__phase_spec *p)
 {
 	struct sl_progress now = {.what = p->name,
 				  .n_done = r->n_rounds,
@@ -104,7 +104,7 @@ is_beyond(const struct sl__runner *r, double time_s, uint64_t ahead_ns)
 }
 
 static int
-is_late(const struct sl__runner *r, const struct sl__phase *p)
+is_late(const struct sl__runner *r, const struct sl__phase_spec *p)
 {
 	if (p->n_rounds || r->n_rounds < p->min_rounds || !(p->time_s > 0))
 		return 0;
@@ -115,7 +115,7 @@ is_late(const struct sl__runner *r, const struct sl__phase *p)
 }
 
 static int
-is_over(struct sl__runner *r, const struct sl__phase *p)
+is_over(struct sl__runner *r, const struct sl__phase_spec *p)
 {
 	if (sl__runner_is_interrupted(r))
 		return stop(r, SL_STOP_INTERRUPT);
@@ -130,7 +130,8 @@ is_over(struct sl__runner *r, const struct sl__phase *p)
 
 /* Until the slot is due; how late it is then. */
 static void
-await(struct sl__runner *r, const struct sl__phase *p, struct sl__slot *slot)
+await(struct sl__runner *r, const struct sl__phase_spec *p,
+      struct sl__slot *slot)
 {
 	uint64_t since_ns = look(r) - r->phase_ns;
 
@@ -144,7 +145,7 @@ await(struct sl__runner *r, const struct sl__phase *p, struct sl__slot *slot)
 }
 
 static enum sl_status
-run_watched(struct sl__runner *r, const struct sl__phase *p,
+run_watched(struct sl__runner *r, const struct sl__phase_spec *p,
 	    struct sl__slot *slot, struct sl_error *err)
 {
 	enum sl_status rc;
@@ -162,7 +163,7 @@ run_watched(struct sl__runner *r, const struct sl__phase *p,
 
 /* One slot; *ended when it did not come to that. */
 static enum sl_status
-take_slot(struct sl__runner *r, const struct sl__phase *p,
+take_slot(struct sl__runner *r, const struct sl__phase_spec *p,
 	  struct sl__slot *slot, int *ended, struct sl_error *err)
 {
 	enum sl_status rc;
@@ -189,7 +190,7 @@ take_slot(struct sl__runner *r, const struct sl__phase *p,
 
 /* A round is over.  The frequency is probed after the first, too. */
 static enum sl_status
-close_round(struct sl__runner *r, const struct sl__phase *p,
+close_round(struct sl__runner *r, const struct sl__phase_spec *p,
 	    struct sl__finished_round *taken, struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
@@ -208,7 +209,7 @@ close_round(struct sl__runner *r, const struct sl__phase *p,
 }
 
 static enum sl_status
-take_round(struct sl__runner *r, const struct sl__phase *p, int *ended,
+take_round(struct sl__runner *r, const struct sl__phase_spec *p, int *ended,
 	   struct sl_error *err)
 {
 	struct sl__finished_round taken = {.took_ns = r->now_ns};
@@ -230,7 +231,7 @@ take_round(struct sl__runner *r, const struct sl__phase *p, int *ended,
 }
 
 enum sl_status
-sl__runner_run(struct sl__runner *r, const struct sl__phase *p,
+sl__runner_run(struct sl__runner *r, const struct sl__phase_spec *p,
 	       struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;

@@ -46,7 +46,7 @@ sl__finished_round_function(const struct sl__finished_round *taken, void *ctx,
  * round, in this order: the interrupt; n_rounds, which alone counts where it is
  * set; is_enough(), after the first round; max_rounds; the time, after
  * min_rounds. */
-struct sl__phase {
+struct sl__phase_spec {
 	const char *name; /* in progress; NULL: nothing is told */
 	size_t n_arms;    /* at least 1 */
 	int is_in_order;  /* of their numbers; no random numbers are drawn */
@@ -108,7 +108,7 @@ struct sl__runner {
 	size_t n_begun;     /* those, and one that was cut short */
 	size_t n_disturbed; /* whole ones */
 	enum sl_stop stopped_by;
-	const struct sl__phase *phase;
+	const struct sl__phase_spec *phase;
 };
 
 /* Seeds the orders, and the time begins to count. */
@@ -125,7 +125,7 @@ void sl__runner_restart_budget(struct sl__runner *runner);
  * fails with SL_E_INTERRUPTED because the flag is set cuts its round short.
  */
 enum sl_status sl__runner_run(struct sl__runner *runner,
-			      const struct sl__phase *phase,
+			      const struct sl__phase_spec *phase,
 			      struct sl_error *err) SL_CHECKED;
 
 int sl__runner_is_interrupted(const struct sl__runner *runner);

@@ -441,7 +441,7 @@ add_usage(struct table *table, const struct frame *frame,
 	if (frame->flags & SL_SCOPE_MEMORY)
 		to->n_memory++;
 	if ((frame->flags & SL_SCOPE_MEMORY) && now->resident_bytes) {
-		uint64_t peak = sl__resource_usage_peak_bytes(then, now);
+		uint64_t peak = sl__resident_peak_between(then, now);
 
 		to->n_resident++;
 		to->resident_change_bytes += (double)now->resident_bytes -
@@ -469,7 +469,7 @@ close_frame(struct table *table, uint64_t now)
 	table->last_ticks = less(now, frame->start_ticks);
 	ticks = less(table->last_ticks,
 		     cost->inside_ticks + frame->overhead_ticks);
-	/* Overheads are medians; the books close whatever this pair took. */
+	/* Overheads are medians; the times add up whatever this pair took. */
 	if (ticks < frame->child_ticks)
 		ticks = frame->child_ticks;
 	if (flags) {
@@ -597,7 +597,7 @@ sl_scope_reset(void)
 }
 
 void
-sl__scope_state_read(struct sl__scope_state *out)
+sl__scope_costs_and_drops_read(struct sl__scope_costs_and_drops *out)
 {
 	pthread_once(&registry.once, open_registry);
 	memcpy(out->costs, registry.costs, sizeof(out->costs));

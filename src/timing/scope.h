@@ -46,7 +46,7 @@ struct sl__scope_overhead {
 };
 
 /* Everything that is not in an entry. */
-struct sl__scope_state {
+struct sl__scope_costs_and_drops {
 	struct sl__scope_overhead costs[SL_SCOPE_RESOURCES + 1];
 	uint64_t n_dropped, n_unbalanced;
 	const char *interposer_absent; /* NULL when it is there */
@@ -65,7 +65,7 @@ enum sl_status sl__scopes_collect(struct sl_scopes **out,
 				  struct sl_error *err) SL_CHECKED;
 void sl__scopes_release(struct sl_scopes *s); /* the machine is not freed */
 
-void sl__scope_state_read(struct sl__scope_state *out);
+void sl__scope_costs_and_drops_read(struct sl__scope_costs_and_drops *out);
 
 /*
  * Calls visit() for every entry of every thread, with the lock held: it must

@@ -36,7 +36,7 @@ struct merge {
 	struct total *totals;
 	size_t n;
 	int failed;
-	struct sl__scope_state state;
+	struct sl__scope_costs_and_drops state;
 	double ticks_per_ns;
 };
 
@@ -295,7 +295,7 @@ sl__scopes_collect(struct sl_scopes **out, struct sl_scope_row **rows, size_t n,
 		rc = sl__fail_nomem(err);
 		goto out;
 	}
-	sl__scope_state_read(&merge.state);
+	sl__scope_costs_and_drops_read(&merge.state);
 	sl__scope_each(merge_entry, &merge);
 	if (merge.failed) {
 		rc = sl__fail_nomem(err);

@@ -73,7 +73,7 @@ is_foldable(const struct folding *f, const struct sl__node *node)
 		return 0;
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		if (node->inputs[i] != SL__NONE &&
-		    !sl__rewrite_constant_tensor(rw, node->inputs[i]))
+		    !sl__tensor_constant_read(rw, node->inputs[i]))
 			return 0;
 	}
 	made = bytes_of(rw, node->outputs, node->n_outputs);
@@ -183,7 +183,7 @@ run_node(struct folding *f, uint32_t id)
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		uint32_t input = rw->from->nodes[id].inputs[i];
 		const struct sl__tensor *t =
-			sl__rewrite_constant_tensor(rw, node->inputs[i]);
+			sl__tensor_constant_read(rw, node->inputs[i]);
 
 		if (t && t->generator && input != node->inputs[i])
 			return 0;

@@ -126,12 +126,12 @@ walk_choice(struct sl__attention_match *a, uint32_t node, int depth)
 	struct sl__rewrite *rw = a->matched.rw;
 	struct sl__attention_mask mask = {
 		.value = sl__rewrite_input(rw, node, 0), .is_choice = 1};
-	size_t i = sl__rewrite_constant_scalar(
-			   rw, sl__rewrite_input(rw, node, 1), &mask.fill)
+	size_t i = sl__scalar_constant_read(rw, sl__rewrite_input(rw, node, 1),
+					    &mask.fill)
 			   ? 2
 			   : 1;
 
-	if (i == 1 && !sl__rewrite_constant_scalar(
+	if (i == 1 && !sl__scalar_constant_read(
 			      rw, sl__rewrite_input(rw, node, 2), &mask.fill))
 		return 0;
 	mask.is_kept_where_1 = i == 1;
@@ -146,7 +146,7 @@ walk_factor(struct sl__attention_match *a, uint32_t node, int depth)
 	double x;
 
 	for (size_t i = 0; i < (is_mul ? 2u : 1u); i++) {
-		if (!sl__rewrite_constant_scalar(
+		if (!sl__scalar_constant_read(
 			    rw, sl__rewrite_input(rw, node, 1 - i), &x))
 			continue;
 		a->scale *= is_mul ? x : 1 / x;
@@ -230,7 +230,7 @@ skip_guard(struct sl__attention_match *a, uint32_t value)
 		    sl__rewrite_input(rw, choice, 0) !=
 			    sl__rewrite_output(rw, test) ||
 		    sl__rewrite_input(rw, choice, 2) != value ||
-		    !sl__rewrite_constant_scalar(
+		    !sl__scalar_constant_read(
 			    rw, sl__rewrite_input(rw, choice, 1), &x) ||
 		    fabs(x) > 0)
 			continue;

@@ -163,7 +163,7 @@ read_terms(struct search *s, uint32_t value, int depth, struct terms *out)
 	if (value == s->g)
 		return 1;
 	out->q[0] = 0;
-	if (sl__rewrite_constant_scalar(rw, value, &out->p[0]))
+	if (sl__scalar_constant_read(rw, value, &out->p[0]))
 		return isfinite(out->p[0]);
 	value = sl__matched_skip_identities(&s->matched, value);
 	node = sl__rewrite_producer(rw, value);
@@ -283,7 +283,7 @@ collect(struct candidates *c, const struct sl__rewrite *rw, uint32_t value,
 	uint32_t node = sl__rewrite_producer(rw, value);
 
 	if (!sl__is_nonempty_f32(rw, value) ||
-	    sl__rewrite_constant_tensor(rw, value) ||
+	    sl__tensor_constant_read(rw, value) ||
 	    c->n == sizeof(c->values) / sizeof(*c->values))
 		return;
 	for (size_t i = 0; i < c->n; i++) {

@@ -77,8 +77,8 @@ base_of(struct norm *n, uint32_t value, double power)
 	double x;
 
 	if (node == SL__NONE ||
-	    !sl__rewrite_constant_scalar(
-		    t->rw, sl__rewrite_input(t->rw, node, 1), &x) ||
+	    !sl__scalar_constant_read(t->rw, sl__rewrite_input(t->rw, node, 1),
+				      &x) ||
 	    !sl__is_close(x, power))
 		return SL__NONE;
 	return sl__matched_input_value(t, node, 0);
@@ -125,7 +125,7 @@ match_variance(struct norm *n, uint32_t value)
 	for (size_t i = 0; node != SL__NONE && i < 2; i++) {
 		struct norm before = *n;
 
-		if (sl__rewrite_constant_scalar(
+		if (sl__scalar_constant_read(
 			    t->rw, sl__rewrite_input(t->rw, node, 1 - i),
 			    &n->epsilon)) {
 			centred = root_of(n, mean_of(n, sl__matched_input_value(
@@ -164,7 +164,7 @@ match_inverse(struct norm *n, uint32_t value)
 		return match_deviation(n, sl__matched_input_value(t, node, 0));
 	node = sl__matched_producer(t, value, SL__OP_ONNX_Div);
 	if (node != SL__NONE)
-		return sl__rewrite_constant_scalar(
+		return sl__scalar_constant_read(
 			       t->rw, sl__rewrite_input(t->rw, node, 0), &x) &&
 		       sl__is_close(x, 1) &&
 		       match_deviation(n, sl__matched_input_value(t, node, 1));
@@ -177,7 +177,7 @@ is_weight(const struct norm *n, uint32_t value)
 {
 	const struct sl__rewrite *rw = n->matched.rw;
 	const struct sl__type *x = &rw->types[n->x];
-	const struct sl__tensor *w = sl__rewrite_constant_tensor(rw, value);
+	const struct sl__tensor *w = sl__tensor_constant_read(rw, value);
 	uint64_t count = 1;
 
 	if (!w || w->dtype != SL_DTYPE_F32 || w->rank > (size_t)x->rank)
@@ -264,7 +264,7 @@ match_scaled(struct norm *n, uint32_t value)
 	for (size_t i = 0; node != SL__NONE && i < 2; i++) {
 		uint32_t other = sl__rewrite_input(t->rw, node, 1 - i);
 
-		if (sl__rewrite_constant_tensor(t->rw, other) &&
+		if (sl__tensor_constant_read(t->rw, other) &&
 		    match_normal(n, sl__matched_input_value(t, node, i))) {
 			n->gamma = other;
 			if (is_weight(n, other))
@@ -333,7 +333,7 @@ match(struct norm *n, uint32_t node)
 		return match_scaled(n, y);
 	for (size_t i = 0; i < 2; i++) {
 		sl__matched_add(t, node);
-		if (sl__rewrite_constant_tensor(
+		if (sl__tensor_constant_read(
 			    t->rw, sl__rewrite_input(t->rw, node, 1 - i)) &&
 		    match_scaled(n, sl__matched_input_value(t, node, i))) {
 			n->beta = sl__rewrite_input(t->rw, node, 1 - i);
@@ -355,7 +355,7 @@ make_weight(struct norm *n, uint32_t weight)
 {
 	struct sl__rewrite *rw = n->matched.rw;
 	const struct sl__type *x = &rw->types[n->x];
-	const struct sl__tensor *w = sl__rewrite_constant_tensor(rw, weight);
+	const struct sl__tensor *w = sl__tensor_constant_read(rw, weight);
 	struct sl__tensor like = {.dtype = SL_DTYPE_F32,
 				  .rank = (size_t)(x->rank - n->first_axis),
 				  .dims = x->dims + n->first_axis};

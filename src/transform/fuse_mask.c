@@ -73,7 +73,7 @@ kind_of(const struct sl__attention_match *a,
 {
 	enum { ROW_MOST = 4096 };
 	const struct sl__tensor *t =
-		sl__rewrite_constant_tensor(a->matched.rw, mask->value);
+		sl__tensor_constant_read(a->matched.rw, mask->value);
 	int is_clear = 1, is_causal = a->keys >= a->queries, has_key = 1;
 	double row[ROW_MOST];
 	uint64_t n_rows;

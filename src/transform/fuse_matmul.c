@@ -47,7 +47,7 @@ see_through(struct product *p, const struct sl__rewrite *rw, int i)
 		return;
 	for (size_t k = 0; k < 2; k++) {
 		other = sl__rewrite_input(rw, maker, 1 - k);
-		if (!sl__rewrite_constant_scalar(rw, other, &x) ||
+		if (!sl__scalar_constant_read(rw, other, &x) ||
 		    !sl__fits_f32(p->alpha * x) ||
 		    !sl__have_same_dtype_and_dims(
 			    rw, sl__rewrite_input(rw, maker, k), value))
@@ -63,7 +63,7 @@ see_through(struct product *p, const struct sl__rewrite *rw, int i)
 static int
 is_row(const struct sl__rewrite *rw, uint32_t value, int64_t n_columns)
 {
-	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, value);
+	const struct sl__tensor *t = sl__tensor_constant_read(rw, value);
 
 	return t && t->dtype == SL_DTYPE_F32 && t->rank >= 1 &&
 	       t->dims[t->rank - 1] == n_columns &&
@@ -74,7 +74,7 @@ is_row(const struct sl__rewrite *rw, uint32_t value, int64_t n_columns)
 static uint32_t
 make_bias(struct sl__rewrite *rw, uint32_t row, double beta)
 {
-	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, row);
+	const struct sl__tensor *t = sl__tensor_constant_read(rw, row);
 	int64_t dim = (int64_t)t->n_elements;
 	struct sl__tensor like = {.dtype = t->dtype, .rank = 1, .dims = &dim};
 	unsigned char *bytes;
@@ -127,8 +127,8 @@ follow_factor(struct product *p, const struct sl__rewrite *rw)
 
 	if ((!is_mul && !sl__rewrite_node_is_op(rw, user, SL__OP_ONNX_Div)) ||
 	    (!is_mul && sl__rewrite_input(rw, user, 0) != c->value) ||
-	    !sl__rewrite_constant_scalar(
-		    rw, sl__other_operand(rw, user, c->value), &x) ||
+	    !sl__scalar_constant_read(rw, sl__other_operand(rw, user, c->value),
+				      &x) ||
 	    !sl__have_same_dtype_and_dims(rw, c->value,
 					  sl__rewrite_output(rw, user)))
 		return 0;

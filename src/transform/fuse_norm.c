@@ -64,7 +64,7 @@ read_statistics(const struct sl__rewrite *rw, uint32_t node, size_t n, size_t i,
 		double *at)
 {
 	for (size_t k = 1; k <= 4; k++) {
-		const struct sl__tensor *t = sl__rewrite_constant_tensor(
+		const struct sl__tensor *t = sl__tensor_constant_read(
 			rw, sl__rewrite_input(rw, node, k));
 
 		if (!t || t->n_elements != n ||
@@ -113,7 +113,7 @@ read_arithmetic(struct affine *a, const struct sl__rewrite *rw, uint32_t id,
 		uint32_t x)
 {
 	const struct sl__tensor *t =
-		sl__rewrite_constant_tensor(rw, sl__other_operand(rw, id, x));
+		sl__tensor_constant_read(rw, sl__other_operand(rw, id, x));
 	int is_left = sl__rewrite_input(rw, id, 0) == x;
 	double c;
 
@@ -178,7 +178,7 @@ read_layout(struct layout *l, const struct sl__rewrite *rw, uint32_t id)
 	const struct sl__node *node = &rw->nodes[id].node;
 	const struct sl__type *y = &rw->types[node->outputs[0]], *w;
 	const struct sl__tensor *t =
-		sl__rewrite_constant_tensor(rw, node->inputs[1]);
+		sl__tensor_constant_read(rw, node->inputs[1]);
 	uint64_t groups = (uint64_t)sl__attribute_int(node, "group", 1);
 
 	w = &rw->types[node->inputs[1]];
@@ -212,7 +212,7 @@ static uint32_t
 scale_weight(struct sl__rewrite *rw, uint32_t weight, const struct layout *l,
 	     const struct affine *a)
 {
-	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, weight);
+	const struct sl__tensor *t = sl__tensor_constant_read(rw, weight);
 	struct sl__tensor_generator *g = sl__rewrite_alloc(rw, 1, sizeof(*g));
 	struct sl__tensor made = *t;
 	uint32_t out = sl__rewrite_add_value(rw, "", &rw->types[weight]);
@@ -239,7 +239,7 @@ shift_bias(struct affine *a, const struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
 	uint32_t bias = sl__rewrite_input(rw, id, 2);
-	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, bias);
+	const struct sl__tensor *t = sl__tensor_constant_read(rw, bias);
 	double beta = is_matmul(rw, id) ? sl__attribute_float(node, "beta", 1)
 					: 1,
 	       b;

@@ -26,7 +26,7 @@ read_factor(const struct sl__rewrite *rw, uint32_t node, uint32_t *x,
 		return 0;
 	for (size_t i = 0; i < (is_mul ? 2u : 1u); i++) {
 		*x = sl__rewrite_input(rw, node, i);
-		if (!sl__rewrite_constant_scalar(
+		if (!sl__scalar_constant_read(
 			    rw, sl__rewrite_input(rw, node, 1 - i), factor) ||
 		    !sl__have_same_dtype_and_dims(rw, *x,
 						  sl__rewrite_output(rw, node)))

@@ -114,8 +114,8 @@ static int
 meets_scalar(const struct sl__rewrite *rw, uint32_t node, uint32_t value,
 	     double *x)
 {
-	return sl__rewrite_constant_scalar(
-		       rw, sl__other_operand(rw, node, value), x) &&
+	return sl__scalar_constant_read(rw, sl__other_operand(rw, node, value),
+					x) &&
 	       isfinite(*x) &&
 	       sl__have_same_dtype_and_dims(rw, value,
 					    sl__rewrite_output(rw, node));

@@ -41,8 +41,8 @@ read_clip(struct island *s, uint32_t node)
 	    !sl__clip_read_bounds(s->rw, node, &low, &high))
 		return 0;
 	s->clip = node;
-	s->low = sl__quantization_encode(&s->y, low);
-	s->high = sl__quantization_encode(&s->y, high);
+	s->low = sl__quantization_code_of(&s->y, low);
+	s->high = sl__quantization_code_of(&s->y, high);
 	s->is_clipped = s->low > least || s->high < least + 255;
 	return 1;
 }
@@ -472,13 +472,13 @@ give_pad(struct sl__node_builder *m, const struct island *s)
 {
 	double real = 0;
 
-	(void)sl__rewrite_constant_scalar(
+	(void)sl__scalar_constant_read(
 		s->rw, sl__rewrite_input(s->rw, s->op, 2), &real);
 	sl__node_builder_add_input(m, sl__rewrite_input(s->rw, s->op, 1));
 	sl__node_builder_add_input(
 		m, sl__rewrite_add_integer_scalar(
 			   s->rw, s->y.dtype,
-			   sl__quantization_encode(&s->y, real)));
+			   sl__quantization_code_of(&s->y, real)));
 	if (s->rw->nodes[s->op].node.n_inputs > 3)
 		sl__node_builder_add_input(m,
 					   sl__rewrite_input(s->rw, s->op, 3));
@@ -527,7 +527,7 @@ is_movable(const struct island *s)
 		return 0;
 	return !sl__is_op(node, SL__OP_ONNX_Pad) || node->n_inputs < 3 ||
 	       node->inputs[2] == SL__NONE ||
-	       sl__rewrite_constant_scalar(s->rw, node->inputs[2], &fill);
+	       sl__scalar_constant_read(s->rw, node->inputs[2], &fill);
 }
 
 static void

@@ -29,7 +29,7 @@ int sl__quantization_equal(const struct sl__quantization *a,
 			   const struct sl__quantization *b);
 
 /* The code of a real number: rounded to nearest even, saturated. */
-int64_t sl__quantization_encode(const struct sl__quantization *q, double real);
+int64_t sl__quantization_code_of(const struct sl__quantization *q, double real);
 
 /* The zero point as a value: the one there is, or a new constant. */
 uint32_t sl__quantization_zero_point(struct sl__rewrite *rw,

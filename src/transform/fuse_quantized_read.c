@@ -26,7 +26,7 @@ is_usual(const struct sl__node *node)
 static int
 read_zero(const struct sl__rewrite *rw, uint32_t value, int64_t *out)
 {
-	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, value);
+	const struct sl__tensor *t = sl__tensor_constant_read(rw, value);
 
 	*out = 0;
 	return value == SL__NONE ||
@@ -69,7 +69,7 @@ sl__quantization_read(struct sl__quantization *out,
 	out->zero = sl__rewrite_input(rw, node, 2);
 	out->dtype = rw->types[whole].dtype;
 	return is_small_integer(out->dtype) &&
-	       sl__rewrite_constant_scalar(rw, out->scale, &out->by) &&
+	       sl__scalar_constant_read(rw, out->scale, &out->by) &&
 	       isfinite(out->by) && out->by > 0 &&
 	       read_zero(rw, out->zero, &out->at);
 }
@@ -95,7 +95,7 @@ sl__quantization_equal(const struct sl__quantization *a,
 }
 
 int64_t
-sl__quantization_encode(const struct sl__quantization *q, double real)
+sl__quantization_code_of(const struct sl__quantization *q, double real)
 {
 	double low = q->dtype == SL_DTYPE_U8 ? 0 : -128, high = low + 255;
 	double code = nearbyint((double)(float)(real / q->by)) + (double)q->at;
@@ -122,7 +122,7 @@ sl__quantization_zero_point(struct sl__rewrite *rw,
 static size_t
 count(const struct sl__rewrite *rw, uint32_t value)
 {
-	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, value);
+	const struct sl__tensor *t = sl__tensor_constant_read(rw, value);
 
 	return t ? (size_t)t->n_elements : 0;
 }
@@ -144,7 +144,7 @@ sl__quantized_weights_read(struct sl__quantized_weights *out,
 	out->scale = sl__rewrite_input(rw, node, 1);
 	out->zero = sl__rewrite_input(rw, node, 2);
 	out->n_scales = count(rw, out->scale);
-	t = sl__rewrite_constant_tensor(rw, whole);
+	t = sl__tensor_constant_read(rw, whole);
 	n_zeros = out->zero == SL__NONE ? 1 : count(rw, out->zero);
 	if (!t || !is_small_integer(t->dtype) || axis < 0 ||
 	    (size_t)axis >= t->rank ||
@@ -181,18 +181,18 @@ read_reals(struct reals *out, const struct sl__rewrite *rw, uint32_t value)
 	uint32_t node = sl__rewrite_producer(rw, value);
 
 	out->scales = out->zeros = NULL;
-	out->numbers = sl__rewrite_constant_tensor(rw, value);
+	out->numbers = sl__tensor_constant_read(rw, value);
 	if (out->numbers)
 		return out->numbers->dtype == SL_DTYPE_F32;
 	if (!sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_DequantizeLinear) ||
 	    !is_usual(&rw->nodes[node].node))
 		return 0;
 	out->numbers =
-		sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, 0));
+		sl__tensor_constant_read(rw, sl__rewrite_input(rw, node, 0));
 	out->scales =
-		sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, 1));
+		sl__tensor_constant_read(rw, sl__rewrite_input(rw, node, 1));
 	out->zeros =
-		sl__rewrite_constant_tensor(rw, sl__rewrite_input(rw, node, 2));
+		sl__tensor_constant_read(rw, sl__rewrite_input(rw, node, 2));
 	if (!out->numbers || !out->scales ||
 	    (!out->zeros && sl__rewrite_input(rw, node, 2) != SL__NONE))
 		return 0;
@@ -243,8 +243,7 @@ static int
 round_all(const struct sl__rewrite *rw, const struct sl__quantized_bias *b,
 	  const struct reals *r, unsigned char *bytes)
 {
-	const struct sl__tensor *w =
-		sl__rewrite_constant_tensor(rw, b->w->scale);
+	const struct sl__tensor *w = sl__tensor_constant_read(rw, b->w->scale);
 
 	for (size_t i = 0; i < b->n; i++) {
 		double unit = b->x->by * element(w, i) * b->alpha;

@@ -64,7 +64,7 @@ int
 sl__is_constant_filled_with(const struct sl__rewrite *rw, uint32_t value,
 			    double x)
 {
-	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, value);
+	const struct sl__tensor *t = sl__tensor_constant_read(rw, value);
 	double element;
 
 	if (!t || t->n_elements == 0)
@@ -81,7 +81,7 @@ int
 sl__constant_integers(const struct sl__rewrite *rw, uint32_t value,
 		      int64_t *out, int most)
 {
-	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, value);
+	const struct sl__tensor *t = sl__tensor_constant_read(rw, value);
 
 	if (!t || t->n_elements > (uint64_t)most ||
 	    !sl__tensor_integers(t, 0, (size_t)t->n_elements, out))
@@ -149,8 +149,7 @@ read_bound(const struct sl__rewrite *rw, uint32_t node, size_t i,
 	uint32_t value = sl__rewrite_input(rw, node, i);
 
 	*bound = sl__attribute_float(&rw->nodes[node].node, name, *bound);
-	return value == SL__NONE ||
-	       sl__rewrite_constant_scalar(rw, value, bound);
+	return value == SL__NONE || sl__scalar_constant_read(rw, value, bound);
 }
 
 int

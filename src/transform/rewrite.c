@@ -446,7 +446,7 @@ sl__rewrite_only_user(const struct sl__rewrite *rw, uint32_t value)
 }
 
 const struct sl__tensor *
-sl__rewrite_constant_tensor(const struct sl__rewrite *rw, uint32_t value)
+sl__tensor_constant_read(const struct sl__rewrite *rw, uint32_t value)
 {
 	const struct sl__tensor *t;
 
@@ -457,10 +457,10 @@ sl__rewrite_constant_tensor(const struct sl__rewrite *rw, uint32_t value)
 }
 
 int
-sl__rewrite_constant_scalar(const struct sl__rewrite *rw, uint32_t value,
-			    double *out)
+sl__scalar_constant_read(const struct sl__rewrite *rw, uint32_t value,
+			 double *out)
 {
-	const struct sl__tensor *t = sl__rewrite_constant_tensor(rw, value);
+	const struct sl__tensor *t = sl__tensor_constant_read(rw, value);
 
 	return t && t->n_elements == 1 && sl__tensor_doubles(t, 0, 1, out);
 }

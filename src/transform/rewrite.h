@@ -97,12 +97,12 @@ uint32_t sl__rewrite_only_user(const struct sl__rewrite *rw, uint32_t value);
 uint32_t *sl__rewrite_node_order(struct sl__rewrite *rw);
 
 /* The numbers of a constant; NULL for what is none and for absent ones. */
-const struct sl__tensor *
-sl__rewrite_constant_tensor(const struct sl__rewrite *rw, uint32_t value);
+const struct sl__tensor *sl__tensor_constant_read(const struct sl__rewrite *rw,
+						  uint32_t value);
 
 /* Whether a value is a constant of one element (any rank), and that. */
-int sl__rewrite_constant_scalar(const struct sl__rewrite *rw, uint32_t value,
-				double *out);
+int sl__scalar_constant_read(const struct sl__rewrite *rw, uint32_t value,
+			     double *out);
 
 /* Zeroed storage in to's arena; NULL: a failure. */
 void *sl__rewrite_alloc(struct sl__rewrite *rw, size_t n, size_t n_bytes);

@@ -53,7 +53,7 @@ is_plain_value(const struct sl__rewrite *rw, uint32_t value)
 {
 	return rw->types[value].kind == SL__TYPE_TENSOR &&
 	       (!rw->to->values[value].tensor ||
-		sl__rewrite_constant_tensor(rw, value));
+		sl__tensor_constant_read(rw, value));
 }
 
 /* Whether a node computes the same with wider numbers, and could be made anew
@@ -166,7 +166,7 @@ static void
 widen_constant(struct sl__rewrite *rw, uint32_t value)
 {
 	struct sl__tensor wide =
-		convert(rw, sl__rewrite_constant_tensor(rw, value));
+		convert(rw, sl__tensor_constant_read(rw, value));
 	/* As an output of the model it stays what it is. */
 	uint32_t other = rw->is_pinned[value] ? add_wide(rw, value) : value;
 
