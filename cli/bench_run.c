@@ -202,7 +202,7 @@ bench_run(const struct command_help *help, struct bench_arguments *a,
 	size_t n_words, n = 0;
 
 	*out = NULL;
-	command_line_join_shell(argv);
+	shell_option_join_value(argv);
 	if (options_read(help, groups, sizeof(groups) / sizeof(groups[0]), argv,
 			 &words, &n_words))
 		return EXIT_DONE;

@@ -75,7 +75,7 @@ cmd_extract(char **argv)
 	const char **words;
 	size_t n;
 
-	if (options_read_names(&help, groups, 2, argv, &words, &n))
+	if (options_read_positional_names(&help, groups, 2, argv, &words, &n))
 		return EXIT_DONE;
 	if (n != 3)
 		refuse(help.name,

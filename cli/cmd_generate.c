@@ -131,7 +131,7 @@ cmd_generate(char **argv)
 	char cached[NAME_MOST];
 	size_t n;
 
-	if (options_read_names(&help, groups, 3, argv, &names, &n))
+	if (options_read_positional_names(&help, groups, 3, argv, &names, &n))
 		return EXIT_DONE;
 	if (n > 2)
 		refuse(help.name,

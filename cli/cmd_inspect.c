@@ -285,8 +285,8 @@ cmd_inspect(char **argv)
 	struct models models = {0};
 	int code;
 
-	if (options_read_names(&help, groups, 4, argv, &models.names,
-			       &models.n))
+	if (options_read_positional_names(&help, groups, 4, argv, &models.names,
+					  &models.n))
 		return EXIT_DONE;
 	read_by(&a);
 	read_explain(&a);

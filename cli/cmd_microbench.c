@@ -180,7 +180,7 @@ cmd_microbench(char **argv)
 	const char **words;
 	size_t n;
 
-	if (options_read_names(&help, groups, 3, argv, &words, &n))
+	if (options_read_positional_names(&help, groups, 3, argv, &words, &n))
 		return EXIT_DONE;
 	plan_options_resolve(&a.plan, help.name);
 	output_check(&a.output, help.name);

@@ -379,8 +379,8 @@ cmd_profile(char **argv)
 
 	if (other)
 		return other(argv);
-	if (options_read_names(&help, groups, 4, argv, &models.names,
-			       &models.n))
+	if (options_read_positional_names(&help, groups, 4, argv, &models.names,
+					  &models.n))
 		return EXIT_DONE;
 	check_several(&a, models.n);
 	check(&a);

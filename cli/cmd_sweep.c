@@ -196,7 +196,8 @@ cmd_sweep(char **argv)
 	struct models m = {0};
 	int code;
 
-	if (options_read_names(&help, groups, 4, argv, &m.names, &m.n))
+	if (options_read_positional_names(&help, groups, 4, argv, &m.names,
+					  &m.n))
 		return EXIT_DONE;
 	check(&a);
 	models = must_alloc(m.n, sizeof(*models));

@@ -159,7 +159,7 @@ is_shell_name(const char *word)
 }
 
 void
-command_line_join_shell(char **argv)
+shell_option_join_value(char **argv)
 {
 	for (; *argv && strcmp(*argv, "--") != 0; argv++) {
 		char *joined;

@@ -27,7 +27,7 @@ struct option_group timed_command_option_group(struct command_options *how);
  * Puts the name of a shell that stands after --shell behind a '=': in
  * "--shell zsh 'a | b'" it is a shell, in "--shell 'a | b' 'c'" there is none.
  */
-void command_line_join_shell(char **argv);
+void shell_option_join_value(char **argv);
 
 /*
  * Turns the words after the options into commands, one for each combination

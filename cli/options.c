@@ -487,9 +487,10 @@ options_read(const struct command_help *help, const struct option_group *groups,
 }
 
 int
-options_read_names(const struct command_help *help,
-		   const struct option_group *groups, size_t n_groups,
-		   char **argv, const char ***names, size_t *n_names)
+options_read_positional_names(const struct command_help *help,
+			      const struct option_group *groups,
+			      size_t n_groups, char **argv, const char ***names,
+			      size_t *n_names)
 {
 	size_t n;
 	int code = options_read(help, groups, n_groups, argv, names, &n);
@@ -511,7 +512,8 @@ options_read_name(const struct command_help *help,
 {
 	const char **names;
 	size_t n;
-	int code = options_read_names(help, groups, n_groups, argv, &names, &n);
+	int code = options_read_positional_names(help, groups, n_groups, argv,
+						 &names, &n);
 
 	if (!code && n > 1)
 		refuse(help->name, "one model at a time, not %zu", n);

@@ -69,11 +69,12 @@ int options_read(const struct command_help *help,
 
 /* Like options_read() for a command whose words are names: a "--" is left
  * out. */
-int options_read_names(const struct command_help *help,
-		       const struct option_group *groups, size_t n_groups,
-		       char **argv, const char ***names, size_t *n_names);
+int options_read_positional_names(const struct command_help *help,
+				  const struct option_group *groups,
+				  size_t n_groups, char **argv,
+				  const char ***names, size_t *n_names);
 
-/* Like options_read_names() for a command that takes one model. */
+/* Like options_read_positional_names() for a command that takes one model. */
 int options_read_name(const struct command_help *help,
 		      const struct option_group *groups, size_t n_groups,
 		      char **argv, const char **name);

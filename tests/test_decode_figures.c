@@ -179,7 +179,7 @@ exactly(double x)
  * and 1 GB/s. */
 struct known {
 	struct sl_decoding without, with;
-	struct sl__decode_loop_flops work;
+	struct sl__decode_flops_growth work;
 	struct sl_ceilings ceilings;
 	struct sl__kv_cache_effect_sources sources;
 };

@@ -239,11 +239,11 @@ verdicts_and_turns(void **state)
 	struct made m;
 
 	(void)state;
-	assert_string_equal(sl__micro_verdict_text(&p), "below both roofs");
+	assert_string_equal(sl__micro_bottleneck_text(&p), "below both roofs");
 	p.micro_class = SL_MICRO_UNKNOWN;
-	assert_string_equal(sl__micro_verdict_text(&p), "disturbed");
+	assert_string_equal(sl__micro_bottleneck_text(&p), "disturbed");
 	p.roof_share = (double)NAN;
-	assert_string_equal(sl__micro_verdict_text(&p), "-");
+	assert_string_equal(sl__micro_bottleneck_text(&p), "-");
 	make_growing(&m, SL_MICRO_AXIS_N);
 	assert_int_equal(m.series.n_crossovers, 4);
 	assert_string_equal(

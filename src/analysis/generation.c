@@ -501,7 +501,7 @@ sl__decoding_summarize(struct sl_decoding *out,
 
 void
 sl__decoding_count_flops(struct sl_decoding *d,
-			 const struct sl__decode_loop_flops *work,
+			 const struct sl__decode_flops_growth *work,
 			 int64_t prompt, int64_t n_tokens)
 {
 	const struct sl__work_law *law = &work->law;

@@ -34,7 +34,7 @@ double sl__flops_of_new_tokens(const struct sl__work_law *law, int64_t first,
 			       int64_t last);
 
 /* How the FLOPs of a loop's steps grow with the context. */
-struct sl__decode_loop_flops {
+struct sl__decode_flops_growth {
 	struct sl__work_law law; /* of a step at a context; of the prompt where
 				    it goes in at once, see 'prompt' */
 	double prompt;           /* FLOPs of the prompt's one step; NaN: none */
@@ -50,14 +50,14 @@ enum sl_status sl__decoding_summarize(struct sl_decoding *out,
 
 /* Fills the loop's FLOPs and those of its steps. */
 void sl__decoding_count_flops(struct sl_decoding *out,
-			      const struct sl__decode_loop_flops *work,
+			      const struct sl__decode_flops_growth *work,
 			      int64_t prompt, int64_t n_tokens);
 
 /* What the effect of a cache is computed from; 'with' and its work are NULL
  * where it was not run. */
 struct sl__kv_cache_effect_sources {
 	const struct sl_decoding *without, *with;
-	const struct sl__decode_loop_flops *work_without, *work_with;
+	const struct sl__decode_flops_growth *work_without, *work_with;
 	const struct sl_ceilings *ceilings;
 	enum sl_dtype dtype;
 	int64_t batch, prompt, n_tokens;

@@ -49,8 +49,7 @@ count(const struct sl_graph *graph, int is(const struct sl__node *node))
 /* Whether an operator took in a node of either kind: weights that are
  * quantized once and for all fuse nothing. */
 static int
-has_islands(const struct sl__fused_quantized_model *f,
-	    const struct sl_graph *model)
+has_islands(const struct sl__qdq_fused_model *f, const struct sl_graph *model)
 {
 	for (size_t i = 0; i < f->graph->n_nodes; i++) {
 		for (size_t k = 0; k < f->covers[i].n; k++) {
@@ -92,7 +91,7 @@ forget_contents(struct sl__shapes **out, const struct sl_graph *graph,
 }
 
 static enum sl_status
-rewrite(struct sl__fused_quantized_model *f,
+rewrite(struct sl__qdq_fused_model *f,
 	const struct sl__cost_analysis_inputs *model,
 	const struct sl__shapes_options *options, struct sl__arena *arena,
 	struct sl_error *err)
@@ -112,7 +111,7 @@ rewrite(struct sl__fused_quantized_model *f,
 }
 
 static enum sl_status
-fill_fused(struct sl__fused_quantized_model *f,
+fill_fused(struct sl__qdq_fused_model *f,
 	   const struct sl__cost_analysis_inputs *model,
 	   const struct sl__shapes_options *options, struct sl__arena *arena,
 	   struct sl_error *err)
@@ -140,7 +139,7 @@ fill_fused(struct sl__fused_quantized_model *f,
 }
 
 static void
-fused_free(struct sl__fused_quantized_model *f)
+fused_free(struct sl__qdq_fused_model *f)
 {
 	if (!f)
 		return;
@@ -153,13 +152,13 @@ fused_free(struct sl__fused_quantized_model *f)
  * 'options' points to outlive it, and so does 'arena'.
  */
 static enum sl_status
-fused_new(struct sl__fused_quantized_model **out,
+fused_new(struct sl__qdq_fused_model **out,
 	  const struct sl__cost_analysis_inputs *model,
 	  const struct sl__shapes_options *options, struct sl__arena *arena,
 	  struct sl_error *err)
 {
 	const struct sl_graph *from = model->shapes->graph;
-	struct sl__fused_quantized_model *f;
+	struct sl__qdq_fused_model *f;
 	enum sl_status rc;
 
 	*out = NULL;
@@ -212,7 +211,7 @@ worker_of(const struct sl__covered_nodes *covers, const struct sl__costs *costs)
 /* The node of the model that a node counts for; one that covers nothing,
  * counts for the reader of its result.  SL__NONE where that is none either. */
 static uint32_t
-home_of(const struct sl__fused_quantized_model *f,
+home_of(const struct sl__qdq_fused_model *f,
 	const struct sl__value_users *users, uint32_t id,
 	const struct sl__costs *costs)
 {
@@ -254,7 +253,7 @@ add_bytes(struct sl_cost *to, const struct sl_cost *from)
  * stay as they are.
  */
 static enum sl_status
-fused_move_traffic(const struct sl__fused_quantized_model *f,
+fused_move_traffic(const struct sl__qdq_fused_model *f,
 		   const struct sl_graph *model, struct sl__costs *costs,
 		   struct sl_error *err)
 {

@@ -17,7 +17,7 @@
  * whose values have the numbers they have in the model, new ones after them,
  * and covers[] says which nodes of the model each of its nodes stands for.
  */
-struct sl__fused_quantized_model {
+struct sl__qdq_fused_model {
 	struct sl_graph *graph;
 	const struct sl__covered_nodes *covers;
 	struct sl__shapes *shapes;
@@ -42,9 +42,8 @@ struct sl__static_analysis {
 	struct sl__cost_analysis_inputs forward;
 	struct sl__attentions attentions;
 	struct sl__liveness liveness; /* of the nodes as the file has them */
-	struct sl__fused_quantized_model
-		*fused;      /* NULL: nothing is quantized so */
-	uint64_t once_bytes; /* sl__compulsory_bytes() */
+	struct sl__qdq_fused_model *fused; /* NULL: nothing is quantized so */
+	uint64_t once_bytes;               /* sl__compulsory_bytes() */
 	struct sl__tally tally;
 	struct sl__kv kv;
 	int64_t batch; /* of the first input; 1 where it has none */

@@ -35,7 +35,7 @@ struct generator {
 	struct sl_generation *out;
 	struct sl_decoding *decodings;
 	struct sl__decode_loop loops[LOOPS_MOST]; /* without cache first */
-	struct sl__decode_loop_flops work[LOOPS_MOST];
+	struct sl__decode_flops_growth work[LOOPS_MOST];
 	size_t n_loops;
 	struct sl_reading once_bytes, bytes_per_token;
 	struct sl__ceiling_probes *background; /* NULL: no ceilings */
@@ -155,7 +155,7 @@ static enum sl_status
 count_loop(struct generator *g, size_t i, struct sl_error *err)
 {
 	struct sl__decode_loop *loop = &g->loops[i];
-	struct sl__decode_loop_flops *work = &g->work[i];
+	struct sl__decode_flops_growth *work = &g->work[i];
 	int64_t first = g->how.prompt + 1;
 	double flops[4];
 	struct sl_sizes sizes;

@@ -462,7 +462,7 @@ list_unresolved(struct inspector *i)
 static enum sl_status
 describe_cost(struct inspector *i)
 {
-	const struct sl__fused_quantized_model *fused = i->survey->fused;
+	const struct sl__qdq_fused_model *fused = i->survey->fused;
 	struct sl_inspection *out = i->out;
 	enum sl_status rc =
 		sl__inspection_fill_layers(out, i->survey, i->arena, i->err);

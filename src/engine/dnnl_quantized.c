@@ -59,7 +59,7 @@ sl__layout_retyped(struct sl__planner *pl, const struct sl__layout *layout,
 }
 
 const struct sl__layout *
-sl__plan_unpadded_layout(const struct sl__planner *pl, uint32_t value)
+sl__plan_find_unpadded_layout(const struct sl__planner *pl, uint32_t value)
 {
 	const struct sl__layout *layout = sl__plan_value_layout(pl, value);
 	const struct sl__type *type = sl__plan_value_type(pl, value);

@@ -388,7 +388,7 @@ sl__gemm_read(struct sl__gemm *p, const struct sl__planner *pl,
 }
 
 int64_t
-sl__gemm_rows(const struct sl__gemm *p)
+sl__gemm_n_rows(const struct sl__gemm *p)
 {
 	int64_t rows = 1;
 

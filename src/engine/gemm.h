@@ -50,7 +50,7 @@ int sl__gemm_read(struct sl__gemm *out, const struct sl__planner *pl,
 		  const struct sl__node *node);
 
 /* Rows of all stacks together. */
-int64_t sl__gemm_rows(const struct sl__gemm *p);
+int64_t sl__gemm_n_rows(const struct sl__gemm *p);
 
 /* Whether an end adds one number per column: a bias. */
 int sl__epilogue_is_bias(const struct sl__gemm *p, int i);

@@ -169,7 +169,7 @@ run_part(int rank, int n, void *ctx)
 	float *y = (float *)(void *)e->at[0];
 	int64_t row, end;
 
-	sl__parallel_range(sl__gemm_rows(p), rank, n, &row, &end);
+	sl__parallel_range(sl__gemm_n_rows(p), rank, n, &row, &end);
 	for (; row < end; row++)
 		sl__epilogue_apply(&e->epilogue, e->at, row, 0, p->n,
 				   y + row * p->n);
@@ -190,7 +190,7 @@ sl__plan_gemm_epilogue(struct sl__planner *pl, const struct sl__gemm *p,
 	step = sl__plan_add_parallel_step(pl, operands, n, "loops", run_part,
 					  e);
 	step->n_threads = sl__threads_at_most(pl->program->n_threads,
-					      sl__gemm_rows(p) * p->n /
+					      sl__gemm_n_rows(p) * p->n /
 						      ELEMENTS_PER_THREAD);
 	e->at = step->at;
 }

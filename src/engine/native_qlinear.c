@@ -118,8 +118,8 @@ sl__make_quantized_unary(struct sl__planner *pl, const struct sl__node *node)
 	fill_table(l, node,
 		   least_of(sl__plan_node_input_type(pl, node, 0)->dtype),
 		   &from, &to);
-	read_operands(pl, node, sl__plan_unpadded_layout(pl, node->inputs[0]),
-		      at);
+	read_operands(pl, node,
+		      sl__plan_find_unpadded_layout(pl, node->inputs[0]), at);
 	step = sl__plan_add_parallel_step(pl, at, 2, "table of codes",
 					  run_lookup_part, l);
 	step->n_threads = sl__threads_for_bytes(pl->program->n_threads,
@@ -327,7 +327,7 @@ sl__make_quantized_binary(struct sl__planner *pl, const struct sl__node *node)
 	if (p->n == p->n_right &&
 	    sl__plan_node_input_type(pl, node, 0)->rank ==
 		    sl__plan_node_input_type(pl, node, 3)->rank)
-		layout = sl__plan_unpadded_layout(pl, node->inputs[0]);
+		layout = sl__plan_find_unpadded_layout(pl, node->inputs[0]);
 	at[0] = sl__plan_input_buffer(pl, node->inputs[0], layout);
 	at[1] = sl__plan_input_buffer(pl, node->inputs[3], layout);
 	at[2] = sl__plan_output_in_place(pl, node->outputs[0], layout, at[0]);

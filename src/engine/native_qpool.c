@@ -231,7 +231,7 @@ find_layouts(struct pool *p, struct sl__planner *pl,
 {
 	uint32_t x = node->inputs[0], y = node->outputs[0];
 
-	layouts[0] = sl__plan_unpadded_layout(pl, x);
+	layouts[0] = sl__plan_find_unpadded_layout(pl, x);
 	if (layouts[0] && (!sl__strided_layout_of(pl, x, layouts[0], &p->x) ||
 			   p->x.axis >= 0))
 		layouts[0] = NULL;

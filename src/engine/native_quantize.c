@@ -182,7 +182,7 @@ add_step(struct sl__planner *pl, const struct sl__node *node, struct change *c)
 {
 	uint32_t x = node->inputs[0], y = node->outputs[0], at[4];
 	const struct sl__layout *layout =
-		c->n_scales == 1 ? sl__plan_unpadded_layout(pl, x) : NULL;
+		c->n_scales == 1 ? sl__plan_find_unpadded_layout(pl, x) : NULL;
 	const struct sl__layout *to = sl__layout_retyped(
 		pl, layout, sl__plan_value_type(pl, y)->dtype);
 	struct sl__step *step;

@@ -45,8 +45,8 @@ const struct sl__layout *sl__layout_retyped(struct sl__planner *pl,
 
 /* The layout of a value whose elements fill it, in their own type: as it was
  * made, or row-major where that is another kind. */
-const struct sl__layout *sl__plan_unpadded_layout(const struct sl__planner *pl,
-						  uint32_t value);
+const struct sl__layout *
+sl__plan_find_unpadded_layout(const struct sl__planner *pl, uint32_t value);
 
 /*
  * A step's run function; its state is a struct sl__dynamic_quantize.  Operands:

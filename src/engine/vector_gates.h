@@ -11,7 +11,7 @@
 #include "engine/vector_math.h"
 
 SL__INLINE float
-sl__gated(float x, float gate)
+sl__multiply_by_gate(float x, float gate)
 {
 	return gate == 0 ? 0 : x * gate;
 }
@@ -28,7 +28,7 @@ sl__clip(float x, float low, float high)
 SL__INLINE float
 sl__gelu(float x)
 {
-	return sl__gated(x, 0.5F * (1 + sl__erf(x * 0.707106781F)));
+	return sl__multiply_by_gate(x, 0.5F * (1 + sl__erf(x * 0.707106781F)));
 }
 
 /* The approximation: 0.044715 is from the paper (Hendrycks, Gimpel 2016),
@@ -38,19 +38,19 @@ sl__tanh_gelu(float x)
 {
 	float inner = 0.797884561F * (x + 0.044715F * x * x * x);
 
-	return sl__gated(x, 0.5F * (1 + sl__tanh(inner)));
+	return sl__multiply_by_gate(x, 0.5F * (1 + sl__tanh(inner)));
 }
 
 SL__INLINE float
 sl__hard_swish(float x)
 {
-	return sl__gated(x, sl__clip(x * (1 / 6.0F) + 0.5F, 0, 1));
+	return sl__multiply_by_gate(x, sl__clip(x * (1 / 6.0F) + 0.5F, 0, 1));
 }
 
 SL__INLINE float
 sl__swish(float x, float alpha)
 {
-	return sl__gated(x, sl__sigmoid(alpha * x));
+	return sl__multiply_by_gate(x, sl__sigmoid(alpha * x));
 }
 
 #endif

@@ -127,7 +127,7 @@ add_run(char line[LINE], const struct sl_micro_series *s, size_t first,
 	struct sl__phrase a;
 
 	add(line, "%s%s ", *line ? ", " : "",
-	    is_silent ? "no verdict" : sl__micro_verdict_text(p));
+	    is_silent ? "no verdict" : sl__micro_bottleneck_text(p));
 	if (is_first && last == s->largest)
 		add(line, s->n_measured > 1 ? "at every size" : "at %s",
 		    place(&a, s, first));

@@ -74,7 +74,7 @@ add_figures(struct sl__doc *doc, const struct sl_micro_point *p)
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__bar_text(&bar, p->roof_share, BAR_COLUMNS));
 	sl__doc_cell(doc, style_of(p->micro_class), "%s",
-		     sl__micro_verdict_text(p));
+		     sl__micro_bottleneck_text(p));
 	if (p->micro_class != SL_MICRO_UNKNOWN && !p->is_sure)
 		sl__doc_append(doc, SL__STYLE_DIM, " ?");
 }

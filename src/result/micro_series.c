@@ -8,7 +8,7 @@
 #include "base/banned.h"
 
 const char *
-sl__micro_verdict_text(const struct sl_micro_point *p)
+sl__micro_bottleneck_text(const struct sl_micro_point *p)
 {
 	static const char *const roofs[SL_N_LEVELS] = {
 		[SL_LEVEL_NONE] = "-",
@@ -43,7 +43,7 @@ sl__micro_crossover_regime(const struct sl_micro_series *s,
 
 	switch (crossover->what) {
 	case SL_MICRO_CROSSOVER_CLASS:
-		return sl__micro_verdict_text(
+		return sl__micro_bottleneck_text(
 			&s->points[sl__micro_verdict_point(s, point)]);
 	case SL_MICRO_CROSSOVER_ROOF:
 		return p->roof == SL_LEVEL_COMPUTE ? "compute" : "memory";

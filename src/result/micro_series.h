@@ -7,7 +7,7 @@
 #include "sleuth.h"
 
 /* "at the L2 roof", "overhead"; "-" and "disturbed" for unknown. */
-const char *sl__micro_verdict_text(const struct sl_micro_point *point);
+const char *sl__micro_bottleneck_text(const struct sl_micro_point *point);
 
 /* What the crossover is from or to, at one of its two points: a verdict,
  * "compute" or "memory", a level. */

@@ -28,7 +28,8 @@ SL__WHY(no_share, sl_micro_point, p,
 				  : no_rate(p))
 SL__WHY(no_verdict, sl_micro_point, p,
 	p->micro_class == SL_MICRO_UNKNOWN ? no_rate(p) : NULL)
-SL__MAKE(make_verdict, sl_micro_point, p, TEXT, text, sl__micro_verdict_text(p))
+SL__MAKE(make_verdict, sl_micro_point, p, TEXT, text,
+	 sl__micro_bottleneck_text(p))
 
 static const struct sl__field share_fields[] = {
 	SL__F(NUMBER, sl_micro_point, roof_share_lo, "lo", "lower bound"),

@@ -28,7 +28,7 @@ struct sl__inspected_models {
 extern const struct sl__record sl__table_inspections;
 
 /* Models that were profiled, likewise. */
-struct sl__profile_list {
+struct sl__profiled_models {
 	const struct sl_profile *const *list;
 	size_t n;                             /* at least 1 */
 	const struct sl_machine *machine;     /* of the first; NULL: none */
