@@ -115,7 +115,7 @@ take(struct taken *t)
 }
 
 static inline uint64_t
-ticks_of(const struct sl__kept_iteration *kept)
+ticks_of(const struct sl__traced_iteration *kept)
 {
 	return kept->end - kept->begin;
 }
@@ -129,7 +129,7 @@ n_taken(const struct sl__timed_iterations *p)
 /* All marks lie within the iteration, in order, and name every step once. */
 static inline void
 check_kept(const struct sl__timed_iterations *p,
-	   const struct sl__kept_iteration *kept)
+	   const struct sl__traced_iteration *kept)
 {
 	uint64_t before = kept->begin;
 

@@ -213,8 +213,8 @@ tells_what_is_not_covered(void **state)
 			       .n_operations = 60,
 			       .n_hot = 48,
 			       .by_time = order};
-	struct sl__diagnosis d = {.hot_share = 0.9,
-				  .no_doubled = "the model's batch is fixed"};
+	struct sl__step_responses d = {
+		.hot_share = 0.9, .no_doubled = "the model's batch is fixed"};
 	struct sl__arena arena;
 
 	(void)state;

@@ -175,7 +175,7 @@ diagnosis(void **state)
 
 	(void)state;
 	for (size_t at = 1; at < 60; at += 3) {
-		struct sl__diagnosis out;
+		struct sl__step_responses out;
 
 		start(&f, at);
 		if (sl__diagnose(&out, &f.subject, &how, &f.arena, &f.err))

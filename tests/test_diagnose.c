@@ -30,7 +30,7 @@ struct fixture {
 	struct graph_text *g;
 	struct sl__subject_model subject;
 	struct sl__arena arena;
-	struct sl__diagnosis diagnosis;
+	struct sl__step_responses diagnosis;
 };
 
 static void

@@ -25,7 +25,7 @@ struct scene {
 	struct scripted_plan steps;
 	struct sl__arena arena;
 	struct sl__diagnose_options how;
-	struct sl__diagnosis out;
+	struct sl__step_responses out;
 	size_t n_told, interrupt_when_told;
 };
 

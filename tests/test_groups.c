@@ -103,7 +103,7 @@ timelines(void **state)
 {
 	struct sl__timestamp stamps[] = {
 		{1010, 0}, {1110, 1}, {1150, SL__NONE}};
-	struct sl__kept_iteration kept = {
+	struct sl__traced_iteration kept = {
 		{.stamps = stamps, .n_stamps = 3, .cap = 3}, 1000, 1160, 4};
 	struct sl__timed_iterations iterations = {.ticks_per_ns = 2,
 						  .n_recorded = 9,

@@ -399,7 +399,7 @@ take_step_ns(struct sl_profile *profile)
 }
 
 static const struct sl_response *
-response_of(const struct sl__diagnosis *diagnosis, size_t step)
+response_of(const struct sl__step_responses *diagnosis, size_t step)
 {
 	for (size_t i = 0; diagnosis && i < diagnosis->n; i++) {
 		if (diagnosis->responses[i].step == step)
@@ -438,8 +438,8 @@ remark_coverage(struct sl__facts *remarks, const struct sl_profile *profile,
 /* What the experiments could not do is said once. */
 static enum sl_status
 remark_absences(struct sl_profile *profile,
-		const struct sl__diagnosis *diagnosis, struct sl__arena *arena,
-		struct sl_error *err)
+		const struct sl__step_responses *diagnosis,
+		struct sl__arena *arena, struct sl_error *err)
 {
 	const struct sl_fact absences[] = {
 		{SL_FACT_NOT_ALONE, {0}, {diagnosis->no_alone}},
@@ -462,7 +462,7 @@ remark_absences(struct sl_profile *profile,
 
 enum sl_status
 sl__profile_judge_bottlenecks(struct sl_profile *profile,
-			      const struct sl__diagnosis *diagnosis,
+			      const struct sl__step_responses *diagnosis,
 			      struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl_operation *ops = profile->operations;

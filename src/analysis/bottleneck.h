@@ -14,7 +14,7 @@
 #define SL_BOTTLENECK_H
 
 #include "base/arena.h"
-#include "result/diagnosis.h"
+#include "result/step_responses.h"
 
 enum sl__memory_kind { SL__MEMORY_L2 = 0, SL__MEMORY_L3, SL__MEMORY_DRAM };
 enum { SL__N_MEMORIES = SL__MEMORY_DRAM + 1 };
@@ -84,7 +84,7 @@ enum sl_status sl__bottleneck_judge(struct sl_judgement *out,
  * step_ns of the ceilings may grow.
  */
 enum sl_status sl__profile_judge_bottlenecks(
-	struct sl_profile *profile, const struct sl__diagnosis *diagnosis,
+	struct sl_profile *profile, const struct sl__step_responses *diagnosis,
 	struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
 
 /* The model's verdict from its operations' judgements and time accounting. */

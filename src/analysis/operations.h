@@ -4,7 +4,7 @@
 #define SL_OPERATIONS_H
 
 #include "engine/plan.h"
-#include "result/diagnosis.h"
+#include "result/step_responses.h"
 #include "result/iteration_times.h"
 
 /* What rows are made from; all borrowed. */

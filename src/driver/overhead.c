@@ -10,7 +10,7 @@
 #include "base/option_struct.h"
 #include "base/status.h"
 #include "driver/profile_part.h"
-#include "result/kept_iterations.h"
+#include "result/traced_iterations.h"
 #include "stats/quantile.h"
 #include "timing/runner.h"
 

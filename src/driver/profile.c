@@ -502,7 +502,7 @@ diagnose(struct profiler *p, struct sl_error *err)
 		.seed = p->how.seed,
 		.control = p->control,
 	};
-	struct sl__diagnosis diagnosis;
+	struct sl__step_responses diagnosis;
 	enum sl_status rc;
 
 	if (p->how.flags & SL_PROFILE_NO_DIAGNOSIS || !p->background ||

@@ -290,7 +290,7 @@ struct hot {
 
 struct diagnoser {
 	const struct sl__diagnose_options *how;
-	struct sl__diagnosis *out;
+	struct sl__step_responses *out;
 	struct sl__arena *arena; /* of the result */
 	struct sl__arena scratch;
 	struct sl__subject_model *subject;
@@ -741,7 +741,7 @@ prepare(struct diagnoser *d, struct sl_error *err)
 }
 
 enum sl_status
-sl__diagnose(struct sl__diagnosis *out, struct sl__subject_model *subject,
+sl__diagnose(struct sl__step_responses *out, struct sl__subject_model *subject,
 	     const struct sl__diagnose_options *how, struct sl__arena *arena,
 	     struct sl_error *err)
 {

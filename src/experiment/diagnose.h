@@ -5,7 +5,7 @@
 
 #include "experiment/subject.h"
 #include "machine/ceiling_probes.h"
-#include "result/diagnosis.h"
+#include "result/step_responses.h"
 #include "timing/runner.h"
 
 /* Of a step that has no counterpart among the paired ones. */
@@ -76,7 +76,7 @@ struct sl__diagnose_options {
  * early; what was measured then stands.  Fails as an iteration does, and with
  * SL_E_INTERRUPTED before there are plans.  The result is from 'arena'.
  */
-enum sl_status sl__diagnose(struct sl__diagnosis *out,
+enum sl_status sl__diagnose(struct sl__step_responses *out,
 			    struct sl__subject_model *subject,
 			    const struct sl__diagnose_options *options,
 			    struct sl__arena *arena,

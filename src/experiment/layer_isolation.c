@@ -3,7 +3,7 @@
 #include "experiment/layer_isolation.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "result/kept_iterations.h"
+#include "result/traced_iterations.h"
 
 #include "base/banned.h"
 

@@ -13,7 +13,7 @@
 #include "experiment/model_rounds.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "result/kept_iterations.h"
+#include "result/traced_iterations.h"
 #include "stats/sign_test.h"
 #include "stats/summary.h"
 

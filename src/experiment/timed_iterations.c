@@ -206,7 +206,7 @@ add_iteration(struct taker *t)
 	if (!out->kept.n_seen)
 		out->origin = t->begin;
 	add_steps(t);
-	sl__kept_iterations_add(&out->kept, &t->events, t->begin, t->end);
+	sl__traced_iterations_add(&out->kept, &t->events, t->begin, t->end);
 	t->stretch.wall_ns += span_ns(t, t->begin, t->end);
 	t->stretch.gaps_ns +=
 		span_ns(t, t->begin, stamps[0].ticks) +
@@ -530,8 +530,8 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 	int failed =
 		sl__event_buffer_reserve(&t->events, n, arena) |
 		sl__event_buffer_reserve(&t->sparse, n, arena) |
-		sl__kept_iterations_init(&out->kept, n, t->how->n_slowest,
-					 arena) |
+		sl__traced_iterations_init(&out->kept, n, t->how->n_slowest,
+					   arena) |
 		sl__calm_pairs_init(&out->mark, SL__ITERATIONS_KEPT, arena) |
 		sl__thinned_init(&out->bare, SL__ITERATIONS_KEPT, arena) |
 		sl__thinned_init(&out->hit, SL__ITERATIONS_KEPT, arena) |
@@ -584,7 +584,7 @@ sl__timed_iterations_run(struct sl__timed_iterations *out, struct sl_plan *plan,
 	sl__runner_start_budget(&t.runner, how->seed);
 	rc = take_rounds(&t, err);
 	settle(&t);
-	sl__kept_iterations_set_median(&out->kept);
+	sl__traced_iterations_choose_median(&out->kept);
 	sl__monitor_close(&t.monitor, &out->noise);
 	out->elapsed_s = sl__runner_elapsed_s(&t.runner);
 	return rc;

@@ -75,7 +75,7 @@ tell(struct sl__json *json, const char *key, const void *record,
 }
 
 enum sl_status
-sl__function_check_renderable(const struct sl_render_options *options,
+sl__function_format_supported(const struct sl_render_options *options,
 			      struct sl_error *err)
 {
 	struct sl_render_options how;

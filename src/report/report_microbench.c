@@ -288,7 +288,7 @@ static void
 page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
-	const struct sl__microbench_results *r = result;
+	const struct sl__microbench_document *r = result;
 
 	for (size_t i = 0; i < r->n; i++) {
 		const struct sl_microbench *m = r->list[i];
@@ -325,7 +325,7 @@ sl_microbench_render(const struct sl_microbench *const *found, size_t n,
 			"bound_ms,roof_share,class?unknown,verdict=shown?-,"
 			"sure?false",
 	};
-	struct sl__microbench_results result = {found, n};
+	struct sl__microbench_document result = {found, n};
 
 	if (!n)
 		return sl__fail(err, SL_E_USAGE, "nothing to report on");

@@ -38,7 +38,7 @@ static enum sl_status
 inspections(const void *record, const struct sl_render_options *how,
 	    struct sl_buf *out, struct sl_error *err)
 {
-	const struct sl__inspected_models *i = record;
+	const struct sl__inspection_document *i = record;
 
 	return sl_inspection_render(i->list, i->n, NULL, how, out, err);
 }
@@ -47,7 +47,7 @@ static enum sl_status
 profiles(const void *record, const struct sl_render_options *how,
 	 struct sl_buf *out, struct sl_error *err)
 {
-	const struct sl__profiled_models *p = record;
+	const struct sl__profile_document *p = record;
 	const struct sl_profile_view view = {.struct_size = sizeof(view),
 					     .layer = p->layer};
 
@@ -58,7 +58,7 @@ static enum sl_status
 microbenches(const void *record, const struct sl_render_options *how,
 	     struct sl_buf *out, struct sl_error *err)
 {
-	const struct sl__microbench_results *m = record;
+	const struct sl__microbench_document *m = record;
 
 	return sl_microbench_render(m->list, m->n, how, out, err);
 }

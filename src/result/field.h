@@ -66,8 +66,8 @@ enum { SL__N_FIELD_KINDS = SL__FIELD_MADE + 1 };
 
 /* Why a field is absent in this record, which is part of 'parent' (NULL at the
  * top); NULL: it is there. */
-typedef const char *sl__field_absence_reason(const void *record,
-					     const void *parent);
+typedef const char *sl__field_absence_function(const void *record,
+					       const void *parent);
 
 /* The fact that is why a value is absent; NULL: another reason. */
 typedef const struct sl_fact *sl__field_absence_fact(const void *record);
@@ -79,8 +79,8 @@ struct sl__computed_value {
 	double number;
 };
 struct sl__field;
-typedef void sl__field_compute(struct sl__computed_value *out,
-			       const void *record, const void *parent);
+typedef void sl__field_compute_function(struct sl__computed_value *out,
+					const void *record, const void *parent);
 
 /* The words of an enum, whose values are 0 to n - 1. */
 struct sl__vocabulary {
@@ -112,18 +112,18 @@ struct sl__field {
 	const struct sl__vocabulary *words;
 	/* Reasons, where the value itself is absent. */
 	const char *absent;
-	sl__field_absence_reason *because;
+	sl__field_absence_function *because;
 	sl__field_absence_fact *fact;
 	/* Reasons, where other fields rule it out. */
-	sl__field_absence_reason *why;
+	sl__field_absence_function *why;
 	size_t reason; /* 1 + offset of a const char *; NULL: it is there */
-	enum sl__sentence_kind speech; /* of SPOKEN */
-	sl__field_compute *make;       /* of MADE */
-	enum sl__field_kind made;      /* and what that is: TEXT, WHOLE, NUMBER,
+	enum sl__sentence_kind speech;    /* of SPOKEN */
+	sl__field_compute_function *make; /* of MADE */
+	enum sl__field_kind made; /* and what that is: TEXT, WHOLE, NUMBER,
 				     BOOLEAN; of OWN, OBJECT or one of these */
-	sl__field_write *write;        /* of OWN */
-	sl__field_read *read; /* likewise; NULL: it follows from the rest */
-	int is_flat;          /* each element of a list is one line */
+	sl__field_write *write;   /* of OWN */
+	sl__field_read *read;     /* likewise; NULL: it follows from the rest */
+	int is_flat;              /* each element of a list is one line */
 	int is_of_pointers; /* the elements of a list are pointers to structs */
 	int is_either;      /* of two rows with one key, read where 'why',
 				 asked of the rows before, has nothing to say */

@@ -20,7 +20,7 @@ struct sl__rates sl__rates_of_function(const struct sl__function_profile *p);
 
 /* SL_E_USAGE where it cannot be rendered so: TEXT, MARKDOWN, JSON can. */
 enum sl_status
-sl__function_check_renderable(const struct sl_render_options *how,
+sl__function_format_supported(const struct sl_render_options *how,
 			      struct sl_error *err) SL_CHECKED;
 enum sl_status sl__function_profile_render(const struct sl__function_profile *p,
 					   const struct sl_render_options *how,

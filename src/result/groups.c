@@ -142,7 +142,7 @@ sl__profile_fill_groups(struct sl_profile *out, struct sl__arena *arena,
 }
 
 static enum sl_status
-draw(struct sl_trace_iteration *out, const struct sl__kept_iteration *kept,
+draw(struct sl_trace_iteration *out, const struct sl__traced_iteration *kept,
      const struct sl__timed_iterations *iterations, struct sl__arena *arena,
      struct sl_error *err)
 {

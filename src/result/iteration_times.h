@@ -3,7 +3,7 @@
 #ifndef SL_ITERATION_TIMES_H
 #define SL_ITERATION_TIMES_H
 
-#include "result/kept_iterations.h"
+#include "result/traced_iterations.h"
 #include "stats/calm_pairs.h"
 
 enum {
@@ -52,7 +52,7 @@ struct sl__timed_iterations {
 	float *rows; /* [SL__ITERATIONS_ROWS * n_steps] */
 	size_t n_rows, row_stride;
 
-	struct sl__kept_iterations kept;
+	struct sl__traced_iterations kept;
 	uint64_t origin; /* ticks of the first recorded iteration */
 
 	struct sl_noise noise;

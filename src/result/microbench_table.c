@@ -303,17 +303,17 @@ static const struct sl__field microbench_fields[] = {
 static SL__RECORD(microbench, "microbench", sl_microbench, microbench_fields,
 		  0);
 
-SL__WHY(are_several, sl__microbench_results, m,
+SL__WHY(are_several, sl__microbench_document, m,
 	m->n > 1 ? "several operators" : NULL)
-SL__WHY(is_one, sl__microbench_results, m, m->n > 1 ? NULL : "one operator")
+SL__WHY(is_one, sl__microbench_document, m, m->n > 1 ? NULL : "one operator")
 
 static const struct sl__field document_fields[] = {
-	SL__F_LIST(FIRST, sl__microbench_results, list, n, NULL,
+	SL__F_LIST(FIRST, sl__microbench_document, list, n, NULL,
 		   "the only operator", .of = &microbench, .is_of_pointers = 1,
 		   .why = are_several),
-	SL__F_LIST(LIST, sl__microbench_results, list, n, "results",
+	SL__F_LIST(LIST, sl__microbench_document, list, n, "results",
 		   "several operators", .of = &microbench, .is_of_pointers = 1,
 		   .why = is_one, .is_left_out = 1),
 };
-SL__RECORD(sl__table_microbench, "microbench", sl__microbench_results,
+SL__RECORD(sl__table_microbench, "microbench", sl__microbench_document,
 	   document_fields, 0);

@@ -21,14 +21,14 @@ extern const struct sl__record sl__table_bench, sl__table_comparisons,
 
 /* Models that were inspected, as a document has them: the first inline where it
  * is the only one, else a list. */
-struct sl__inspected_models {
+struct sl__inspection_document {
 	const struct sl_inspection *const *list;
 	size_t n;
 };
 extern const struct sl__record sl__table_inspections;
 
 /* Models that were profiled, likewise. */
-struct sl__profiled_models {
+struct sl__profile_document {
 	const struct sl_profile *const *list;
 	size_t n;                             /* at least 1 */
 	const struct sl_machine *machine;     /* of the first; NULL: none */
@@ -37,7 +37,7 @@ struct sl__profiled_models {
 extern const struct sl__record sl__table_profiles;
 
 /* Operators over sizes, likewise. */
-struct sl__microbench_results {
+struct sl__microbench_document {
 	const struct sl_microbench *const *list;
 	size_t n; /* at least 1 */
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diagnosis.h - how steps of a plan answer changed conditions. */
-#ifndef SL_DIAGNOSIS_H
-#define SL_DIAGNOSIS_H
+/* step_responses.h - how steps of a plan answer changed conditions. */
+#ifndef SL_STEP_RESPONSES_H
+#define SL_STEP_RESPONSES_H
 
 #include "sleuth.h"
 
-struct sl__diagnosis {
+struct sl__step_responses {
 	const struct sl_response *responses; /* as steps[] were given */
 	size_t n;
 	struct sl_hog_effect hog; /* NaN where there is none */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_kept_iterations.c - which passes are kept, of events that are made up.
+/* test_traced_iterations.c - which passes are kept, of events that are made up.
  */
 #include "harness.h"
-#include "result/kept_iterations.h"
+#include "result/traced_iterations.h"
 #include "base/rng.h"
 
 enum { N_STEPS = 3, N_MOST = 20000 };
@@ -10,7 +10,7 @@ enum { N_STEPS = 3, N_MOST = 20000 };
 /* Iterations of so many ticks, one after the other. */
 struct made {
 	struct sl__arena arena;
-	struct sl__kept_iterations kept;
+	struct sl__traced_iterations kept;
 	uint64_t took[N_MOST];
 	size_t n;
 };
@@ -29,7 +29,7 @@ add(struct made *m, uint64_t took)
 		stamps[i] = (struct sl__timestamp){begin + took * i / N_STEPS,
 						   i < N_STEPS ? i : SL__NONE};
 	m->took[m->n++] = took;
-	sl__kept_iterations_add(&m->kept, &events, begin, begin + took);
+	sl__traced_iterations_add(&m->kept, &events, begin, begin + took);
 	memset(stamps, 0xff, sizeof(stamps));
 }
 
@@ -38,14 +38,14 @@ open_kept(struct made *m, size_t n_slowest)
 {
 	sl__arena_init(&m->arena, NULL);
 	m->n = 0;
-	assert_int_equal(sl__kept_iterations_init(&m->kept, N_STEPS, n_slowest,
-						  &m->arena),
+	assert_int_equal(sl__traced_iterations_init(&m->kept, N_STEPS,
+						    n_slowest, &m->arena),
 			 0);
 }
 
 /* What is kept is the nth iteration, all of it. */
 static void
-check_whole(const struct made *m, const struct sl__kept_iteration *kept)
+check_whole(const struct made *m, const struct sl__traced_iteration *kept)
 {
 	uint64_t begin = 1000000 * (uint64_t)kept->nth;
 
@@ -63,7 +63,7 @@ check_whole(const struct made *m, const struct sl__kept_iteration *kept)
 
 /* Shares of iterations that are faster, and that are slower. */
 static void
-ranks(const struct made *m, const struct sl__kept_iteration *kept,
+ranks(const struct made *m, const struct sl__traced_iteration *kept,
       double *faster, double *slower)
 {
 	uint64_t took = kept->end - kept->begin;
@@ -119,7 +119,7 @@ is_near_the_median(void **state)
 			open_kept(&m, 0);
 			for (size_t i = 0; i < lengths[k]; i++)
 				add(&m, pattern(kind, i, lengths[k], &rng));
-			sl__kept_iterations_set_median(&m.kept);
+			sl__traced_iterations_choose_median(&m.kept);
 			check_whole(&m, &m.kept.median);
 			ranks(&m, &m.kept.median, &faster, &slower);
 			if (faster > 0.6 || slower > 0.6)
@@ -143,7 +143,7 @@ keeps_slowest(void **state)
 	open_kept(&m, 5);
 	for (size_t i = 0; i < 3000; i++)
 		add(&m, 1000 + 7 * (uint64_t)(i * 1103 % 3000));
-	sl__kept_iterations_set_median(&m.kept);
+	sl__traced_iterations_choose_median(&m.kept);
 	assert_int_equal(m.kept.n_slow, 5);
 	for (size_t i = 0; i < 5; i++) {
 		check_whole(&m, &m.kept.slow[i]);
@@ -163,13 +163,13 @@ keeps_what_there_is(void **state)
 
 	(void)state;
 	open_kept(&m, 8);
-	sl__kept_iterations_set_median(&m.kept);
+	sl__traced_iterations_choose_median(&m.kept);
 	assert_int_equal(m.kept.n_slow, 0);
 	assert_int_equal(m.kept.median.events.n_stamps, 0);
 	add(&m, 300);
 	add(&m, 100);
 	add(&m, 200);
-	sl__kept_iterations_set_median(&m.kept);
+	sl__traced_iterations_choose_median(&m.kept);
 	assert_int_equal(m.kept.n_slow, 3);
 	assert_int_equal(m.kept.median.nth, 2);
 	assert_int_equal(m.kept.slow[0].nth, 0);

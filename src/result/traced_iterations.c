@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kept_iterations.c - which recorded iterations are kept whole. */
-#include "result/kept_iterations.h"
+/* traced_iterations.c - which recorded iterations are kept whole. */
+#include "result/traced_iterations.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,8 +19,8 @@ sl__event_buffer_reserve(struct sl__event_buffer *events, size_t n_steps,
 }
 
 int
-sl__kept_iterations_init(struct sl__kept_iterations *k, size_t n_steps,
-			 size_t n_slowest, struct sl__arena *arena)
+sl__traced_iterations_init(struct sl__traced_iterations *k, size_t n_steps,
+			   size_t n_slowest, struct sl__arena *arena)
 {
 	int failed;
 
@@ -43,7 +43,8 @@ sl__kept_iterations_init(struct sl__kept_iterations *k, size_t n_steps,
 }
 
 static void
-keep(struct sl__kept_iteration *to, const struct sl__kept_iteration *iteration)
+keep(struct sl__traced_iteration *to,
+     const struct sl__traced_iteration *iteration)
 {
 	struct sl__timestamp *events = to->events.stamps;
 	size_t cap = to->events.cap;
@@ -56,24 +57,24 @@ keep(struct sl__kept_iteration *to, const struct sl__kept_iteration *iteration)
 }
 
 static uint64_t
-ticks_of(const struct sl__kept_iteration *iteration)
+ticks_of(const struct sl__traced_iteration *iteration)
 {
 	return iteration->end - iteration->begin;
 }
 
 static double
-distance(const struct sl__kept_iterations *k,
-	 const struct sl__kept_iteration *iteration)
+distance(const struct sl__traced_iterations *k,
+	 const struct sl__traced_iteration *iteration)
 {
 	return fabs((double)ticks_of(iteration) - k->median_ticks);
 }
 
 /* slow[] is sorted; the last one's storage is used again. */
 static void
-keep_slow(struct sl__kept_iterations *k,
-	  const struct sl__kept_iteration *iteration)
+keep_slow(struct sl__traced_iterations *k,
+	  const struct sl__traced_iteration *iteration)
 {
-	struct sl__kept_iteration here;
+	struct sl__traced_iteration here;
 	size_t at = k->n_slow;
 
 	if (!k->n_slow_most)
@@ -95,14 +96,14 @@ keep_slow(struct sl__kept_iterations *k,
 /* Every stride-th iteration; when all room is taken every second one goes, its
  * storage to the end of the row. */
 static void
-keep_evenly(struct sl__kept_iterations *k,
-	    const struct sl__kept_iteration *iteration)
+keep_evenly(struct sl__traced_iterations *k,
+	    const struct sl__traced_iteration *iteration)
 {
 	if (iteration->nth % k->stride)
 		return;
 	if (k->n_even == SL__KEPT_EVEN) {
 		for (size_t i = 1; i < SL__KEPT_EVEN / 2; i++) {
-			struct sl__kept_iteration other = k->even[i];
+			struct sl__traced_iteration other = k->even[i];
 
 			k->even[i] = k->even[2 * i];
 			k->even[2 * i] = other;
@@ -115,7 +116,7 @@ keep_evenly(struct sl__kept_iterations *k,
 }
 
 static void
-look(struct sl__kept_iterations *k)
+look(struct sl__traced_iterations *k)
 {
 	k->median_ticks =
 		sl__thinned_median(&k->took, k->took.n, k->sorted).value;
@@ -123,12 +124,12 @@ look(struct sl__kept_iterations *k)
 }
 
 void
-sl__kept_iterations_add(struct sl__kept_iterations *k,
-			const struct sl__event_buffer *events, uint64_t begin,
-			uint64_t end)
+sl__traced_iterations_add(struct sl__traced_iterations *k,
+			  const struct sl__event_buffer *events, uint64_t begin,
+			  uint64_t end)
 {
-	struct sl__kept_iteration iteration = {*events, begin, end,
-					       k->n_seen++};
+	struct sl__traced_iteration iteration = {*events, begin, end,
+						 k->n_seen++};
 
 	sl__thinned_add(&k->took, (double)(end - begin));
 	if (k->n_seen >= k->next_look)
@@ -142,9 +143,9 @@ sl__kept_iterations_add(struct sl__kept_iterations *k,
 }
 
 void
-sl__kept_iterations_set_median(struct sl__kept_iterations *k)
+sl__traced_iterations_choose_median(struct sl__traced_iterations *k)
 {
-	const struct sl__kept_iteration *best = &k->near;
+	const struct sl__traced_iteration *best = &k->near;
 
 	if (k->n_seen)
 		look(k);

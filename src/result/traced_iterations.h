@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kept_iterations.h - which recorded iterations are kept whole. */
-#ifndef SL_KEPT_ITERATIONS_H
-#define SL_KEPT_ITERATIONS_H
+/* traced_iterations.h - which recorded iterations are kept whole. */
+#ifndef SL_TRACED_ITERATIONS_H
+#define SL_TRACED_ITERATIONS_H
 
 #include "engine/observer.h"
 #include "stats/thinned.h"
@@ -13,7 +13,7 @@ enum {
 };
 
 /* A recorded iteration that is kept whole. */
-struct sl__kept_iteration {
+struct sl__traced_iteration {
 	struct sl__event_buffer events;
 	uint64_t begin, end; /* ticks */
 	size_t nth;          /* recorded iteration, from 0 */
@@ -25,15 +25,15 @@ struct sl__kept_iteration {
  * when the others are gone: the candidates are the one nearest to the median so
  * far and some spread evenly over the run, which a drift leaves near to it.
  */
-struct sl__kept_iterations {
-	struct sl__kept_iteration first;
-	struct sl__kept_iteration
-		median; /* after sl__kept_iterations_set_median() */
-	struct sl__kept_iteration slow[SL__KEPT_SLOW]; /* slowest first */
+struct sl__traced_iterations {
+	struct sl__traced_iteration first;
+	struct sl__traced_iteration
+		median; /* after sl__traced_iterations_choose_median() */
+	struct sl__traced_iteration slow[SL__KEPT_SLOW]; /* slowest first */
 	size_t n_slow, n_slow_most;
 	size_t n_seen;
 
-	struct sl__kept_iteration near, even[SL__KEPT_EVEN];
+	struct sl__traced_iteration near, even[SL__KEPT_EVEN];
 	size_t n_even, stride;
 	struct sl__thinned took; /* ticks of each iteration */
 	double median_ticks;     /* so far */
@@ -42,18 +42,18 @@ struct sl__kept_iterations {
 };
 
 /* Storage for iterations of n_steps at most; 0, or 1 when out of memory. */
-int sl__kept_iterations_init(struct sl__kept_iterations *k, size_t n_steps,
-			     size_t n_slowest, struct sl__arena *arena);
+int sl__traced_iterations_init(struct sl__traced_iterations *k, size_t n_steps,
+			       size_t n_slowest, struct sl__arena *arena);
 
 /* An iteration that lasted from begin to end and left 'events', which is
  * copied. */
-void sl__kept_iterations_add(struct sl__kept_iterations *k,
-			     const struct sl__event_buffer *events,
-			     uint64_t begin, uint64_t end);
+void sl__traced_iterations_add(struct sl__traced_iterations *k,
+			       const struct sl__event_buffer *events,
+			       uint64_t begin, uint64_t end);
 
 /* Fills 'median', whose events are one of the candidates'; n_stamps is 0 where
  * no iteration was added. */
-void sl__kept_iterations_set_median(struct sl__kept_iterations *k);
+void sl__traced_iterations_choose_median(struct sl__traced_iterations *k);
 
 /* Room for an iteration of n_steps, every mark once; 0, or 1 when out of
  * memory. */
