@@ -50,12 +50,12 @@ static const struct sl_machine MACHINE = {.peaks = PEAKS,
 					  .max_threads = 4};
 
 /* Rates whose times are known to 'error'. */
-static struct sl__rates
+static struct sl__achieved_rates
 rates(double flops_per_s, double bytes_per_s, size_t n_threads, double error)
 {
-	struct sl__rates r = {sl__absent("no FLOPs were declared"),
-			      sl__absent("no bytes were declared"), 1 + error,
-			      n_threads};
+	struct sl__achieved_rates r = {sl__absent("no FLOPs were declared"),
+				       sl__absent("no bytes were declared"),
+				       1 + error, n_threads};
 
 	if (flops_per_s > 0)
 		r.flops_per_s = sl__present(flops_per_s);
@@ -67,7 +67,7 @@ rates(double flops_per_s, double bytes_per_s, size_t n_threads, double error)
 static struct sl__roof_share
 flops(double per_s, size_t n_threads, double error)
 {
-	struct sl__rates r = rates(per_s, 0, n_threads, error);
+	struct sl__achieved_rates r = rates(per_s, 0, n_threads, error);
 
 	return sl__flops_share_of_roof(&MACHINE, &r);
 }
@@ -75,7 +75,7 @@ flops(double per_s, size_t n_threads, double error)
 static struct sl__roof_share
 bytes(double per_s, size_t n_threads, double error)
 {
-	struct sl__rates r = rates(0, per_s, n_threads, error);
+	struct sl__achieved_rates r = rates(0, per_s, n_threads, error);
 
 	return sl__bytes_share_of_roof(&MACHINE, &r);
 }
@@ -169,7 +169,7 @@ nothing_is_impossible_while_a_peak_is_unknown(void **state)
 		"not exercised", "not exercised on this architecture"};
 	struct sl_peak peaks[5];
 	struct sl_machine machine = MACHINE;
-	struct sl__rates r = rates(5e12, 0, 1, 0.01);
+	struct sl__achieved_rates r = rates(5e12, 0, 1, 0.01);
 
 	(void)state;
 	memcpy(peaks, PEAKS, sizeof(peaks));
@@ -193,8 +193,8 @@ a_ceiling_without_an_interval_is_given_room(void **state)
 {
 	struct sl_peak peaks[5];
 	struct sl_machine machine = MACHINE;
-	struct sl__rates high = rates(1500e9, 0, 1, 0.01);
-	struct sl__rates higher = rates(1700e9, 0, 1, 0.01);
+	struct sl__achieved_rates high = rates(1500e9, 0, 1, 0.01);
+	struct sl__achieved_rates higher = rates(1700e9, 0, 1, 0.01);
 
 	(void)state;
 	memcpy(peaks, PEAKS, sizeof(peaks));
@@ -211,7 +211,7 @@ static void
 absence_has_its_reason(void **state)
 {
 	const struct sl_machine bare = {.max_threads = 4};
-	struct sl__rates r = rates(31e9, 0, 1, 0.01);
+	struct sl__achieved_rates r = rates(31e9, 0, 1, 0.01);
 
 	(void)state;
 	assert_string_equal(sl__flops_share_of_roof(NULL, &r).share.absent,
@@ -223,7 +223,8 @@ absence_has_its_reason(void **state)
 }
 
 static void
-said(const char *sentence, struct sl__rates r, const struct sl_machine *machine)
+said(const char *sentence, struct sl__achieved_rates r,
+     const struct sl_machine *machine)
 {
 	struct sl__insights insights = {0};
 

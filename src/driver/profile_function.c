@@ -42,7 +42,7 @@ release(struct sl__function_profile *profile)
 static void
 place(struct sl__function_profile *p)
 {
-	struct sl__rates rates = sl__rates_of_function(p);
+	struct sl__achieved_rates rates = sl__rates_of_function(p);
 
 	if (sl_machine_open_cached(&p->machine, NULL, NULL))
 		p->machine = NULL;

@@ -14,7 +14,7 @@
 static void
 place(struct sl_scope_row *row, const struct sl_scopes *s)
 {
-	struct sl__rates rates = sl__rates_of_scope(s, row);
+	struct sl__achieved_rates rates = sl__rates_of_scope(s, row);
 	struct sl__roof_share flops =
 		sl__flops_share_of_roof(s->machine, &rates);
 	struct sl__roof_share bytes =

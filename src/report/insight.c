@@ -96,7 +96,7 @@ rate(struct sl__insights *out, const char *name, double value,
 
 void
 sl__insight_rates(struct sl__insights *out, const char *name,
-		  const struct sl__rates *rates,
+		  const struct sl__achieved_rates *rates,
 		  const struct sl_machine *machine)
 {
 	struct sl__roof_share flops = sl__flops_share_of_roof(machine, rates);
@@ -179,7 +179,7 @@ sl__insights_of_scopes(struct sl__insights *out, const struct sl_scopes *s)
 	concentration(out, s);
 	for (size_t i = 0; i < n; i++) {
 		const struct sl_scope_row *row = &s->rows[i];
-		struct sl__rates rates = sl__rates_of_scope(s, row);
+		struct sl__achieved_rates rates = sl__rates_of_scope(s, row);
 
 		sl__insight_rates(out, row->name, &rates, s->machine);
 		sl__insight_variation(out, row->name, &row->median, &row->p99);

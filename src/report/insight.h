@@ -22,7 +22,7 @@ void sl__insights_of_scopes(struct sl__insights *out,
 
 /* The parts, for reports on one function. */
 void sl__insight_rates(struct sl__insights *out, const char *name,
-		       const struct sl__rates *rates,
+		       const struct sl__achieved_rates *rates,
 		       const struct sl_machine *machine);
 
 void sl__insight_variation(struct sl__insights *out, const char *name,

@@ -10,7 +10,7 @@ enum { SL__PROFILE_COLUMNS = 80 }; /* of a page whose width nobody says */
 
 /* What sl_profile_render() was given. */
 struct sl__profile_page_input {
-	struct sl__profile_document profiles; /* first: what the table is of */
+	struct sl__profiles_document profiles; /* first: what the table is of */
 	struct sl_profile_view view;
 };
 

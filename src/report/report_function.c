@@ -18,7 +18,7 @@ insights_of(struct sl__insights *out, const struct sl__function_profile *p)
 {
 	const char *name = p->time->name;
 	const struct sl_latency *wall = &p->time->wall;
-	struct sl__rates rates = sl__rates_of_function(p);
+	struct sl__achieved_rates rates = sl__rates_of_function(p);
 
 	out->n = 0;
 	sl__insight_rates(out, name, &rates, p->machine);

@@ -47,7 +47,7 @@ static enum sl_status
 profiles(const void *record, const struct sl_render_options *how,
 	 struct sl_buf *out, struct sl_error *err)
 {
-	const struct sl__profile_document *p = record;
+	const struct sl__profiles_document *p = record;
 	const struct sl_profile_view view = {.struct_size = sizeof(view),
 					     .layer = p->layer};
 

@@ -141,7 +141,7 @@ write_rates(struct sl__doc *doc, const struct sl_scopes *s)
 
 	for (size_t i = 0; i < s->n_rows; i++) {
 		const struct sl_scope_row *row = &s->rows[i];
-		struct sl__rates rates = sl__rates_of_scope(s, row);
+		struct sl__achieved_rates rates = sl__rates_of_scope(s, row);
 		struct sl__roof_share flops, bytes;
 
 		if (row->flops_per_s.absent && row->bytes_per_s.absent)

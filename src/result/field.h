@@ -70,7 +70,8 @@ typedef const char *sl__field_absence_function(const void *record,
 					       const void *parent);
 
 /* The fact that is why a value is absent; NULL: another reason. */
-typedef const struct sl_fact *sl__field_absence_fact(const void *record);
+typedef const struct sl_fact *
+sl__field_absence_fact_function(const void *record);
 
 /* A figure that follows from others. */
 struct sl__computed_value {
@@ -90,12 +91,12 @@ struct sl__vocabulary {
 
 struct sl__json_value;
 struct sl__arena;
-typedef void sl__field_write(struct sl__json *json, const struct sl__field *f,
-			     const void *record);
-typedef enum sl_status sl__field_read(void *record,
-				      const struct sl__json_value *value,
-				      struct sl__arena *arena,
-				      struct sl_error *err);
+typedef void sl__field_write_function(struct sl__json *json,
+				      const struct sl__field *f,
+				      const void *record);
+typedef enum sl_status
+sl__field_read_function(void *record, const struct sl__json_value *value,
+			struct sl__arena *arena, struct sl_error *err);
 
 struct sl__field {
 	const char *key;
@@ -113,7 +114,7 @@ struct sl__field {
 	/* Reasons, where the value itself is absent. */
 	const char *absent;
 	sl__field_absence_function *because;
-	sl__field_absence_fact *fact;
+	sl__field_absence_fact_function *fact;
 	/* Reasons, where other fields rule it out. */
 	sl__field_absence_function *why;
 	size_t reason; /* 1 + offset of a const char *; NULL: it is there */
@@ -121,9 +122,9 @@ struct sl__field {
 	sl__field_compute_function *make; /* of MADE */
 	enum sl__field_kind made; /* and what that is: TEXT, WHOLE, NUMBER,
 				     BOOLEAN; of OWN, OBJECT or one of these */
-	sl__field_write *write;   /* of OWN */
-	sl__field_read *read;     /* likewise; NULL: it follows from the rest */
-	int is_flat;              /* each element of a list is one line */
+	sl__field_write_function *write; /* of OWN */
+	sl__field_read_function *read;   /* likewise; NULL: from the rest */
+	int is_flat;        /* each element of a list is one line */
 	int is_of_pointers; /* the elements of a list are pointers to structs */
 	int is_either;      /* of two rows with one key, read where 'why',
 				 asked of the rows before, has nothing to say */

@@ -16,7 +16,8 @@ struct sl__function_profile {
 };
 
 /* The function is called by one thread. */
-struct sl__rates sl__rates_of_function(const struct sl__function_profile *p);
+struct sl__achieved_rates
+sl__rates_of_function(const struct sl__function_profile *p);
 
 /* SL_E_USAGE where it cannot be rendered so: TEXT, MARKDOWN, JSON can. */
 enum sl_status

@@ -44,7 +44,7 @@ sl__micro_crossover_regime(const struct sl_micro_series *s,
 	switch (crossover->what) {
 	case SL_MICRO_CROSSOVER_CLASS:
 		return sl__micro_bottleneck_text(
-			&s->points[sl__micro_verdict_point(s, point)]);
+			&s->points[sl__micro_representative_point(s, point)]);
 	case SL_MICRO_CROSSOVER_ROOF:
 		return p->roof == SL_LEVEL_COMPUTE ? "compute" : "memory";
 	case SL_MICRO_CROSSOVER_LEVEL:
@@ -74,7 +74,7 @@ sl__micro_improvement_advice(enum sl_micro_focus focus)
 }
 
 size_t
-sl__micro_next_measured(const struct sl_micro_series *series, size_t i)
+sl__micro_first_measured_from(const struct sl_micro_series *series, size_t i)
 {
 	while (i < series->n_points && series->points[i].absent)
 		i++;
@@ -112,11 +112,11 @@ is_same(const struct sl_micro_point *a, const struct sl_micro_point *b)
 }
 
 size_t
-sl__micro_verdict_point(const struct sl_micro_series *series, size_t i)
+sl__micro_representative_point(const struct sl_micro_series *series, size_t i)
 {
 	const struct sl_micro_point *p = series->points;
 	size_t left = previous(series, i),
-	       right = sl__micro_next_measured(series, i + 1);
+	       right = sl__micro_first_measured_from(series, i + 1);
 
 	if (left == SIZE_MAX || right == series->n_points ||
 	    !is_same(&p[left], &p[right]))
@@ -128,12 +128,13 @@ int
 sl__micro_has_same_verdict(const struct sl_micro_series *series, size_t a,
 			   size_t b)
 {
-	return is_same(&series->points[sl__micro_verdict_point(series, a)],
-		       &series->points[sl__micro_verdict_point(series, b)]);
+	return is_same(
+		&series->points[sl__micro_representative_point(series, a)],
+		&series->points[sl__micro_representative_point(series, b)]);
 }
 
 double
-sl__micro_bandwidth_ratio(const struct sl_micro_series *series)
+sl__micro_bandwidth_far_to_near(const struct sl_micro_series *series)
 {
 	const struct sl_micro_point *last = &series->points[series->largest];
 	size_t i = previous(series, series->largest);

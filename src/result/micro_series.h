@@ -21,21 +21,22 @@ const char *sl__micro_improvement_advice(enum sl_micro_focus focus);
 
 /* The point whose verdict stands for that of a measured one as crossovers see
  * it: itself, or the one before where it is an exception. */
-size_t sl__micro_verdict_point(const struct sl_micro_series *series,
-			       size_t point);
+size_t sl__micro_representative_point(const struct sl_micro_series *series,
+				      size_t point);
 
 /* Whether two measured points have the same verdict, as crossovers see it. */
 int sl__micro_has_same_verdict(const struct sl_micro_series *series, size_t a,
 			       size_t b);
 
 /* The next measured point from i on; n_points where there is none. */
-size_t sl__micro_next_measured(const struct sl_micro_series *series, size_t i);
+size_t sl__micro_first_measured_from(const struct sl_micro_series *series,
+				     size_t i);
 
 /*
  * The bytes a second at the largest size, over those at the next smaller one
  * whose data lie nearer and which is no overhead; NaN: there is none.  Where
  * it is about 1, where data lie does not matter.  A size must be measured.
  */
-double sl__micro_bandwidth_ratio(const struct sl_micro_series *series);
+double sl__micro_bandwidth_far_to_near(const struct sl_micro_series *series);
 
 #endif

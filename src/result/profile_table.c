@@ -544,7 +544,7 @@ static const struct sl__field layer_fields[] = {
 };
 static SL__RECORD(layer, "layer", sl_layer_profile, layer_fields, 0);
 
-SL__WHY(are_several, sl__profile_document, r,
+SL__WHY(are_several, sl__profiles_document, r,
 	r->n > 1 ? "several models" : NULL)
 
 static const char *
@@ -554,16 +554,16 @@ is_one(const void *record, const void *parent)
 }
 
 static const struct sl__field document_fields[] = {
-	SL__F(POINTER, sl__profile_document, machine, "machine",
+	SL__F(POINTER, sl__profiles_document, machine, "machine",
 	      "that it ran on", .of = &sl__table_machine,
 	      .absent = "run `sleuth machine` first"),
-	SL__F(POINTER, sl__profile_document, layer, "layer",
+	SL__F(POINTER, sl__profiles_document, layer, "layer",
 	      "whose profile this is, alone and within its model",
 	      .of = &layer),
-	SL__F_LIST(FIRST, sl__profile_document, list, n, NULL, "the only model",
-		   .of = &sl__table_profile, .is_of_pointers = 1,
-		   .why = are_several),
-	SL__F_LIST(LIST, sl__profile_document, list, n, "results",
+	SL__F_LIST(FIRST, sl__profiles_document, list, n, NULL,
+		   "the only model", .of = &sl__table_profile,
+		   .is_of_pointers = 1, .why = are_several),
+	SL__F_LIST(LIST, sl__profiles_document, list, n, "results",
 		   "several models", .of = &sl__table_profile,
 		   .is_of_pointers = 1, .why = is_one, .is_left_out = 1),
 };
@@ -572,7 +572,7 @@ static const struct sl__field document_fields[] = {
 static void
 settle_document(void *record)
 {
-	struct sl__profile_document *r = record;
+	struct sl__profiles_document *r = record;
 
 	for (size_t i = 0; i < r->n; i++)
 		((struct sl_profile *)(uintptr_t)r->list[i])->machine =
@@ -582,5 +582,5 @@ settle_document(void *record)
 			r->list[0];
 }
 
-SL__RECORD(sl__table_profiles, "profile", sl__profile_document, document_fields,
-	   .settle = settle_document);
+SL__RECORD(sl__table_profiles, "profile", sl__profiles_document,
+	   document_fields, .settle = settle_document);

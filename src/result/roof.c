@@ -124,7 +124,7 @@ fastest_level(const struct sl_machine *m)
 
 struct sl__roof_share
 sl__flops_share_of_roof(const struct sl_machine *machine,
-			const struct sl__rates *rates)
+			const struct sl__achieved_rates *rates)
 {
 	static const struct names names = {
 		"one core's f32 peak", "a thread's part of the f32 peak",
@@ -151,7 +151,7 @@ sl__flops_share_of_roof(const struct sl_machine *machine,
 
 struct sl__roof_share
 sl__bytes_share_of_roof(const struct sl_machine *machine,
-			const struct sl__rates *rates)
+			const struct sl__achieved_rates *rates)
 {
 	static const struct names names = {
 		"one core's memory bandwidth",
@@ -178,13 +178,13 @@ sl__bytes_share_of_roof(const struct sl_machine *machine,
 	return share_of(rates->bytes_per_s.value, rates->stretch, &c, &names);
 }
 
-struct sl__rates
+struct sl__achieved_rates
 sl__rates_of_scope(const struct sl_scopes *s, const struct sl_scope_row *row)
 {
 	int bare = row->cpu_ns.absent && row->n_minor_faults.absent &&
 		   row->resident_change_bytes.absent;
 	double taken_off_ns = bare ? s->pair_ns : s->resources_pair_ns;
-	struct sl__rates rates = {
+	struct sl__achieved_rates rates = {
 		row->flops_per_s, row->bytes_per_s,
 		(sl__ceiling_upper_bound(&row->mean) + taken_off_ns) /
 			row->mean.value,
@@ -193,11 +193,11 @@ sl__rates_of_scope(const struct sl_scopes *s, const struct sl_scope_row *row)
 	return rates;
 }
 
-struct sl__rates
+struct sl__achieved_rates
 sl__rates_of_function(const struct sl__function_profile *p)
 {
 	const struct sl_estimate *median = &p->time->wall.median;
-	struct sl__rates rates = {
+	struct sl__achieved_rates rates = {
 		p->flops_per_s, p->bytes_per_s,
 		sl__ceiling_upper_bound(median) / median->value, 1};
 

@@ -9,7 +9,7 @@
 #define SL__NO_ROOF "run `sleuth machine` first"
 
 /* Declared work over a time, as one thread of n_threads did it. */
-struct sl__rates {
+struct sl__achieved_rates {
 	struct sl_reading flops_per_s, bytes_per_s;
 	double stretch; /* upper bound of that time / that time */
 	size_t n_threads;
@@ -48,13 +48,15 @@ struct sl__roof_share {
 };
 
 /* 'machine' may be NULL. */
-struct sl__roof_share sl__flops_share_of_roof(const struct sl_machine *machine,
-					      const struct sl__rates *rates);
-struct sl__roof_share sl__bytes_share_of_roof(const struct sl_machine *machine,
-					      const struct sl__rates *rates);
+struct sl__roof_share
+sl__flops_share_of_roof(const struct sl_machine *machine,
+			const struct sl__achieved_rates *rates);
+struct sl__roof_share
+sl__bytes_share_of_roof(const struct sl_machine *machine,
+			const struct sl__achieved_rates *rates);
 
 /* The cost of measuring, which was taken off, may be wrong by all of it. */
-struct sl__rates sl__rates_of_scope(const struct sl_scopes *s,
-				    const struct sl_scope_row *row);
+struct sl__achieved_rates sl__rates_of_scope(const struct sl_scopes *s,
+					     const struct sl_scope_row *row);
 
 #endif

@@ -28,7 +28,7 @@ struct sl__inspection_document {
 extern const struct sl__record sl__table_inspections;
 
 /* Models that were profiled, likewise. */
-struct sl__profile_document {
+struct sl__profiles_document {
 	const struct sl_profile *const *list;
 	size_t n;                             /* at least 1 */
 	const struct sl_machine *machine;     /* of the first; NULL: none */
