@@ -73,7 +73,7 @@ profile(const struct sl_graph *graph, struct sl_error *err)
 }
 
 /* What a tool of one's own might gather. */
-struct watcher {
+struct observer {
 	size_t n_steps;
 	double n_bytes;
 };
@@ -81,7 +81,7 @@ struct watcher {
 static void
 before_step(const struct sl_plan *plan, size_t step, void *ctx)
 {
-	struct watcher *w = ctx;
+	struct observer *w = ctx;
 	struct sl_step s;
 
 	if (sl_plan_step(plan, step, &s))
@@ -91,7 +91,7 @@ before_step(const struct sl_plan *plan, size_t step, void *ctx)
 static void
 after_step(const struct sl_plan *plan, size_t step, void *ctx)
 {
-	struct watcher *w = ctx;
+	struct observer *w = ctx;
 
 	(void)plan;
 	(void)step;
@@ -101,7 +101,7 @@ after_step(const struct sl_plan *plan, size_t step, void *ctx)
 static enum sl_status
 watch(const struct sl_graph *graph, struct sl_error *err)
 {
-	struct watcher w = {0};
+	struct observer w = {0};
 	const struct sl_hooks hooks = {before_step, after_step, &w};
 	struct sl_plan *plan;
 	enum sl_status rc = sl_plan_new(&plan, graph, NULL, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_advice.c - proves on made-up profiles that rules about operations fire
+ * test_advice.c - proves on synthetic profiles that rules about operations fire
  * where they should, bound their gain by the share or, better, by an ablation
  * of these very operations; that there are five at most, largest gain first;
  * and that commands name the model and the sizes.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_advice_machine.c - proves on made-up profiles that advice on threads,
+ * test_advice_machine.c - proves on synthetic profiles that advice on threads,
  * batches, types and caches bounds its gain by the ceilings and responses that
  * were measured, and keeps silent without them.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_calm_pairs.c - differences of the calmer rounds, of made-up times. */
+/* test_calm_pairs.c - differences of the calmer rounds, of synthetic times. */
 #include "harness.h"
 #include "stats/calm_pairs.h"
 #include "base/rng.h"

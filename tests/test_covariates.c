@@ -2,7 +2,7 @@
 /*
  * test_covariates.c - what counts as disturbed, and shares of the machine.
  *
- * The arithmetic is fed recorded and made-up counters; that the kernel's own
+ * The arithmetic is fed recorded and synthetic counters; that the kernel's own
  * are read is checked by their invariants only.
  */
 #include "harness.h"

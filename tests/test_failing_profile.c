@@ -98,10 +98,10 @@ compare_models(void *ctx, const struct sl_allocator *allocator,
 						  .time_s = 0.001,
 						  .min_rounds = 1,
 						  .allocator = allocator};
-	struct sl_model_comparison *versus;
-	enum sl_status rc = sl_compare_models(&versus, sides, 2, &how, err);
+	struct sl_model_comparison *comparison;
+	enum sl_status rc = sl_compare_models(&comparison, sides, 2, &how, err);
 
-	sl_model_comparison_free(versus);
+	sl_model_comparison_free(comparison);
 	return rc;
 }
 

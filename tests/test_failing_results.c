@@ -184,7 +184,7 @@ results_are_read_and_shown(void **state)
 		     {"comparisons", write_comparisons, 3},
 		     {"bench", write_bench, 3},
 		     {"memory", write_memory, 1},
-		     {"versus", write_comparison, 5},
+		     {"model comparison", write_comparison, 5},
 		     {"sweep", write_sweep, 13},
 		     {"generation", write_generation, 5}};
 

@@ -93,10 +93,11 @@ try_comparison(struct fixture *f)
 	struct sl_model_comparison_options how = {.struct_size = sizeof(how),
 						  .interrupt = &f->i.flag,
 						  .allocator = &f->i.allocator};
-	struct sl_model_comparison *versus;
-	enum sl_status rc = sl_compare_models(&versus, sides, 2, &how, &f->err);
+	struct sl_model_comparison *comparison;
+	enum sl_status rc =
+		sl_compare_models(&comparison, sides, 2, &how, &f->err);
 
-	sl_model_comparison_free(versus);
+	sl_model_comparison_free(comparison);
 	return rc;
 }
 
@@ -241,7 +242,7 @@ a_comparison_keeps_the_rounds_before(void **state)
 			.struct_size = sizeof(how),
 			.time_s = 600,
 			.min_rounds = ENDLESSLY};
-		struct sl_model_comparison *versus;
+		struct sl_model_comparison *comparison;
 		struct fixture f;
 
 		start(&f, five_times_text, 0);
@@ -252,11 +253,11 @@ a_comparison_keeps_the_rounds_before(void **state)
 		how.interrupt = &f.i.flag;
 		how.allocator = &f.i.allocator;
 		f.later.n_more = k;
-		if (sl_compare_models(&versus, sides, 2, &how, &f.err))
+		if (sl_compare_models(&comparison, sides, 2, &how, &f.err))
 			fail_msg("%s", f.err.text);
-		assert_int_equal(versus->stopped_by, SL_STOP_INTERRUPT);
-		assert_true(versus->sides[0].wall_ns.value > 0);
-		sl_model_comparison_free(versus);
+		assert_int_equal(comparison->stopped_by, SL_STOP_INTERRUPT);
+		assert_true(comparison->sides[0].wall_ns.value > 0);
+		sl_model_comparison_free(comparison);
 		finish(&f);
 	}
 }

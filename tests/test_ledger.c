@@ -110,7 +110,7 @@ nothing_closes_nothing(void **state)
 	sl__arena_release(&arena);
 }
 
-/* Books of an iteration of 1000 ns that are open by 50. */
+/* An iteration of 1000 ns of which 50 are unattributed. */
 static struct sl_profile
 open_ledger(double lo, double hi, size_t n_rounds)
 {

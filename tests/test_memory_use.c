@@ -130,7 +130,7 @@ check_predicted(const struct sl_graph *graph, const char *name)
 	assert_int_equal(use->path_bytes, use->live_bytes);
 	/* As under a sanitizer. */
 	if (isnan(use->predicted_bytes))
-		print_message("%s: malloc keeps no books, nothing is "
+		print_message("%s: malloc keeps no records, nothing is "
 			      "predicted\n",
 			      name);
 	/* Below AVX2, oneDNN's products keep memory of their own. */

@@ -30,7 +30,7 @@ compare_for(double time_s, const struct sl_graph *a, unsigned a_flags,
 					{.graph = b, .plan = &plans[1]}};
 	struct sl_model_comparison_options how = {.struct_size = sizeof(how),
 						  .time_s = time_s};
-	struct sl_model_comparison *versus;
+	struct sl_model_comparison *comparison;
 	struct sl_error err;
 
 	for (int i = 0; i < 2; i++)
@@ -40,9 +40,9 @@ compare_for(double time_s, const struct sl_graph *a, unsigned a_flags,
 			.flags = (i ? b_flags : a_flags) | SL_PLAN_NO_CACHE};
 	if (b_batch)
 		plans[1].sizes = &sizes;
-	if (sl_compare_models(&versus, sides, 2, &how, &err))
+	if (sl_compare_models(&comparison, sides, 2, &how, &err))
 		fail_msg("%s", err.text);
-	return versus;
+	return comparison;
 }
 
 static struct sl_model_comparison *
@@ -324,27 +324,27 @@ wrong_use_is_told(void **state)
 	struct sl_model_comparison_options how = {.struct_size = sizeof(how),
 						  .interrupt = &stopped};
 	struct sl_model_arm sides[2] = {{.name = "x"}, {.name = "y"}};
-	struct sl_model_comparison *versus;
+	struct sl_model_comparison *comparison;
 	struct sl_graph *graph;
 	struct sl_error err;
 
 	(void)state;
-	assert_int_equal(sl_compare_models(&versus, sides, 1, &how, &err),
+	assert_int_equal(sl_compare_models(&comparison, sides, 1, &how, &err),
 			 SL_E_USAGE);
-	assert_int_equal(sl_compare_models(&versus, sides, 9, &how, &err),
+	assert_int_equal(sl_compare_models(&comparison, sides, 9, &how, &err),
 			 SL_E_USAGE);
-	assert_int_equal(sl_compare_models(&versus, sides, 2, &how, &err),
+	assert_int_equal(sl_compare_models(&comparison, sides, 2, &how, &err),
 			 SL_E_USAGE);
 	assert_string_equal(err.text, "arm 1 has no graph");
 	how.time_s = -1;
-	assert_int_equal(sl_compare_models(&versus, sides, 2, &how, &err),
+	assert_int_equal(sl_compare_models(&comparison, sides, 2, &how, &err),
 			 SL_E_USAGE);
 	how.time_s = 1;
 	assert_int_equal(sl_graph_open(&graph, "mlp:4-2", NULL, &err), 0);
 	sides[0].graph = sides[1].graph = graph;
-	assert_int_equal(sl_compare_models(&versus, sides, 2, &how, &err),
+	assert_int_equal(sl_compare_models(&comparison, sides, 2, &how, &err),
 			 SL_E_INTERRUPTED);
-	assert_null(versus);
+	assert_null(comparison);
 	sl_graph_free(graph);
 }
 
@@ -358,7 +358,7 @@ want_of_memory_is_told_and_leaves_nothing(void **state)
 						  .min_rounds = 1,
 						  .allocator = &allocator};
 	struct sl_model_arm sides[2] = {{0}, {0}};
-	struct sl_model_comparison *versus = NULL;
+	struct sl_model_comparison *comparison = NULL;
 	struct sl_graph *graph;
 	struct sl_error err;
 	enum sl_status rc = SL_E_NOMEM;
@@ -368,14 +368,14 @@ want_of_memory_is_told_and_leaves_nothing(void **state)
 	sides[0].graph = sides[1].graph = graph;
 	for (int k = 1; rc == SL_E_NOMEM; k++) {
 		count = (struct counting){.fail_at = k};
-		rc = sl_compare_models(&versus, sides, 2, &how, &err);
+		rc = sl_compare_models(&comparison, sides, 2, &how, &err);
 		assert_true(count.n_requests > 0);
 		/* Without memory to make plans anew, rounds go on. */
 		assert_true((rc == SL_OK) == (count.n_requests < k) ||
-			    (versus && versus->renewal_absent));
+			    (comparison && comparison->renewal_absent));
 		assert_true(rc == SL_OK || (count.n_out == 0 && k < 1000));
 	}
-	sl_model_comparison_free(versus);
+	sl_model_comparison_free(comparison);
 	assert_int_equal(count.n_out, 0);
 	sl_graph_free(graph);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_plan_inputs.c - proves that made-up inputs make sense for their type,
+ * test_plan_inputs.c - proves that synthetic inputs make sense for their type,
  * depend on the seed alone, follow the sizes of inputs that are set, and that
  * files are read or refused with their name.
  */

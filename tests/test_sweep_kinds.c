@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_sweep_kinds.c - kinds of made-up operations, few and too many. */
+/* test_sweep_kinds.c - kinds of synthetic operations, few and too many. */
 #include "harness.h"
 
 #include "analysis/sweep_measurements.h"

@@ -201,9 +201,9 @@ read_hit(struct sl__covariates *now, void *ctx)
 	}
 }
 
-/* Books leave out the rounds whose recorded iteration was hit, as long as these
- * are less than half; never the first.  Bare iterations that were hit do not
- * count. */
+/* Time accounting leaves out the rounds whose recorded iteration was hit, as
+ * long as these are less than half; never the first.  Bare iterations that were
+ * hit do not count. */
 static void
 disturbed_rounds_are_left_out(void **state)
 {

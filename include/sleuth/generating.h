@@ -75,7 +75,7 @@ struct sl_cache_effect {
 	 * had done already. */
 	double repeated_share;
 	double flops_without, flops_with; /* whole loop */
-	int is_counted; /* flops_with are the twin's own; else from how the
+	int is_counted; /* flops_with are the cached model's own; else from how the
 			   model's grow */
 
 	/* Of each further token: how many times faster it can be at most. */
@@ -137,14 +137,14 @@ struct sl_generate_options {
 #define SL_GENERATE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_generate_options)
 
 /*
- * Measures the loop in which a decoder makes n_tokens, one after another,
- * from a prompt: without cache where the model takes all tokens every time,
- * with one where it takes keys and values as inputs and hands them back
- * longer by its own.  SL_E_USAGE for a model that is no decoder, with the
- * reason, for a twin that is no twin, and options that make no sense;
- * SL_E_DATA for an input that is none of tokens, positions, a mask or a
- * state; SL_E_INTERRUPTED before the first step was measured; else fails as
- * sl_run() does.  Measures the whole process: one at a time.
+ * Measures the loop in which a decoder makes n_tokens, one after another, from
+ * a prompt: without cache where the model takes all tokens every time, with one
+ * where it takes keys and values as inputs and hands them back longer by its
+ * own.  SL_E_USAGE for a model that is no decoder, with the reason, for a
+ * cached model that is not the same decoder, and options that make no sense;
+ * SL_E_DATA for an input that is none of tokens, positions, a mask or a state;
+ * SL_E_INTERRUPTED before the first step was measured; else fails as sl_run()
+ * does.  Measures the whole process: one at a time.
  */
 SL_API enum sl_status sl_generate(struct sl_generation **out,
 				  const struct sl_graph *graph,

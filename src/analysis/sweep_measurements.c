@@ -14,7 +14,7 @@
 
 /*
  * The side of the ridge on which the operations lie that take most time.
- * Books that do not close leave open where the time went.
+ * Times that do not add up leave open where the time went.
  */
 static void
 take_side(struct sl_sweep_point *point, const struct sl_profile *p)

@@ -18,7 +18,7 @@
 #include "base/banned.h"
 
 /* Different tensors of one signature that are told apart; more than a few
- * are a made-up file, whose copies may go unnoticed. */
+ * are a synthetic file, whose copies may go unnoticed. */
 enum { RIVALS_MOST = 8 };
 
 struct candidate {

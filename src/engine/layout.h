@@ -16,8 +16,8 @@ struct sl__layout;
  * Where a step's layouts come from.  A kernel that takes elements in any order
  * asks how its input was made, sl__plan_value_layout(), or only for what it can
  * read: sl__plan_find_bf16_layout() for row-major bf16,
- * sl__plan_find_unpadded_layout() for whole blocks of the value's own type.  Its
- * result lies likewise: sl__layout_like() is the same order for a value of
+ * sl__plan_find_unpadded_layout() for whole blocks of the value's own type.
+ *  Its result lies likewise: sl__layout_like() is the same order for a value of
  * other sizes, sl__layout_retyped() the same order in another type.  Where a
  * primitive of oneDNN says how its operands lie, sl__layout_from_md() makes its
  * description a layout, and sl__layout_for_output() that of what it writes;

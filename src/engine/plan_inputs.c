@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan_inputs.c - inputs of a plan from files, and made-up ones.
+ * plan_inputs.c - inputs of a plan from files, and synthetic ones.
  *
- * A made-up integer must be one that the model can use: where it chooses a
+ * A synthetic integer must be one that the model can use: where it chooses a
  * row of a table, any row of the table; a mask is all ones.
  */
 #include "base/file_mapping.h"

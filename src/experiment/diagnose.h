@@ -26,7 +26,7 @@ struct sl__variant_plan {
 	unsigned char *slot_of; /* by its steps: which of the n; NONE */
 };
 
-/* What it is a twin of, and the steps to pair, 254 at most. */
+/* The subject it varies, and the steps to pair, 254 at most. */
 struct sl__variant_options {
 	struct sl__subject_model *of;
 	const size_t *steps;

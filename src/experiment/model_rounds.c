@@ -7,7 +7,7 @@
  * recorded iteration, or several where iterations are shorter than a
  * millisecond: then each figure is a median over sub-slots.  What the events
  * hold is added up after the slot, off the clock.  Only the coin decides who
- * comes first, so that weather falls on all alike; stats/ensemble.c turns the
+ * comes first, so that disturbances hit all alike; stats/ensemble.c turns the
  * rounds into verdicts.
  */
 #include "experiment/model_rounds.h"

@@ -396,7 +396,8 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	return rc;
 }
 
-/* Books are over recorded iterations: what hits a bare one does not count. */
+/* Time accounting is over recorded iterations: what hits a bare one does not
+ * count. */
 static void
 finish_slot(struct sl__slot *slot, void *ctx)
 {
