@@ -10,11 +10,14 @@
 #define _GNU_SOURCE
 #include "base/thread.h"
 #include "base/arena.h"
+#include "base/control_group.h"
 #include "base/status.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -48,13 +51,37 @@ struct sl__team {
 };
 
 size_t
+sl__thread_limit(const char *root, const char *openmp)
+{
+	struct sl__group_limits group;
+	unsigned long long n = 0;
+	char *end;
+
+	sl__control_group_limits(&group, root);
+	if (openmp)
+		n = strtoull(openmp, &end, 10);
+	if (!openmp || end == openmp || n == 0 || n > CPU_SETSIZE)
+		n = CPU_SETSIZE;
+	/* A part of a CPU is one that is not always there. */
+	return group.cpus < (double)n ? (size_t)ceil(group.cpus) : (size_t)n;
+}
+
+size_t
 sl__thread_n_cpus(void)
 {
+	/* Read once: 0, not yet. */
+	static _Atomic size_t limit;
+	size_t most = atomic_load(&limit);
 	cpu_set_t cpus;
 
+	if (!most) {
+		most = sl__thread_limit("", getenv("OMP_THREAD_LIMIT"));
+		atomic_store(&limit, most);
+	}
 	if (sched_getaffinity(0, sizeof(cpus), &cpus))
 		return 1;
-	return (size_t)CPU_COUNT(&cpus);
+	return (size_t)CPU_COUNT(&cpus) < most ? (size_t)CPU_COUNT(&cpus)
+					       : most;
 }
 
 /* Binds the calling thread to the rank-th CPU of 'allowed', wrapping. */

@@ -16,8 +16,13 @@ typedef void sl__team_function(size_t rank, void *ctx);
  */
 struct sl__team;
 
-/* How many CPUs this process may use; at least 1. */
+/* How many CPUs this process may use; at least 1: those of its affinity, of
+ * its control groups' quotas, and OMP_THREAD_LIMIT. */
 size_t sl__thread_n_cpus(void);
+
+/* What the last two allow, read below 'root' and from the variable's value
+ * (NULL: not set); at most as many as an affinity has. */
+size_t sl__thread_limit(const char *root, const char *openmp);
 
 enum sl_status sl__team_new(struct sl__team **out, size_t n_threads,
 			    const struct sl_allocator *allocator,

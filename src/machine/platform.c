@@ -9,6 +9,7 @@
  */
 #include "machine/platform.h"
 #include "base/buf.h"
+#include "base/control_group.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "machine/energy.h"
@@ -19,7 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -370,19 +373,23 @@ sl__platform_read(struct sl_machine *m, const char *root,
 	return sl__energy_availability(&m->energy, root, arena, err);
 }
 
-/* Bytes that the control group still allows; NaN without a limit. */
+/* Bytes of addresses that the process may still take, or take in all; of this
+ * machine alone. */
 static double
-group_bytes(struct reader *r, int is_free)
+address_bytes(struct reader *r, int is_free)
 {
 	struct sl_error why = {0};
-	const char *most = read_text(r, "/sys/fs/cgroup/memory.max", &why);
-	const char *used =
-		is_free ? read_text(r, "/sys/fs/cgroup/memory.current", &why)
-			: "0";
+	struct rlimit most;
+	const char *statm;
+	double used = 0;
 
-	if (!most || !used || !isdigit((unsigned char)most[0]))
-		return (double)NAN;
-	return fmax(strtod(most, NULL) - strtod(used, NULL), 0);
+	if (r->root[0] || getrlimit(RLIMIT_AS, &most) ||
+	    most.rlim_cur == RLIM_INFINITY)
+		return (double)INFINITY;
+	statm = is_free ? read_text(r, "/proc/self/statm", &why) : NULL;
+	if (statm)
+		used = strtod(statm, NULL) * (double)sysconf(_SC_PAGESIZE);
+	return fmax((double)most.rlim_cur - used, 0);
 }
 
 static size_t
@@ -391,14 +398,18 @@ memory_bytes(const char *root, int is_free)
 	struct sl__arena arena;
 	struct reader r = {root, &arena, 0};
 	struct sl_error why = {0};
+	struct sl__group_limits group;
 	double bytes;
 
 	sl__arena_init(&arena, NULL);
 	bytes = meminfo_bytes(read_text(&r, "/proc/meminfo", &why),
 			      is_free ? "MemAvailable:" : "MemTotal:");
-	bytes = fmin(bytes, group_bytes(&r, is_free)); /* drops a NaN */
+	sl__control_group_limits(&group, root);
+	/* fmin() drops a NaN. */
+	bytes = fmin(bytes, is_free ? group.free_bytes : group.memory_bytes);
+	bytes = fmin(bytes, address_bytes(&r, is_free));
 	sl__arena_release(&arena);
-	return isnan(bytes) ? 0 : (size_t)bytes;
+	return isfinite(bytes) ? (size_t)bytes : 0;
 }
 
 size_t
