@@ -219,6 +219,16 @@ SL_API void sl_plan_memory(const struct sl_plan *plan,
 			   struct sl_plan_memory *out);
 SL_API int sl_plan_n_threads(const struct sl_plan *plan);
 
+/*
+ * Whether threads that wait yield to other programs.  They do where the
+ * program links or preloads libsleuth-threads.  Otherwise they are those of
+ * GNU's OpenMP library, which spin for milliseconds: beside others that use
+ * the CPUs a plan on several threads can then take a thousand times as long.
+ * OMP_WAIT_POLICY=passive, set before the program starts, avoids that too, and
+ * costs some microseconds in each step.
+ */
+SL_API int sl_threads_yield(void);
+
 /* A file for an input, by the input's name. */
 struct sl_input_file {
 	const char *input, *path; /* .npy or .pb */

@@ -171,7 +171,9 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 	pl.dtype = options->dtype;
 	/* oneDNN divides work for the threads there are when it plans. */
 	before = sl__parallel_set_threads(options->n_threads);
-	rc = prepare(p, &pl, graph, sizes, err);
+	rc = sl__parallel_start(options->n_threads, err);
+	if (!rc)
+		rc = prepare(p, &pl, graph, sizes, err);
 	if (!rc && options->algorithms == SL_ALGORITHMS_MEASURED)
 		rc = sl__choices_new(&pl.choices, options, err);
 	if (!rc)

@@ -5,9 +5,11 @@
  * oneDNN runs on GNU's OpenMP library.  A second pool beside it would fight
  * for the same cores, so ours is the same one, called by the names that
  * compilers use for `#pragma omp parallel`: they are that library's stable
- * interface and work whichever compiler built this file.
+ * interface and work whichever compiler built this file.  A program may have
+ * other threads behind the same names (openmp.c); ours does.
  */
 #include "engine/parallel.h"
+#include "base/status.h"
 
 #include <stddef.h>
 
@@ -20,6 +22,8 @@ extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
 extern int omp_get_max_threads(void);
 extern void omp_set_num_threads(int n);
+/* Of openmp.c; NULL where the threads are libgomp's. */
+extern int sleuth_threads_start(int n) __attribute__((weak));
 
 /* The library's barriers are not seen by ThreadSanitizer. */
 #if defined(__SANITIZE_THREAD__)
@@ -38,6 +42,22 @@ void __tsan_release(void *at);
 #define ACQUIRE(at) ((void)(at))
 #define RELEASE(at) ((void)(at))
 #endif
+
+int
+sl_threads_yield(void)
+{
+	return sleuth_threads_start != NULL;
+}
+
+enum sl_status
+sl__parallel_start(int n, struct sl_error *err)
+{
+	int error = sl_threads_yield() ? sleuth_threads_start(n) : 0;
+
+	return error ? sl__fail_errno(err, SL_E_NOMEM, error,
+				      "cannot start %d threads", n)
+		     : SL_OK;
+}
 
 struct call {
 	sl__parallel_function *fn;

@@ -3,10 +3,17 @@
 #ifndef SL_PARALLEL_H
 #define SL_PARALLEL_H
 
+#include "sleuth.h"
+
 #include <stdint.h>
 
 /* Called by each thread with its rank, 0 to n - 1. */
 typedef void sl__parallel_function(int rank, int n, void *ctx);
+
+/* Starts the threads that work on n of them needs, where they are the
+ * program's own: SL_E_NOMEM where the system has no more.  Those of libgomp
+ * start when first used. */
+enum sl_status sl__parallel_start(int n, struct sl_error *err) SL_CHECKED;
 
 /* Runs fn on n threads, the caller among them, and returns when all are done.
  * With n 1 it is a plain call. */
