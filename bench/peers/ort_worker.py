@@ -18,6 +18,7 @@ def main():
     start = time.perf_counter_ns()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
+    options.log_severity_level = 3
     session = onnxruntime.InferenceSession(
         model, options, providers=["CPUExecutionProvider"])
     inputs = {i.name: numpy.load(os.path.join(
