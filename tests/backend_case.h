@@ -23,23 +23,23 @@ struct files {
 
 /* One model with its data. */
 struct backend_case {
-	const char *root; /* the folder of the data */
+	const char *root, *corrected; /* folders: see case_file() */
 	struct sl_graph *graph;
 	struct files in, want;
-	int is_corrected;    /* a file comes from data/onnx_corrected */
+	int is_corrected;    /* a file is from the second */
 	char why[PATH_MOST]; /* it fails */
 };
 
 /*
- * The file of a case: the one in data/onnx_corrected, where ONNX has corrected
- * the case since the release at hand, else the one below the root.
+ * The file of a case: the one below 'corrected', where ONNX has corrected the
+ * case since the release at hand, else the one below 'root'.
  */
 static inline const char *
 case_file(struct backend_case *c, char *file, const char *folder,
 	  const char *name)
 {
-	snprintf(file, 2 * PATH_MOST, "%.300s/onnx_corrected/%.300s/%.200s",
-		 SL_TEST_DATA, folder, name);
+	snprintf(file, 2 * PATH_MOST, "%.400s/%.300s/%.200s", c->corrected,
+		 folder, name);
 	if (!access(file, F_OK))
 		c->is_corrected = 1;
 	else
@@ -93,10 +93,11 @@ files_close(struct files *f)
 	sl__arena_release(&f->arena);
 }
 
-/* The test 'path' below 'root'.  0 with the reason; closed either way with
+/* The test 'path' below the folders.  0 with the reason; closed either way with
  * case_close(). */
 static inline int
-case_open(struct backend_case *c, const char *root, const char *path)
+case_open(struct backend_case *c, const char *root, const char *corrected,
+	  const char *path)
 {
 	const struct sl__block *block;
 	struct sl_error err = {0};
@@ -104,6 +105,7 @@ case_open(struct backend_case *c, const char *root, const char *path)
 
 	memset(c, 0, sizeof(*c));
 	c->root = root;
+	c->corrected = corrected;
 	if (sl__onnx_open(&c->graph, case_file(c, file, path, "model.onnx"),
 			  NULL, &err)) {
 		snprintf(c->why, PATH_MOST, "%s", err.text);
