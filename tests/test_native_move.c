@@ -64,6 +64,7 @@ pieces(void **state)
 		"DepthToSpace 13 (f32[2,36,3,5]) blocksize=3",
 		"DepthToSpace 13 (f32[2,36,3,5]) blocksize=3 mode=CRD",
 		"SpaceToDepth 13 (f32[2,4,6,9]) blocksize=3",
+		"SpaceToDepth 28 (f32[2,4,6,9]) blocksize=3 mode=CRD",
 	};
 
 	(void)state;

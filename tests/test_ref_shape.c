@@ -93,6 +93,9 @@ depth_and_space_are_inverse(void **state)
 	check_evaluated("SpaceToDepth 13 (i8[1,2,2,2]={0,2,4,6,1,3,5,7}) "
 			"blocksize=2",
 			"i8[1,8,1,1]={0,1,2,3,4,5,6,7}");
+	check_evaluated("SpaceToDepth 28 (i8[1,2,2,2]={0,1,2,3,4,5,6,7}) "
+			"blocksize=2 mode=CRD",
+			"i8[1,8,1,1]={0,1,2,3,4,5,6,7}");
 }
 
 static void

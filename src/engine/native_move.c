@@ -393,7 +393,6 @@ depth(struct move *m, int is_to_space)
 	const struct sl__type *deep = is_to_space ? in : out;
 	int64_t block = sl__attribute_int(m->node, "blocksize", 0);
 	int is_crd =
-		is_to_space &&
 		!strcmp(sl__attribute_string(m->node, "mode", "DCR"), "CRD");
 	int64_t height, width, channels;
 	struct sl__copy_region *region;
