@@ -148,6 +148,10 @@ test_dropping(void **state)
 	check_dropping("Dropout 13 (f32[16]={1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1},"
 		       " _, bool[]={1}) -> 2",
 		       2);
+	/* np.random.RandomState(7).uniform(0, 1, 16) >= 0.5 */
+	check_evaluated("Dropout 13 (f32[16]={1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1},"
+			" f32[]={0.5}, bool[]={1}) seed=7",
+			"f32[16]={0,2,0,2,2,2,2,0,0,0,2,2,0,0,0,2}");
 	check_dropping("Dropout 6 (f32[16]={1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}) "
 		       "ratio=0.5 -> 2",
 		       2);

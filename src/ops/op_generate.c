@@ -434,9 +434,58 @@ is_training(const struct sl__kernel_call *ev)
 	return ev->node->version >= 12 && sl__ref_input_scalar(ev, 2, 0) != 0;
 }
 
+/* MT19937 (Matsumoto and Nishimura, 1998), from which NumPy, and so ONNX's
+ * reference, draws the mask of a Dropout that has a seed. */
+enum { N_WORDS = 624, N_AHEAD = 397 };
+
+struct twister {
+	uint32_t words[N_WORDS];
+	size_t at;
+};
+
+static void
+twister_init(struct twister *t, uint32_t seed)
+{
+	t->at = N_WORDS;
+	for (uint32_t i = 0; i < N_WORDS; i++) {
+		t->words[i] = seed;
+		seed = 1812433253u * (seed ^ seed >> 30) + i + 1;
+	}
+}
+
+static uint32_t
+twister_next(struct twister *t)
+{
+	uint32_t y, *w = t->words;
+
+	for (size_t i = 0; t->at == N_WORDS && i < N_WORDS; i++) {
+		y = (w[i] & 0x80000000u) | (w[(i + 1) % N_WORDS] & 0x7fffffffu);
+		w[i] = w[(i + N_AHEAD) % N_WORDS] ^ y >> 1 ^
+		       (y & 1 ? 0x9908b0dfu : 0);
+	}
+	t->at %= N_WORDS;
+	y = w[t->at++];
+	y ^= y >> 11;
+	y ^= y << 7 & 0x9d2c5680u;
+	y ^= y << 15 & 0xefc60000u;
+	return y ^ y >> 18;
+}
+
+/* [0, 1), 53 bits. */
+static double
+twister_uniform(struct twister *t)
+{
+	uint32_t high = twister_next(t) >> 5, low = twister_next(t) >> 6;
+
+	return (high * 0x1p26 + low) * 0x1p-53;
+}
+
 static enum sl_status
 drop(struct sl__kernel_call *ev, double ratio)
 {
+	int64_t seed = sl__attribute_int(ev->node, "seed", -1);
+	int is_seeded = seed >= 0 && seed <= UINT32_MAX;
+	struct twister twister;
 	const double *x = sl__ref_input_doubles(ev, 0);
 	int64_t n = n_results(ev);
 	double *y = sl__ref_scratch_doubles(ev, n);
@@ -444,8 +493,10 @@ drop(struct sl__kernel_call *ev, double ratio)
 	struct sl__rng rng;
 
 	start(&rng, ev->node);
+	twister_init(&twister, (uint32_t)seed);
 	for (int64_t i = 0; !ev->failure && i < n; i++) {
-		mask[i] = sl__rng_uniform(&rng) >= ratio;
+		mask[i] = (is_seeded ? twister_uniform(&twister)
+				     : sl__rng_uniform(&rng)) >= ratio;
 		y[i] = mask[i] ? x[i] / (1 - ratio) : 0;
 	}
 	sl__ref_output_store_doubles(ev, 0, y);
