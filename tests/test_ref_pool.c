@@ -99,6 +99,10 @@ test_averages(void **state)
 	check_evaluated("AveragePool 19 (f32[1,1,4]={2,4,6,8}) "
 			"kernel_shape=[4] strides=[3] pads=[0,1] ceil_mode=1",
 			"f32[1,1,2]={5,8}");
+	/* a window that starts in the padding behind the end is left out */
+	check_evaluated("AveragePool 22 (f32[1,1,3]={2,4,6}) kernel_shape=[2] "
+			"strides=[3] pads=[0,1] ceil_mode=1",
+			"f32[1,1,1]={3}");
 	check_evaluated("AveragePool 11 (f32[1,1,3,3]={1,2,3,4,5,6,7,8,9}) "
 			"kernel_shape=[2,2] auto_pad=SAME_UPPER strides=[2,2]",
 			"f32[1,1,2,2]={3,4.5,7.5,9}");
