@@ -148,6 +148,31 @@ either_form_is_found(void **state)
 	sl__input_files_close(NULL);
 }
 
+/* A SequenceProto: of tensors (1), one of them. */
+static void
+a_list_is_read(void **state)
+{
+	unsigned char list[4 + sizeof(three_ids)] = {0x10, 1, 0x1a,
+						     sizeof(three_ids)};
+	struct sl__input_files *inputs;
+	struct sl_error err = {.status = SL_OK, .text = ""};
+
+	(void)state;
+	memcpy(list + 4, three_ids, sizeof(three_ids));
+	put_file("input_2.pb", list, sizeof(list));
+	if (open_folder(&inputs, &err))
+		fail_msg("%s", err.text);
+	assert_null(inputs->contents[2]);
+	assert_int_equal(inputs->values[0].kind, SL__TYPE_UNKNOWN);
+	assert_int_equal(inputs->values[2].kind, SL__TYPE_SEQUENCE);
+	assert_int_equal(inputs->values[2].n_items, 1);
+	assert_int_equal(inputs->values[2].items[0].tensor.n_elements, 3);
+	sl__input_files_close(inputs);
+	put_file("input_2.pb", list, sizeof(list) - 1);
+	expect(SL_E_DATA, "input_2.pb: ends at byte");
+	remove_file("input_2.pb");
+}
+
 static void
 what_is_wrong_is_named(void **state)
 {
@@ -211,6 +236,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(either_form_is_found),
+		cmocka_unit_test(a_list_is_read),
 		cmocka_unit_test(what_is_wrong_is_named),
 		cmocka_unit_test(a_file_too_many_is_refused),
 		cmocka_unit_test(memory_may_run_out),

@@ -85,10 +85,11 @@ sl_plan_load_inputs(struct sl_plan *plan, const char *folder,
 	if (rc)
 		return rc;
 	for (size_t i = 0; !rc && i < inputs->n; i++) {
-		if (!inputs->contents[i])
-			continue;
-		sl__runtime_value_borrow(&content, inputs->contents[i]);
-		rc = sl__plan_set_input(plan, i, &content, err);
+		content = inputs->values[i];
+		if (inputs->contents[i])
+			sl__runtime_value_borrow(&content, inputs->contents[i]);
+		if (content.kind != SL__TYPE_UNKNOWN)
+			rc = sl__plan_set_input(plan, i, &content, err);
 	}
 	sl__input_files_close(inputs);
 	return rc;

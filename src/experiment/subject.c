@@ -283,6 +283,9 @@ set_inputs(struct sl__subject_model *s, struct sl_error *err)
 	for (size_t i = 0; s->inputs && !rc && i < s->inputs->n; i++) {
 		if (s->inputs->contents[i])
 			rc = give_from_folder(s, i, err);
+		else if (s->inputs->values[i].kind != SL__TYPE_UNKNOWN)
+			rc = sl__plan_set_input(s->plan, i,
+						&s->inputs->values[i], err);
 	}
 	for (size_t i = 0; !rc && i < s->options.n_inputs; i++)
 		rc = sl_plan_load_input(s->plan, s->options.inputs[i].input,

@@ -23,6 +23,7 @@ struct folder {
 	struct sl__file_mapping *mappings;
 	size_t n_mappings;
 	const struct sl__tensor **contents;
+	struct sl__runtime_value *values;
 };
 
 /* "FOLDER/NAME.npy"; NULL: out of memory. */
@@ -84,6 +85,30 @@ read_file(struct folder *f, struct sl__tensor *out, const char *path,
 	return sl__error_prefix(err, rc, path);
 }
 
+/* A sequence or an optional; without a file it is left as it is. */
+static enum sl_status
+read_value(struct folder *f, const struct sl__value *input, size_t i,
+	   struct sl_error *err)
+{
+	struct sl__file_mapping *mapping = &f->mappings[f->n_mappings];
+	const char *path =
+		sl__arena_format(f->arena, "%s/input_%zu.pb", f->path, i);
+	enum sl_status rc;
+
+	if (!path)
+		return sl__fail_nomem(err);
+	if (access(path, F_OK))
+		return SL_OK;
+	rc = sl__file_mapping_open(mapping, path, err);
+	if (rc)
+		return rc; /* names the path itself */
+	f->n_mappings++;
+	rc = sl__onnx_read_runtime_value(&f->values[i], &input->declared,
+					 f->arena, mapping->bytes,
+					 mapping->n_bytes, err);
+	return sl__error_prefix(err, rc, path);
+}
+
 static enum sl_status
 read_input(struct folder *f, const struct sl__value *input, size_t i,
 	   struct sl_error *err)
@@ -93,6 +118,9 @@ read_input(struct folder *f, const struct sl__value *input, size_t i,
 	const char *path;
 	enum sl_status rc;
 
+	if (input->declared.kind == SL__TYPE_SEQUENCE ||
+	    input->declared.kind == SL__TYPE_OPTIONAL)
+		return read_value(f, input, i, err);
 	if (input->declared.kind != SL__TYPE_TENSOR &&
 	    input->declared.kind != SL__TYPE_UNKNOWN)
 		return SL_OK;
@@ -165,7 +193,8 @@ sl__input_files_open_except(struct sl__input_files **out,
 		sl__arena_array(arena, main->n_inputs, sizeof(*f->mappings));
 	f->contents = sl__arena_array(arena, main->n_inputs,
 				      sizeof(const struct sl__tensor *));
-	if (!f->mappings || !f->contents)
+	f->values = sl__arena_array(arena, main->n_inputs, sizeof(*f->values));
+	if (!f->mappings || !f->contents || !f->values)
 		rc = sl__fail_nomem(err);
 	else if (access(folder, F_OK))
 		rc = sl__fail(err, SL_E_IO, "%s: no such folder", folder);
@@ -177,6 +206,7 @@ sl__input_files_open_except(struct sl__input_files **out,
 	if (!rc)
 		rc = refuse_more(f, main->n_inputs, err);
 	f->inputs.contents = f->contents;
+	f->inputs.values = f->values;
 	f->inputs.n = main->n_inputs;
 	if (rc)
 		sl__input_files_close(&f->inputs);

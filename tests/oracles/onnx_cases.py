@@ -12,7 +12,7 @@ wrapped, where the standard saturates; AveragePool divided by positions that
 lie beyond the padding.
 
 Kept in onnx_newer: cases of operators, versions and types that the data of
-Debian 12 does not have: some of ONNX's own, and some made here, whose answers
+Debian 12 does not have, and sequences and optionals for the program: some of ONNX's own, and some made here, whose answers
 are those of ONNX's reference evaluator.  It evaluates Attention by the
 operator's own function body: its kernel gives capped scores where mode 0 asks
 for those before the cap.
@@ -59,14 +59,16 @@ cast_FLOAT4E2M1_to_FLOAT cast_FLOAT_to_FLOAT4E2M1 cast_e8m0_FLOAT_to_FLOAT8E8M0
 cast_e8m0_FLOAT8E8M0_to_FLOAT cast_FLOAT_to_INT2 cast_UINT2_to_FLOAT
 causal_conv_with_state_with_bias_and_past_state celu_bfloat16
 cumprod_2d_axis_1 dequantizelinear_float4e2m1 dequantizelinear_int2
-div_int32_trunc einsum_scalar linear_attention_gated_delta
+div_int32_trunc einsum_scalar identity_opt linear_attention_gated_delta
 lpnormalization_default mod_float_edge_cases_fmod_0_float32
-nonmaxsuppression_iou_threshold_boundary qlinearmatmul_2D_int8_float16
+nonmaxsuppression_iou_threshold_boundary
+optional_get_element_optional_sequence
+optional_has_element_empty_optional_input qlinearmatmul_2D_int8_float16
 qlinearmatmul_3D_int8_float32 quantizelinear_float4e2m1 quantizelinear_uint2
 range_bfloat16_type_positive_delta rms_normalization_2d_axis1
 rms_normalization_3d_axis1_epsilon rotary_embedding_no_position_ids
 rotary_embedding_with_interleaved_rotary_dim scan9_multi_state
-spacetodepth_crd_mode_example swiglu_alpha swish tensorscatter
+sequence_insert_at_back spacetodepth_crd_mode_example swiglu_alpha swish tensorscatter
 tensorscatter_circular top_k_same_values unique_bfloat16_sorted_without_axis
 """.split()
 
