@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fields of CSV: RFC 4180's quotes, and one line a row whatever a name holds,
- * with nothing in it that a terminal would obey.
+ * with nothing in it that a terminal would obey or a spreadsheet compute.
  */
 #include "base/buf.h"
 #include "harness.h"
@@ -49,6 +49,23 @@ test_control_characters_are_escaped(void **state)
 		assert_int_equal(out.data[0], '\\');
 		sl_buf_release(&out);
 	}
+}
+
+static void
+test_formulas_are_text(void **state)
+{
+	(void)state;
+	check("=1+1", "'=1+1\n");
+	check("=HYPERLINK(\"x\",1)", "\"'=HYPERLINK(\"\"x\"\",1)\"\n");
+	check("@SUM(A1)", "'@SUM(A1)\n");
+	check("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0\n");
+	check("-2+3", "'-2+3\n");
+	check("--threads", "'--threads\n");
+	check("a=1", "a=1\n");
+	/* Numbers, and what stands for none, stay as they are. */
+	check("-5", "-5\n");
+	check("+1.5e-3", "+1.5e-3\n");
+	check("-", "-\n");
 }
 
 /* Lists within lists, members of members, what stands around a line, and what
@@ -99,6 +116,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quotes),
 		cmocka_unit_test(test_control_characters_are_escaped),
+		cmocka_unit_test(test_formulas_are_text),
 		cmocka_unit_test(test_documents_are_columns),
 	};
 

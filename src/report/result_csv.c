@@ -3,7 +3,8 @@
  * result_csv.c - CSV (RFC 4180): fields, and documents as columns.
  *
  * Names come from models and command lines: what could rewrite a terminal is
- * escaped as on pages, so that a row is always one line.
+ * escaped as on pages, so that a row is always one line, and what a spreadsheet
+ * would compute has a ' before it, which makes it text there.
  */
 #include "report/result_csv.h"
 #include "base/buf.h"
@@ -17,6 +18,31 @@
 
 #include "base/banned.h"
 
+/* Whether a sign and a decimal number are all of the text. */
+static int
+is_number(const char *text)
+{
+	static const char digits[] = "0123456789";
+	size_t n = strspn(++text, digits);
+
+	text += n;
+	if (*text == '.')
+		text += 1 + strspn(text + 1, digits);
+	if (n && (*text == 'e' || *text == 'E')) {
+		text += 1 + (text[1] == '-' || text[1] == '+');
+		n = strspn(text, digits);
+		text += n;
+	}
+	return n && !*text;
+}
+
+/* Spreadsheets take text that begins like this for a formula. */
+static int
+is_formula(const char *text)
+{
+	return *text && text[1] && strchr("=+-@", *text) && !is_number(text);
+}
+
 void
 sl__csv_text(struct sl_buf *out, const char *text)
 {
@@ -24,6 +50,7 @@ sl__csv_text(struct sl_buf *out, const char *text)
 	char shown[SL__UTF8_PRINTABLE_CHAR_BYTES];
 
 	sl__buf_text(out, quote);
+	sl__buf_text(out, is_formula(text) ? "'" : "");
 	while (*text) {
 		if (*text == '"')
 			sl__buf_text(out, "\"");

@@ -5,7 +5,7 @@
 
 #include "sleuth.h"
 
-/* Quoted where it must be. */
+/* Quoted where it must be; a formula becomes text, a number stays one. */
 void sl__csv_text(struct sl_buf *out, const char *text);
 
 /* In full precision; what is not finite is an empty field. */
