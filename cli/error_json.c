@@ -9,6 +9,7 @@
 #include "error_json.h"
 #include "exit_code.h"
 #include "options.h"
+#include "output.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,7 @@ write_error(void)
 	put_key(&out, ",\n    \"message\": ", noted.message);
 	put_key(&out, ",\n    \"hint\": ", noted.hint);
 	out.n_bytes += (size_t)sprintf(page + out.n_bytes, "\n  }\n}\n");
+	output_restore_stdout();
 	if (!*noted.path || !strcmp(noted.path, "-"))
 		fwrite(page, 1, out.n_bytes, stdout);
 	else if (sl_buf_write(&out, noted.path, &err) && noted.code != EXIT_IO)

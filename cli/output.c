@@ -12,6 +12,7 @@
 #include "tty.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,42 @@ output_takes_stdout(const struct output *output)
 	return is_taken;
 }
 
+static int document = -1; /* standard output, while it is set aside */
+
+static int
+is_asked(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value && strcmp(value, "0") != 0;
+}
+
+/*
+ * Where the environment asks oneDNN to say what it does, it does so on standard
+ * output.  Until a document is written there, that leads to standard error.
+ */
+static void
+set_stdout_aside(void)
+{
+	if (document >= 0 ||
+	    (!is_asked("ONEDNN_VERBOSE") && !is_asked("DNNL_VERBOSE")))
+		return;
+	document = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (document >= 0)
+		(void)dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+void
+output_restore_stdout(void)
+{
+	if (document < 0)
+		return;
+	(void)fflush(stdout);
+	(void)dup2(document, STDOUT_FILENO);
+	close(document);
+	document = -1;
+}
+
 void
 output_check(const struct output *output, const char *command)
 {
@@ -135,6 +172,8 @@ output_check(const struct output *output, const char *command)
 		if (paths[i])
 			check_path(command, paths[i]);
 	}
+	if (output_takes_stdout(output))
+		set_stdout_aside();
 }
 
 static int
@@ -161,6 +200,7 @@ output_write_own(const struct sl_buf *page, const char *command,
 	if (strcmp(path, "-") != 0)
 		return sl_buf_write(page, path, &err) ? exit_for(command, &err)
 						      : 0;
+	output_restore_stdout();
 	if (fwrite(page->data, 1, page->n_bytes, stdout) == page->n_bytes &&
 	    !fflush(stdout))
 		return 0;

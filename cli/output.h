@@ -51,6 +51,10 @@ typedef enum sl_status render_function(const void *result,
  */
 void output_check(const struct output *output, const char *command);
 
+/* Standard output as it was, where output_check() gave oneDNN's lines another
+ * way; before a document is written there. */
+void output_restore_stdout(void);
+
 /* Whether a result goes to standard output, which nothing else should then. */
 int output_takes_stdout(const struct output *output);
 
