@@ -7,6 +7,7 @@
  * finds out which one is at hand.  It keeps them in globals: one thread uses
  * it at a time, from its beginning to its end.
  */
+#define _DEFAULT_SOURCE /* syscall(), for libpfm4's header */
 #include "timing/counter_names.h"
 
 #include <string.h>

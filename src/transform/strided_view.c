@@ -66,7 +66,7 @@ is_one(const struct sl__strided_view *view, int first, int end)
 int
 sl__view_reshape(struct sl__strided_view *view, int rank, const int64_t *dims)
 {
-	struct sl__strided_view old;
+	struct sl__strided_view old = {0};
 	int o = 0, n = 0;
 
 	if (rank > SL__VIEW_RANK)
