@@ -15,14 +15,13 @@
 #define _GNU_SOURCE
 #include "base/arena.h"
 #include "base/thread.h"
-#include "engine/dnnl_isa.h"
+#include "engine/dnnl_primitive_desc.h"
 #include "machine/ceiling_measurement.h"
 #include "machine/peak.h"
 #include "machine/rig.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
 
-#include <dnnl.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +81,7 @@ struct product {
 };
 
 static dnnl_memory_t
-ones(const dnnl_memory_desc_t *md, dnnl_data_type_t type, dnnl_engine_t engine)
+ones(const_dnnl_memory_desc_t md, dnnl_data_type_t type, dnnl_engine_t engine)
 {
 	size_t n_bytes = dnnl_memory_desc_get_size(md);
 	dnnl_memory_t memory;
@@ -102,37 +101,51 @@ ones(const dnnl_memory_desc_t *md, dnnl_data_type_t type, dnnl_engine_t engine)
 	return memory;
 }
 
-static struct product
-make_matmul(const struct kind *kind, dnnl_dim_t n, dnnl_engine_t engine)
+static const_dnnl_memory_desc_t
+describe(struct sl__dnnl_context *dnnl, dnnl_dim_t n, dnnl_data_type_t type,
+	 dnnl_format_tag_t tag)
 {
 	const dnnl_dims_t dims = {n, n};
-	dnnl_memory_desc_t src, weights, dst;
-	const dnnl_memory_desc_t *chosen;
-	dnnl_primitive_desc_t pd;
-	dnnl_matmul_desc_t desc;
-	struct product p = {.n_ops = 2.0 * (double)n * (double)n * (double)n};
+	const struct sl__dnnl_strides square = {
+		.type = type, .n_dims = 2, .dims = dims};
+	const_dnnl_memory_desc_t md;
 
-	must(dnnl_memory_desc_init_by_tag(&src, 2, dims, kind->src, dnnl_ab),
-	     "description");
-	must(dnnl_memory_desc_init_by_tag(&weights, 2, dims, kind->weights,
-					  dnnl_format_tag_any),
-	     "description");
-	must(dnnl_memory_desc_init_by_tag(&dst, 2, dims, kind->dst, dnnl_ab),
-	     "description");
-	must(dnnl_matmul_desc_init(&desc, &src, &weights, NULL, &dst),
-	     "description");
-	if (dnnl_primitive_desc_create(&pd, &desc, NULL, engine, NULL) !=
-	    dnnl_success) {
+	if (!sl__dnnl_tagged_md(&md, dnnl, &square, tag))
+		must(dnnl_runtime_error, "description");
+	return md;
+}
+
+static struct product
+make_matmul(const struct kind *kind, dnnl_dim_t n,
+	    struct sl__dnnl_context *dnnl)
+{
+	struct sl__dnnl_matmul matmul = {
+		.src = describe(dnnl, n, kind->src, dnnl_ab),
+		.weights =
+			describe(dnnl, n, kind->weights, dnnl_format_tag_any),
+		.dst = describe(dnnl, n, kind->dst, dnnl_ab)};
+	struct sl__program program = {.dnnl = dnnl};
+	struct sl__planner pl = {.program = &program};
+	struct product p = {.n_ops = 2.0 * (double)n * (double)n * (double)n};
+	dnnl_primitive_attr_t attr;
+	dnnl_primitive_desc_t pd;
+
+	must(dnnl_primitive_attr_create(&attr), "attribute");
+	pd = sl__dnnl_matmul_pd(&pl, &matmul, attr);
+	must(dnnl_primitive_attr_destroy(attr), "attribute");
+	if (!pd) {
 		p.missing = 1;
 		return p;
 	}
-	chosen = dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
-	p.args[0] =
-		(dnnl_exec_arg_t){DNNL_ARG_SRC, ones(&src, kind->src, engine)};
-	p.args[1] = (dnnl_exec_arg_t){DNNL_ARG_WEIGHTS,
-				      ones(chosen, kind->weights, engine)};
-	p.args[2] =
-		(dnnl_exec_arg_t){DNNL_ARG_DST, ones(&dst, kind->dst, engine)};
+	matmul.weights =
+		dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
+	p.args[0] = (dnnl_exec_arg_t){
+		DNNL_ARG_SRC, ones(matmul.src, kind->src, dnnl->engine)};
+	p.args[1] = (dnnl_exec_arg_t){
+		DNNL_ARG_WEIGHTS,
+		ones(matmul.weights, kind->weights, dnnl->engine)};
+	p.args[2] = (dnnl_exec_arg_t){
+		DNNL_ARG_DST, ones(matmul.dst, kind->dst, dnnl->engine)};
 	must(dnnl_primitive_create(&p.primitive, pd), "primitive");
 	must(dnnl_primitive_desc_destroy(pd), "primitive description");
 	return p;
@@ -208,8 +221,8 @@ decile(double *x, size_t n)
 }
 
 static void
-compare_peak(const struct kind *kind, size_t n_threads, dnnl_engine_t engine,
-	     dnnl_stream_t stream)
+compare_peak(const struct kind *kind, size_t n_threads,
+	     struct sl__dnnl_context *dnnl)
 {
 	static double ours[N_ROUNDS], theirs[N_SIZES][N_ROUNDS];
 	struct product products[N_SIZES];
@@ -218,18 +231,18 @@ compare_peak(const struct kind *kind, size_t n_threads, dnnl_engine_t engine,
 
 	omp_set_num_threads((int)n_threads);
 	for (int s = 0; s < N_SIZES; s++) {
-		products[s] = make_matmul(kind, sizes[s], engine);
+		products[s] = make_matmul(kind, sizes[s], dnnl);
 		if (products[s].missing) {
 			printf("%-5s oneDNN has no such product here\n",
 			       sl_dtype_text(kind->dtype));
 			return;
 		}
-		(void)product_rate(&products[s], stream);
+		(void)product_rate(&products[s], dnnl->stream);
 	}
 	for (int i = 0; i < N_ROUNDS; i++) {
 		ours[i] = our_rate(kind->dtype, n_threads);
 		for (int s = 0; s < N_SIZES; s++)
-			theirs[s][i] = product_rate(&products[s], stream);
+			theirs[s][i] = product_rate(&products[s], dnnl->stream);
 	}
 	peak = decile(ours, N_ROUNDS);
 	for (int s = 0; s < N_SIZES; s++) {
@@ -335,8 +348,8 @@ main(int argc, char **argv)
 	size_t array_mib = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 	size_t n_cpus = sl__thread_n_cpus();
 	struct sl_error err;
-	dnnl_engine_t engine;
-	dnnl_stream_t stream;
+	struct sl__dnnl_context *dnnl;
+	struct sl__arena arena;
 
 	if (argc > 2 || (argc > 1 && (array_mib < 2 || array_mib > 65536))) {
 		fprintf(stderr, "usage: ceilings [MiB of one array, 128]\n");
@@ -344,19 +357,17 @@ main(int argc, char **argv)
 	}
 	if (!array_mib)
 		array_mib = DEFAULT_ARRAY_MIB;
-	if (sl__dnnl_cap_isa(&err)) {
+	sl__arena_init(&arena, NULL);
+	if (sl__dnnl_context_new(&dnnl, &arena, &err)) {
 		fprintf(stderr, "ceilings: %s\n", err.text);
 		return 69;
 	}
-	must(dnnl_engine_create(&engine, dnnl_cpu, 0), "engine");
-	must(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags),
-	     "stream");
 	for (size_t n = 1; n <= n_cpus; n = n < n_cpus ? n_cpus : n + 1) {
 		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-			compare_peak(&kinds[k], n, engine, stream);
+			compare_peak(&kinds[k], n, dnnl);
 		compare_triad(n, array_mib << 20);
 	}
-	dnnl_stream_destroy(stream);
-	dnnl_engine_destroy(engine);
+	sl__dnnl_context_free(dnnl);
+	sl__arena_release(&arena);
 	return 0;
 }

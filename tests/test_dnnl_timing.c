@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "scripted.h"
 #include "base/arena.h"
+#include "engine/dnnl_primitive_desc.h"
 #include "engine/dnnl_timing.h"
 
 enum { MS = 1000000 };
@@ -20,34 +21,33 @@ struct scene {
 	uint64_t elapsed_ns[2];
 };
 
-static void
-describe(dnnl_memory_desc_t *md, int64_t rows, int64_t columns)
+static const_dnnl_memory_desc_t
+describe(struct scene *s, int64_t rows, int64_t columns)
 {
 	const int64_t dims[] = {rows, columns};
+	const_dnnl_memory_desc_t md;
 
-	assert_true(sl__dnnl_row_major_md(md, SL_DTYPE_F32, 2, dims));
+	assert_true(sl__dnnl_row_major_md(&md, s->dnnl, SL_DTYPE_F32, 2, dims));
+	return md;
 }
 
 /* A matrix of n x n times a row. */
 static void
 open_scene(struct scene *s, int64_t n, uint64_t reading_ns)
 {
-	dnnl_memory_desc_t row, weights;
-	dnnl_matmul_desc_t desc;
+	struct sl__program program = {0};
+	struct sl__planner pl = {.program = &program};
+	struct sl__dnnl_matmul matmul = {0};
 
 	memset(s, 0, sizeof(*s));
 	sl__arena_init(&s->arena, NULL);
 	assert_int_equal(sl__dnnl_context_new(&s->dnnl, &s->arena, NULL),
 			 SL_OK);
-	describe(&row, 1, n);
-	describe(&weights, n, n);
-	assert_int_equal(
-		dnnl_matmul_desc_init(&desc, &row, &weights, NULL, &row),
-		dnnl_success);
-	assert_int_equal(dnnl_primitive_desc_create(&s->pd, &desc,
-						    s->dnnl->attr,
-						    s->dnnl->engine, NULL),
-			 dnnl_success);
+	program.dnnl = s->dnnl;
+	matmul.src = matmul.dst = describe(s, 1, n);
+	matmul.weights = describe(s, n, n);
+	s->pd = sl__dnnl_matmul_pd(&pl, &matmul, NULL);
+	assert_non_null(s->pd);
 	script_instruments(&s->script, reading_ns);
 	s->timer = (struct sl__dnnl_timer){.dnnl = s->dnnl,
 					   .with = s->script.with};

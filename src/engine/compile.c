@@ -3,7 +3,7 @@
 #include "engine/compile.h"
 #include "base/status.h"
 #include "engine/dnnl_choice.h"
-#include "engine/dnnl_layout.h"
+#include "engine/dnnl_context.h"
 #include "engine/lowering.h"
 #include "engine/parallel.h"
 #include "ops/cost.h"

@@ -9,7 +9,7 @@
 #include "engine/constants.h"
 #include "base/status.h"
 #include "engine/compile.h"
-#include "engine/dnnl_layout.h"
+#include "engine/dnnl_context.h"
 
 #include <string.h>
 
@@ -17,27 +17,23 @@
 
 enum { SHARED_BYTES_LEAST = 4096 };
 
-/* How a constant was made: its bytes described, and how they lie now. */
+/* How a constant was made: its bytes described, and how they lie now; all 0
+ * where it is a copy of the tensor's. */
 struct made_layout {
-	int is_copy; /* as the tensor has them: the two do not count */
-	dnnl_memory_desc_t from, to;
+	struct sl__digest from, to;
 };
 
 static int
 is_same_layout(const void *a, const void *b)
 {
-	const struct made_layout *x = a, *y = b;
-
-	if (x->is_copy || y->is_copy)
-		return x->is_copy == y->is_copy;
-	return dnnl_memory_desc_equal(&x->from, &y->from) &&
-	       dnnl_memory_desc_equal(&x->to, &y->to);
+	return !memcmp(a, b, sizeof(struct made_layout));
 }
 
 /* A constant that is to be made: where it comes from and what others know it
  * by. */
 struct making {
 	const struct sl__tensor *tensor;
+	const struct sl__layout *as, *to;
 	struct made_layout layout;
 	struct sl__weight_key key;
 	uint64_t n_bytes; /* once made */
@@ -124,7 +120,7 @@ static uint32_t
 copy_constant(struct sl__planner *pl, uint32_t value)
 {
 	const struct sl__tensor *t = pl->graph->values[value].tensor;
-	struct making m = {.layout.is_copy = 1};
+	struct making m = {0};
 	uint32_t buffer;
 
 	if (!t->generator && !check_numbers(pl, value))
@@ -211,7 +207,7 @@ bytes_of(const struct making *m, struct sl__planner *pl, uint32_t value,
 {
 	const struct sl__runtime_value *held =
 		&pl->program->evaluator->values[value];
-	struct made_layout copy = {.is_copy = 1};
+	static const struct made_layout copy = {0};
 	struct sl__weight_key key = m->key;
 	const unsigned char *made = NULL;
 
@@ -237,8 +233,7 @@ make_packed(const struct making *m, struct sl__planner *pl, uint32_t value)
 	if (pl->rc)
 		return buffer;
 	bytes = bytes_of(m, pl, value, &loaded);
-	if (sl__dnnl_reorder_now(pl, &m->layout.from, bytes, &m->layout.to,
-				 to)) {
+	if (sl__dnnl_reorder_constant(pl, value, m->as, bytes, m->to, to)) {
 		sl__tensor_release_pages(m->tensor, 0, m->tensor->n_bytes);
 		insert(m, pl, to);
 	}
@@ -250,14 +245,13 @@ static uint32_t
 pack(struct sl__planner *pl, uint32_t value, const struct sl__layout *as,
      const struct sl__layout *layout)
 {
-	struct making m = {.layout.to = layout->md};
+	struct making m = {.as = as, .to = layout};
 	uint32_t buffer;
 
-	if (!sl__layout_md(pl, value, as, &m.layout.from)) {
-		sl__planner_fail_internal(pl, "a constant cannot be packed");
-		return SL__NONE;
-	}
 	begin(&m, pl, value, sl__layout_bytes(layout));
+	m.is_shared = m.is_shared &&
+		      sl__layout_digest(pl, value, as, &m.layout.from) &&
+		      sl__layout_digest(pl, value, layout, &m.layout.to);
 	buffer = find_made(&m, pl);
 	return buffer == SL__NONE ? make_packed(&m, pl, value) : buffer;
 }

@@ -41,8 +41,8 @@ add_step(struct sl__planner *pl, const struct norm *n, dnnl_primitive_desc_t pd)
 
 	if (!pd)
 		return 0;
-	args[0].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
-	args[1].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
+	args[0].md = sl__dnnl_pd_md(pl, pd, dnnl_query_src_md, 0);
+	args[1].md = sl__dnnl_pd_md(pl, pd, dnnl_query_dst_md, 0);
 	args[0].buffer = sl__plan_input_buffer(pl, n->x, layout);
 	for (uint32_t i = 0; i < n->n_vectors; i++) {
 		struct sl__dnnl_arg *arg = &args[2 + i];
@@ -92,11 +92,11 @@ sl__make_channel_norm(struct sl__planner *pl, const struct sl__node *node)
 	struct norm n = {node, sl__plan_node_input(node, 0),
 			 sl__plan_node_output(node, 0), 4, batch_args};
 	float epsilon = (float)sl__attribute_float(node, "epsilon", 1e-5);
-	dnnl_memory_desc_t md;
+	const_dnnl_memory_desc_t md;
 
 	return is_type_fit(pl, &n) && is_inference(pl, &n) &&
 	       sl__layout_md(pl, n.x, sl__plan_value_layout(pl, n.x), &md) &&
-	       add_step(pl, &n, sl__dnnl_batch_norm_pd(pl, &md, epsilon));
+	       add_step(pl, &n, sl__dnnl_batch_norm_pd(pl, md, epsilon));
 }
 
 int

@@ -84,23 +84,22 @@ find_sum(const struct sl__planner *pl, struct sl__conv *c)
 	}
 }
 
-static const dnnl_memory_desc_t *
+static const_dnnl_memory_desc_t
 md_of(const struct making *m, dnnl_query_t what, int index)
 {
-	return dnnl_primitive_desc_query_md(m->choice.pd, what, index);
+	return sl__dnnl_pd_md(m->pl, m->choice.pd, what, index);
 }
 
 static void
-add_arg(struct making *m, int arg, uint32_t buffer,
-	const dnnl_memory_desc_t *md)
+add_arg(struct making *m, int arg, uint32_t buffer, const_dnnl_memory_desc_t md)
 {
 	m->args[m->n_args].arg = arg;
 	m->args[m->n_args].buffer = buffer;
-	m->args[m->n_args++].md = *md;
+	m->args[m->n_args++].md = md;
 }
 
 static void
-read_as(struct making *m, int arg, uint32_t value, const dnnl_memory_desc_t *md)
+read_as(struct making *m, int arg, uint32_t value, const_dnnl_memory_desc_t md)
 {
 	m->args[m->n_args++] = sl__dnnl_input_arg(m->pl, arg, value, md);
 }
@@ -108,20 +107,22 @@ read_as(struct making *m, int arg, uint32_t value, const dnnl_memory_desc_t *md)
 static void
 read_weights(struct making *m)
 {
-	const dnnl_memory_desc_t *md = md_of(m, dnnl_query_weights_md, 0);
-	dnnl_memory_desc_t own;
+	const_dnnl_memory_desc_t md = md_of(m, dnnl_query_weights_md, 0);
+	const_dnnl_memory_desc_t own;
 
 	if (!m->pl->graph->values[m->conv.w].tensor)
 		read_as(m, DNNL_ARG_WEIGHTS, m->conv.w, md);
-	else if (!sl__conv_weights_model_md(&own, m->pl, &m->conv))
+	else if (!sl__conv_weights_model_md(
+			 &own, m->pl, &m->conv,
+			 sl__plan_value_type(m->pl, m->conv.w)->dtype))
 		sl__planner_fail_internal(m->pl, "weights of many dimensions");
 	else
 		add_arg(m, DNNL_ARG_WEIGHTS,
-			dnnl_memory_desc_equal(&own, md)
+			dnnl_memory_desc_equal(own, md)
 				? sl__plan_input_buffer(m->pl, m->conv.w, NULL)
 				: sl__plan_packed_constant(
 					  m->pl, m->conv.w,
-					  sl__layout_new(m->pl, &own),
+					  sl__layout_new(m->pl, own),
 					  sl__layout_new(m->pl, md)),
 			md);
 }
@@ -132,15 +133,15 @@ read_operand(struct making *m, int i, int arg)
 {
 	uint32_t value =
 		sl__plan_node_input(m->conv.node, m->conv.post_ops[i].input);
-	dnnl_memory_desc_t md;
+	const_dnnl_memory_desc_t md;
 
 	if (!sl__conv_post_op_operand_md(&md, m->pl, &m->conv, i,
 					 md_of(m, dnnl_query_dst_md, 0)))
 		sl__planner_fail_internal(m->pl, "an operand of other sizes");
 	else if (sl__conv_operand_is_same_size(m->pl, &m->conv, i))
-		read_as(m, arg, value, &md);
+		read_as(m, arg, value, md);
 	else
-		add_arg(m, arg, sl__plan_input_buffer(m->pl, value, NULL), &md);
+		add_arg(m, arg, sl__plan_input_buffer(m->pl, value, NULL), md);
 }
 
 /* Operands of the primitive's ending; 'at' counts oneDNN's operations. */
@@ -168,7 +169,7 @@ read_operands(struct making *m)
 static void
 write_result(struct making *m)
 {
-	const dnnl_memory_desc_t *md = md_of(m, dnnl_query_dst_md, 0);
+	const_dnnl_memory_desc_t md = md_of(m, dnnl_query_dst_md, 0);
 	const struct sl__layout *layout =
 		sl__layout_for_output(m->pl, m->conv.y, md);
 	uint32_t buffer =
@@ -182,19 +183,25 @@ write_result(struct making *m)
 	add_arg(m, DNNL_ARG_DST, buffer, md);
 }
 
+static struct sl__dnnl_md_parts
+parts_of(const struct making *m, dnnl_query_t what)
+{
+	return sl__dnnl_md_parts(
+		dnnl_primitive_desc_query_md(m->choice.pd, what, 0));
+}
+
 /* Pairs of a place of the result and a tap of the kernel that meet a number of
  * the input, along dimension d: kernels leave out what lies in the padding. */
 static uint64_t
-taps_within(const struct making *m, const dnnl_memory_desc_t *src,
-	    const dnnl_memory_desc_t *dst, int d)
+taps_within(const struct making *m, const dnnl_dim_t *src,
+	    const dnnl_dim_t *dst, int d)
 {
 	const struct sl__dnnl_window *w = &m->conv.window;
-	const dnnl_memory_desc_t *from = m->conv.is_transposed ? dst : src;
-	const dnnl_memory_desc_t *to = m->conv.is_transposed ? src : dst;
-	int64_t size = from->dims[d + 2];
+	int64_t size = m->conv.is_transposed ? dst[d + 2] : src[d + 2];
+	int64_t n_to = m->conv.is_transposed ? src[d + 2] : dst[d + 2];
 	uint64_t n = 0;
 
-	for (int64_t o = 0; o < to->dims[d + 2]; o++) {
+	for (int64_t o = 0; o < n_to; o++) {
 		for (int64_t k = 0; k < w->kernel[d]; k++) {
 			int64_t at = o * w->strides[d] - w->before[d] +
 				     k * (w->dilates[d] + 1);
@@ -210,17 +217,17 @@ taps_within(const struct making *m, const dnnl_memory_desc_t *src,
 static uint64_t
 direct_work(const struct making *m)
 {
-	const dnnl_memory_desc_t *w = md_of(m, dnnl_query_weights_md, 0);
-	const dnnl_memory_desc_t *src = md_of(m, dnnl_query_src_md, 0);
-	const dnnl_memory_desc_t *dst = md_of(m, dnnl_query_dst_md, 0);
-	uint64_t n = 2 * (uint64_t)dst->dims[0];
-	int has_groups = w->ndims > dst->ndims;
-	int n_channels = w->ndims - (dst->ndims - 2);
+	struct sl__dnnl_md_parts w = parts_of(m, dnnl_query_weights_md);
+	struct sl__dnnl_md_parts src = parts_of(m, dnnl_query_src_md);
+	struct sl__dnnl_md_parts dst = parts_of(m, dnnl_query_dst_md);
+	uint64_t n = 2 * (uint64_t)dst.dims[0];
+	int has_groups = w.n_dims > dst.n_dims;
+	int n_channels = w.n_dims - (dst.n_dims - 2);
 
 	for (int d = 0; d < n_channels; d++)
-		n *= (uint64_t)(has_groups ? w->dims[d] : w->padded_dims[d]);
-	for (int d = 0; d < dst->ndims - 2; d++)
-		n *= taps_within(m, src, dst, d);
+		n *= (uint64_t)(has_groups ? w.dims[d] : w.padded_dims[d]);
+	for (int d = 0; d < dst.n_dims - 2; d++)
+		n *= taps_within(m, src.dims, dst.dims, d);
 	return n;
 }
 
@@ -229,14 +236,13 @@ direct_work(const struct making *m)
 static uint64_t
 winograd_work(const struct making *m, int64_t tile)
 {
-	const dnnl_memory_desc_t *src = md_of(m, dnnl_query_src_md, 0);
-	const dnnl_memory_desc_t *dst = md_of(m, dnnl_query_dst_md, 0);
-	uint64_t n = 2 * (uint64_t)dst->dims[0];
+	struct sl__dnnl_md_parts src = parts_of(m, dnnl_query_src_md);
+	struct sl__dnnl_md_parts dst = parts_of(m, dnnl_query_dst_md);
+	uint64_t n = 2 * (uint64_t)dst.dims[0];
 
-	for (int d = 2; d < dst->ndims; d++)
-		n *= (uint64_t)((dst->dims[d] + tile - 1) / tile * (tile + 2));
-	return n * (uint64_t)src->padded_dims[1] *
-	       (uint64_t)dst->padded_dims[1];
+	for (int d = 2; d < dst.n_dims; d++)
+		n *= (uint64_t)((dst.dims[d] + tile - 1) / tile * (tile + 2));
+	return n * (uint64_t)src.padded_dims[1] * (uint64_t)dst.padded_dims[1];
 }
 
 static uint64_t
@@ -261,9 +267,8 @@ add_change(struct making *m, const struct sl__dnnl_arg *result,
 	struct sl__dnnl_arg args[2] = {*result, *result};
 
 	args[0].arg = DNNL_ARG_SRC;
-	sl__plan_dnnl_primitive(m->pl,
-				sl__dnnl_eltwise_pd(m->pl, &result->md, change),
-				args, 2);
+	sl__plan_dnnl_primitive(
+		m->pl, sl__dnnl_eltwise_pd(m->pl, result->md, change), args, 2);
 }
 
 /* Its operand is the last argument. */
@@ -275,7 +280,7 @@ add_join(struct making *m, const struct sl__dnnl_arg *result, int i)
 	args[0].arg = DNNL_ARG_SRC_0;
 	sl__plan_dnnl_primitive(
 		m->pl,
-		sl__dnnl_binary_pd(m->pl, &result->md, &args[1].md,
+		sl__dnnl_binary_pd(m->pl, result->md, args[1].md,
 				   sl__dnnl_binary_kind(&m->conv.post_ops[i])),
 		args, 3);
 }

@@ -35,21 +35,21 @@ struct sl__conv_choice {
 int sl__conv_read(struct sl__conv *out, struct sl__planner *pl,
 		  const struct sl__node *node);
 
-/* Weights as oneDNN counts their dimensions: in any order, and as the model
- * has them. */
-int sl__conv_weights_any_md(dnnl_memory_desc_t *out,
+/* Weights of that type as oneDNN counts their dimensions: in any order, and as
+ * the model has them. */
+int sl__conv_weights_any_md(const_dnnl_memory_desc_t *out,
 			    const struct sl__planner *pl,
 			    const struct sl__conv *conv, enum sl_dtype dtype);
-int sl__conv_weights_model_md(dnnl_memory_desc_t *out,
+int sl__conv_weights_model_md(const_dnnl_memory_desc_t *out,
 			      const struct sl__planner *pl,
-			      const struct sl__conv *conv);
+			      const struct sl__conv *conv, enum sl_dtype dtype);
 
 /* A second operand as a destination of that description meets it: in its
  * layout where both have the same sizes, else row-major. */
-int sl__conv_post_op_operand_md(dnnl_memory_desc_t *out,
+int sl__conv_post_op_operand_md(const_dnnl_memory_desc_t *out,
 				const struct sl__planner *pl,
 				const struct sl__conv *conv, int post_op,
-				const dnnl_memory_desc_t *dst);
+				const_dnnl_memory_desc_t dst);
 int sl__conv_operand_is_same_size(const struct sl__planner *pl,
 				  const struct sl__conv *conv, int post_op);
 
@@ -57,8 +57,7 @@ int sl__conv_operand_is_same_size(const struct sl__planner *pl,
  * oneDNN does not take them. */
 dnnl_primitive_attr_t sl__conv_attr(struct sl__planner *pl,
 				    const struct sl__conv *conv,
-				    const dnnl_memory_desc_t *dst,
-				    int n_within);
+				    const_dnnl_memory_desc_t dst, int n_within);
 
 /* Chooses: by rule, as remembered, or by measuring. */
 void sl__conv_choose(struct sl__conv_choice *out, struct sl__planner *pl,
@@ -70,13 +69,13 @@ int sl__conv_read_window(struct sl__conv *conv, const struct sl__planner *pl);
 /* Writes 'value' as md says: row-major where the bytes lie so anyway. */
 const struct sl__layout *sl__layout_for_output(struct sl__planner *pl,
 					       uint32_t value,
-					       const dnnl_memory_desc_t *md);
+					       const_dnnl_memory_desc_t md);
 
 /* A value as an argument that md describes; and as the result of a primitive,
  * in a new buffer. */
 struct sl__dnnl_arg sl__dnnl_input_arg(struct sl__planner *pl, int arg,
 				       uint32_t value,
-				       const dnnl_memory_desc_t *md);
+				       const_dnnl_memory_desc_t md);
 struct sl__dnnl_arg sl__dnnl_output_arg(struct sl__planner *pl,
 					const_dnnl_primitive_desc_t pd,
 					uint32_t value);

@@ -45,13 +45,14 @@ is_ours(const struct sl__node *node)
 }
 
 static int
-image_md(dnnl_memory_desc_t *out, const struct question *q, uint32_t value,
-	 enum sl__image_layout order)
+image_md(const_dnnl_memory_desc_t *out, const struct question *q,
+	 uint32_t value, enum sl__image_layout order)
 {
 	const struct sl__type *type = sl__plan_value_type(q->pl, value);
 
-	return sl__image_layout_md(out, order, sl__dnnl_data_type(q->dtype),
-				   type->rank, type->dims);
+	return sl__image_layout_md(out, q->pl->program->dnnl, order,
+				   sl__dnnl_data_type(q->dtype), type->rank,
+				   type->dims);
 }
 
 /* Fills desc but for the source. */
@@ -67,8 +68,8 @@ describe(struct question *q)
 	if (c->b != SL__NONE) {
 		const struct sl__type *b = sl__plan_value_type(q->pl, c->b);
 
-		if (!sl__dnnl_row_major_md(&d->bias, b->dtype, b->rank,
-					   b->dims))
+		if (!sl__dnnl_row_major_md(&d->bias, q->pl->program->dnnl,
+					   b->dtype, b->rank, b->dims))
 			return 0;
 	}
 	return image_md(&d->dst, q, c->y, q->order) &&
@@ -130,10 +131,8 @@ settle_any(struct question *q)
 	pd = find(q, NULL);
 	q->attr = NULL;
 	if (pd) {
-		q->desc.src =
-			*dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
-		q->desc.dst =
-			*dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
+		q->desc.src = sl__dnnl_pd_md(q->pl, pd, dnnl_query_src_md, 0);
+		q->desc.dst = sl__dnnl_pd_md(q->pl, pd, dnnl_query_dst_md, 0);
 	}
 	dnnl_primitive_desc_destroy(pd);
 }
@@ -148,7 +147,7 @@ ask(struct question *q)
 	if (q->order == SL__IMAGE_LAYOUT_ANY)
 		settle_any(q);
 	if (!q->pl->rc)
-		q->attr = sl__conv_attr(q->pl, &q->conv, &q->desc.dst,
+		q->attr = sl__conv_attr(q->pl, &q->conv, q->desc.dst,
 					q->n_within);
 	return q->attr != NULL;
 }
@@ -183,7 +182,7 @@ more_operands(const struct question *q, struct sl__dnnl_extra_operand *more)
 		if (i != q->conv.sum && (post_op->kind == SL__POST_OP_ADD ||
 					 post_op->kind == SL__POST_OP_MUL))
 			n += (size_t)sl__conv_post_op_operand_md(
-				&more[n].md, q->pl, &q->conv, i, &q->desc.dst);
+				&more[n].md, q->pl, &q->conv, i, q->desc.dst);
 		at += sl__dnnl_post_op_n_dnnl_ops(post_op);
 	}
 	return n;
@@ -193,16 +192,17 @@ more_operands(const struct question *q, struct sl__dnnl_extra_operand *more)
 static uint64_t
 time_source(const struct question *q)
 {
-	dnnl_memory_desc_t plain;
+	const_dnnl_memory_desc_t plain;
 	dnnl_primitive_desc_t pd;
 	const struct sl__type *x = sl__plan_value_type(q->pl, q->conv.x);
 	uint64_t ns = 0;
 
 	if (!q->from_plain ||
-	    !sl__dnnl_row_major_md(&plain, x->dtype, x->rank, x->dims) ||
-	    dnnl_memory_desc_equal(&plain, &q->desc.src))
+	    !sl__dnnl_row_major_md(&plain, q->pl->program->dnnl, x->dtype,
+				   x->rank, x->dims) ||
+	    dnnl_memory_desc_equal(plain, q->desc.src))
 		return 0;
-	pd = sl__dnnl_reorder_pd(q->pl, &plain, &q->desc.src);
+	pd = sl__dnnl_reorder_pd(q->pl, plain, q->desc.src);
 	if (pd)
 		sl__planner_keep_status(
 			q->pl, sl__dnnl_time_primitive(
@@ -316,7 +316,7 @@ try_again(struct question *q, struct tried_one best[2])
 	struct sl__dnnl_extra_operand more[SL__POST_OPS_MAX];
 	size_t n = more_operands(q, more);
 	struct sl__dnnl_trial trials[2] = {{NULL, more, n}, {NULL, more, n}};
-	dnnl_memory_desc_t src = q->desc.src;
+	const_dnnl_memory_desc_t src = q->desc.src;
 	dnnl_primitive_desc_t pds[2];
 	uint64_t ns[2];
 
@@ -364,7 +364,7 @@ measure(struct question *q)
 
 	try_all(q, best, 0);
 	if (!q->pl->rc && q->from_plain && q->order != SL__IMAGE_LAYOUT_ANY) {
-		dnnl_memory_desc_t src = q->desc.src;
+		const_dnnl_memory_desc_t src = q->desc.src;
 
 		if (image_md(&q->desc.src, q, q->conv.x,
 			     SL__IMAGE_LAYOUT_ROW_MAJOR))
@@ -610,6 +610,7 @@ time_program(struct sl__planner *pl, enum sl__image_layout order,
 	uint64_t sum_ns = 0;
 
 	for (size_t i = 0; !pl->rc && i < pl->graph->blocks[0].n_nodes; i++) {
+		size_t mark = sl__dnnl_context_mark(pl->program->dnnl);
 		struct question q;
 		uint64_t ns;
 
@@ -621,6 +622,9 @@ time_program(struct sl__planner *pl, enum sl__image_layout order,
 			q.order = SL__IMAGE_LAYOUT_ANY;
 			ns = time_node(&q);
 		}
+		if (!pl->rc)
+			pl->rc = sl__dnnl_context_rewind(pl->program->dnnl,
+							 mark, pl->err);
 		if (ns != UINT64_MAX)
 			sum_ns += ns;
 		else if (is_spent(pl))

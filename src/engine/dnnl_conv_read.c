@@ -73,9 +73,9 @@ read_end(struct sl__conv *c)
 static int
 are_operands_fit(const struct sl__conv *c, const struct sl__planner *pl)
 {
-	dnnl_memory_desc_t y, md;
+	const_dnnl_memory_desc_t y, md;
 
-	if (!sl__dnnl_row_major_md(&y, c->dtype, c->rank,
+	if (!sl__dnnl_row_major_md(&y, pl->program->dnnl, c->dtype, c->rank,
 				   sl__plan_value_type(pl, c->y)->dims))
 		return 0;
 	for (int i = 0; i < c->n_post_ops; i++) {
@@ -84,7 +84,7 @@ are_operands_fit(const struct sl__conv *c, const struct sl__planner *pl)
 			continue;
 		if (sl__plan_node_input(c->node, c->post_ops[i].input) ==
 			    SL__NONE ||
-		    !sl__conv_post_op_operand_md(&md, pl, c, i, &y))
+		    !sl__conv_post_op_operand_md(&md, pl, c, i, y))
 			return 0;
 	}
 	return 1;
@@ -216,27 +216,29 @@ weight_dims(const struct sl__planner *pl, const struct sl__conv *c,
 }
 
 int
-sl__conv_weights_any_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
+sl__conv_weights_any_md(const_dnnl_memory_desc_t *out,
+			const struct sl__planner *pl,
 			const struct sl__conv *conv, enum sl_dtype dtype)
 {
 	dnnl_dims_t dims = {0}, strides = {0};
 	int n = weight_dims(pl, conv, dims, strides);
 
-	return sl__dnnl_any_layout_md(out, dtype, n, dims);
+	return sl__dnnl_any_layout_md(out, pl->program->dnnl, dtype, n, dims);
 }
 
 int
-sl__conv_weights_model_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
-			  const struct sl__conv *conv)
+sl__conv_weights_model_md(const_dnnl_memory_desc_t *out,
+			  const struct sl__planner *pl,
+			  const struct sl__conv *conv, enum sl_dtype dtype)
 {
 	dnnl_dims_t dims = {0}, strides = {0};
-	int n = weight_dims(pl, conv, dims, strides);
+	struct sl__dnnl_strides s = {.type = sl__dnnl_data_type(dtype),
+				     .dims = dims,
+				     .strides = strides,
+				     .axis = -1};
 
-	return dnnl_memory_desc_init_by_strides(
-		       out, n, dims,
-		       sl__dnnl_data_type(
-			       sl__plan_value_type(pl, conv->w)->dtype),
-		       strides) == dnnl_success;
+	s.n_dims = weight_dims(pl, conv, dims, strides);
+	return sl__dnnl_strided_md(out, pl->program->dnnl, &s);
 }
 
 int
@@ -253,18 +255,19 @@ sl__conv_operand_is_same_size(const struct sl__planner *pl,
 }
 
 int
-sl__conv_post_op_operand_md(dnnl_memory_desc_t *out,
+sl__conv_post_op_operand_md(const_dnnl_memory_desc_t *out,
 			    const struct sl__planner *pl,
 			    const struct sl__conv *conv, int post_op,
-			    const dnnl_memory_desc_t *dst)
+			    const_dnnl_memory_desc_t dst)
 {
 	const struct sl__type *z = sl__plan_value_type(
 		pl,
 		sl__plan_node_input(conv->node, conv->post_ops[post_op].input));
+	const dnnl_dim_t *dst_dims = sl__dnnl_md_parts(dst).dims;
 	int64_t dims[SL__WINDOW_MOST + 2];
 
 	if (sl__conv_operand_is_same_size(pl, conv, post_op)) {
-		*out = *dst;
+		*out = dst;
 		return 1;
 	}
 	if (z->rank > conv->rank ||
@@ -274,29 +277,30 @@ sl__conv_post_op_operand_md(dnnl_memory_desc_t *out,
 		int own = d - (conv->rank - z->rank);
 
 		dims[d] = own < 0 ? 1 : z->dims[own];
-		if (dims[d] != 1 && dims[d] != dst->dims[d])
+		if (dims[d] != 1 && dims[d] != dst_dims[d])
 			return 0;
 	}
-	return sl__dnnl_row_major_md(out, z->dtype, conv->rank, dims);
+	return sl__dnnl_row_major_md(out, pl->program->dnnl, z->dtype,
+				     conv->rank, dims);
 }
 
 static dnnl_status_t
 append(dnnl_post_ops_t ops, const struct sl__planner *pl,
-       const struct sl__conv *c, int i, const dnnl_memory_desc_t *dst)
+       const struct sl__conv *c, int i, const_dnnl_memory_desc_t dst)
 {
 	const struct sl__post_op *post_op = &c->post_ops[i];
-	dnnl_memory_desc_t md;
+	const_dnnl_memory_desc_t md = NULL;
 	int has_operand = (post_op->kind == SL__POST_OP_ADD && i != c->sum) ||
 			  post_op->kind == SL__POST_OP_MUL;
 
 	if (has_operand && !sl__conv_post_op_operand_md(&md, pl, c, i, dst))
 		return dnnl_unimplemented;
-	return sl__dnnl_post_op_append(ops, post_op, has_operand ? &md : NULL);
+	return sl__dnnl_post_op_append(ops, post_op, has_operand ? md : NULL);
 }
 
 dnnl_primitive_attr_t
 sl__conv_attr(struct sl__planner *pl, const struct sl__conv *conv,
-	      const dnnl_memory_desc_t *dst, int n_within)
+	      const_dnnl_memory_desc_t dst, int n_within)
 {
 	dnnl_post_ops_t ops = NULL;
 	dnnl_primitive_attr_t attr = NULL;
@@ -321,66 +325,66 @@ sl__conv_attr(struct sl__planner *pl, const struct sl__conv *conv,
 /* Whether the elements lie one after the other in the order of their
  * indices: dimensions of one element may have any stride. */
 static int
-is_row_major(const dnnl_memory_desc_t *md)
+is_row_major(const_dnnl_memory_desc_t md)
 {
-	const dnnl_blocking_desc_t *b = &md->format_desc.blocking;
+	struct sl__dnnl_md_parts p = sl__dnnl_md_parts(md);
 	int64_t stride = 1;
 
-	if (md->format_kind != dnnl_blocked || md->offset0 || md->extra.flags ||
-	    b->inner_nblks > 1)
+	if (!p.is_strided || p.n_blocks > 1 || !sl__dnnl_md_is_compact(md))
 		return 0;
-	for (int d = md->ndims; d-- > 0;) {
-		int64_t own = b->strides[d];
+	for (int d = p.n_dims; d-- > 0;) {
+		int64_t own = p.strides[d];
 
-		if (md->dims[d] != md->padded_dims[d])
+		if (p.dims[d] != p.padded_dims[d])
 			return 0;
-		if (md->dims[d] == 1)
+		if (p.dims[d] == 1)
 			continue;
-		if (b->inner_nblks && b->inner_idxs[0] == d)
-			own /= b->inner_blks[0];
+		if (p.n_blocks && p.block_axes[0] == d)
+			own /= p.blocks[0];
 		if (own != stride)
 			return 0;
-		stride *= md->dims[d];
+		stride *= p.dims[d];
 	}
 	return 1;
 }
 
 const struct sl__layout *
 sl__layout_for_output(struct sl__planner *pl, uint32_t value,
-		      const dnnl_memory_desc_t *md)
+		      const_dnnl_memory_desc_t md)
 {
 	const struct sl__type *type = sl__plan_value_type(pl, value);
-	dnnl_memory_desc_t plain;
+	dnnl_data_type_t own = sl__dnnl_md_parts(md).type;
+	const_dnnl_memory_desc_t plain;
 
 	if (!is_row_major(md))
 		return sl__layout_from_md(pl, value, md);
-	if (md->data_type == sl__dnnl_data_type(type->dtype))
+	if (own == sl__dnnl_data_type(type->dtype))
 		return NULL;
-	if (md->data_type != dnnl_bf16 ||
-	    !sl__dnnl_row_major_md(&plain, SL_DTYPE_BF16, type->rank,
-				   type->dims))
-		plain = *md;
-	return sl__layout_from_md(pl, value, &plain);
+	if (own != dnnl_bf16 ||
+	    !sl__dnnl_row_major_md(&plain, pl->program->dnnl, SL_DTYPE_BF16,
+				   type->rank, type->dims))
+		plain = md;
+	return sl__layout_from_md(pl, value, plain);
 }
 
 struct sl__dnnl_arg
 sl__dnnl_input_arg(struct sl__planner *pl, int arg, uint32_t value,
-		   const dnnl_memory_desc_t *md)
+		   const_dnnl_memory_desc_t md)
 {
 	const struct sl__layout *layout = sl__layout_for_output(pl, value, md);
 
 	return (struct sl__dnnl_arg){
-		arg, sl__plan_input_buffer(pl, value, layout), *md};
+		arg, sl__plan_input_buffer(pl, value, layout), md};
 }
 
 struct sl__dnnl_arg
 sl__dnnl_output_arg(struct sl__planner *pl, const_dnnl_primitive_desc_t pd,
 		    uint32_t value)
 {
-	const dnnl_memory_desc_t *md =
-		dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
+	const_dnnl_memory_desc_t md =
+		sl__dnnl_pd_md(pl, pd, dnnl_query_dst_md, 0);
 	const struct sl__layout *layout = sl__layout_for_output(pl, value, md);
 
 	return (struct sl__dnnl_arg){
-		DNNL_ARG_DST, sl__plan_output_buffer(pl, value, layout), *md};
+		DNNL_ARG_DST, sl__plan_output_buffer(pl, value, layout), md};
 }

@@ -21,13 +21,23 @@
 int
 sl__dnnl_isa_excludes_amx(const char *value)
 {
-	/* As oneDNN 2.6 knows them; upper and lower case are one to it. */
+	/* Upper and lower case are one to oneDNN; 2 ignores the last three. */
 	static const char *const below[] = {
-		"SSE41",           "AVX",         "AVX2",
-		"AVX2_VNNI",       "AVX512_CORE", "AVX512_CORE_VNNI",
-		"AVX512_CORE_BF16"};
+		"SSE41",
+		"AVX",
+		"AVX2",
+		"AVX2_VNNI",
+		"AVX512_CORE",
+		"AVX512_CORE_VNNI",
+		"AVX512_CORE_BF16",
+		"AVX2_VNNI_2",
+		"AVX512_CORE_FP16",
+		"AVX10_1_512",
+	};
+	const size_t n = sizeof(below) / sizeof(below[0]) -
+			 (DNNL_VERSION_MAJOR < 3 ? 3 : 0);
 
-	for (size_t i = 0; value && i < sizeof(below) / sizeof(below[0]); i++) {
+	for (size_t i = 0; value && i < n; i++) {
 		if (!strcasecmp(value, below[i]))
 			return 1;
 	}
@@ -52,7 +62,7 @@ in_use(void)
 enum sl_status
 sl__dnnl_cap_isa_if(int hides_tiles, struct sl_error *err)
 {
-	const unsigned allowed = dnnl_cpu_isa_avx512_core_bf16;
+	const unsigned allowed = SL__DNNL_ISA_BELOW_AMX;
 	const unsigned tiles = dnnl_cpu_isa_avx512_core_amx & ~allowed;
 	dnnl_status_t status = dnnl_success;
 

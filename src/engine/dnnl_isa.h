@@ -3,9 +3,7 @@
 #ifndef SL_DNNL_ISA_H
 #define SL_DNNL_ISA_H
 
-#include "sleuth.h"
-
-#include <dnnl.h>
+#include "engine/dnnl_version.h"
 
 /*
  * Keeps oneDNN from instruction sets that this CPU shows although they cannot

@@ -28,7 +28,9 @@
 /* Descriptions of the operands as the matmul sees them. */
 struct matmul {
 	struct sl__gemm p;
-	dnnl_memory_desc_t src, weights, bias, dst, epilogue[SL__EPILOGUE_MAX];
+	struct sl__dnnl_matmul md;
+	const_dnnl_memory_desc_t epilogue[SL__EPILOGUE_MAX];
+	dnnl_data_type_t dst_type;
 	const struct sl__layout
 		*layouts[SL__EPILOGUE_MAX]; /* of the epilogue's values */
 	const struct sl__layout *src_layout, *weights_layout, *dst_layout;
@@ -42,10 +44,13 @@ struct matmul {
 
 /* Sizes and strides; those of 1 get the strides that they have row-major. */
 static int
-describe(dnnl_memory_desc_t *md, enum sl_dtype dtype, int rank,
-	 const int64_t *dims, const int64_t *strides)
+describe(const_dnnl_memory_desc_t *md, struct sl__dnnl_context *dnnl,
+	 enum sl_dtype dtype, int rank, const int64_t *dims,
+	 const int64_t *strides)
 {
 	dnnl_dims_t sizes, steps;
+	const struct sl__dnnl_strides s = {
+		sl__dnnl_data_type(dtype), rank, sizes, steps, -1, 0};
 	int64_t extent = 1;
 
 	for (int d = rank; d-- > 0;) {
@@ -54,16 +59,14 @@ describe(dnnl_memory_desc_t *md, enum sl_dtype dtype, int rank,
 		if (sizes[d] * steps[d] > extent)
 			extent = sizes[d] * steps[d];
 	}
-	return dnnl_memory_desc_init_by_strides(md, rank, sizes,
-						sl__dnnl_data_type(dtype),
-						steps) == dnnl_success;
+	return sl__dnnl_strided_md(md, dnnl, &s);
 }
 
 /* 'last' holds size and stride of each of the last two dimensions. */
 static int
-describe_operand(dnnl_memory_desc_t *md, enum sl_dtype dtype,
-		 const struct sl__gemm *p, const int64_t *strides,
-		 const int64_t *last)
+describe_operand(const_dnnl_memory_desc_t *md, struct sl__dnnl_context *dnnl,
+		 enum sl_dtype dtype, const struct sl__gemm *p,
+		 const int64_t *strides, const int64_t *last)
 {
 	int64_t dims[SL__GEMM_RANK + 1], steps[SL__GEMM_RANK + 1];
 
@@ -75,11 +78,12 @@ describe_operand(dnnl_memory_desc_t *md, enum sl_dtype dtype,
 	steps[p->rank - 1] = last[1];
 	dims[p->rank] = last[2];
 	steps[p->rank] = last[3];
-	return describe(md, dtype, p->rank + 1, dims, steps);
+	return describe(md, dnnl, dtype, p->rank + 1, dims, steps);
 }
 
 static int
-describe_all(struct matmul *m, enum sl_dtype dst_dtype)
+describe_all(struct matmul *m, struct sl__dnnl_context *dnnl,
+	     enum sl_dtype dst_dtype)
 {
 	const struct sl__gemm *p = &m->p;
 	int64_t rows = p->dims[p->rank - 1], at = p->n;
@@ -92,10 +96,11 @@ describe_all(struct matmul *m, enum sl_dtype dst_dtype)
 		strides[d] = at;
 		at *= p->dims[d];
 	}
-	return describe_operand(&m->src, p->dtype, p, p->a_strides, left) &&
-	       describe_operand(&m->weights, p->dtype, p, p->b_strides,
+	return describe_operand(&m->md.src, dnnl, p->dtype, p, p->a_strides,
+				left) &&
+	       describe_operand(&m->md.weights, dnnl, p->dtype, p, p->b_strides,
 				right) &&
-	       describe_operand(&m->dst, dst_dtype, p, strides, full);
+	       describe_operand(&m->md.dst, dnnl, dst_dtype, p, strides, full);
 }
 
 /* Operands of the epilogue are read as they lie, where that is plain. */
@@ -111,7 +116,7 @@ describe_end(struct matmul *m, const struct sl__planner *pl, int i)
 		return 1;
 	m->layouts[i] = sl__plan_find_bf16_layout(pl, end->value);
 	return describe_operand(
-		&m->epilogue[i],
+		&m->epilogue[i], pl->program->dnnl,
 		m->layouts[i] ? SL_DTYPE_BF16
 			      : sl__plan_value_type(pl, end->value)->dtype,
 		p, end->strides, last);
@@ -128,7 +133,7 @@ append_ends(dnnl_post_ops_t ops, struct matmul *m, int sum)
 
 		m->places[i] = dnnl_post_ops_len(ops);
 		status = sl__dnnl_post_op_append(
-			ops, post_op, i == sum ? NULL : &m->epilogue[i]);
+			ops, post_op, i == sum ? NULL : m->epilogue[i]);
 	}
 	return status;
 }
@@ -137,10 +142,9 @@ append_ends(dnnl_post_ops_t ops, struct matmul *m, int sum)
 static dnnl_primitive_desc_t
 create_fast(struct sl__planner *pl, struct matmul *m, int sum)
 {
-	dnnl_matmul_desc_t desc;
 	dnnl_post_ops_t ops = NULL;
 	dnnl_primitive_attr_t attr = NULL;
-	dnnl_primitive_desc_t pd;
+	dnnl_primitive_desc_t pd = NULL;
 	dnnl_status_t status =
 		dnnl_primitive_attr_clone(&attr, pl->program->dnnl->attr);
 
@@ -151,10 +155,9 @@ create_fast(struct sl__planner *pl, struct matmul *m, int sum)
 	if (!status)
 		status = dnnl_primitive_attr_set_post_ops(attr, ops);
 	if (!status)
-		status = dnnl_matmul_desc_init(&desc, &m->src, &m->weights,
-					       m->has_bias ? &m->bias : NULL,
-					       &m->dst);
-	pd = sl__dnnl_pd_new(pl, status, &desc, attr);
+		pd = sl__dnnl_matmul_pd(pl, &m->md, attr);
+	else
+		(void)sl__dnnl_pd_result(pl, status, NULL);
 	dnnl_post_ops_destroy(ops);
 	dnnl_primitive_attr_destroy(attr);
 	if (!pd || !sl__dnnl_is_plain_loop(pd))
@@ -172,7 +175,7 @@ find_residual(const struct matmul *m, const struct sl__planner *pl)
 
 		if (sl__epilogue_is_residual(&m->p, i) &&
 		    !pl->graph->values[end->value].tensor &&
-		    m->epilogue[i].data_type == m->dst.data_type &&
+		    sl__dnnl_md_parts(m->epilogue[i]).type == m->dst_type &&
 		    (m->layouts[i] || !sl__plan_value_layout(pl, end->value)))
 			return i;
 	}
@@ -186,7 +189,7 @@ describe_matmul(struct matmul *m, const struct sl__planner *pl,
 	const struct sl__gemm *p = &m->p;
 
 	m->is_packed = pl->graph->values[p->b].tensor != NULL;
-	if (!describe_all(m, dst_dtype))
+	if (!describe_all(m, pl->program->dnnl, dst_dtype))
 		return 0;
 	for (int i = 0; i < p->n_epilogue; i++) {
 		if (!describe_end(m, pl, i))
@@ -194,21 +197,22 @@ describe_matmul(struct matmul *m, const struct sl__planner *pl,
 	}
 	m->n_epilogue = p->n_epilogue;
 	m->has_bias = p->n_epilogue && sl__epilogue_is_bias(p, 0);
-	if (m->has_bias)
-		m->bias = m->epilogue[0];
+	m->md.bias = m->has_bias ? m->epilogue[0] : NULL;
+	m->dst_type = sl__dnnl_data_type(dst_dtype);
 	m->residual = -1;
 	return 1;
 }
 
 /* The right matrix in whatever order the kernel likes. */
 static int
-leave_open(struct matmul *m)
+leave_open(struct matmul *m, struct sl__dnnl_context *dnnl)
 {
-	dnnl_memory_desc_t plain = m->weights;
+	struct sl__dnnl_md_parts p = sl__dnnl_md_parts(m->md.weights);
+	const struct sl__dnnl_strides sizes = {
+		.type = p.type, .n_dims = p.n_dims, .dims = p.dims};
 
-	return dnnl_memory_desc_init_by_tag(
-		       &m->weights, plain.ndims, plain.dims, plain.data_type,
-		       dnnl_format_tag_any) == dnnl_success;
+	return sl__dnnl_tagged_md(&m->md.weights, dnnl, &sizes,
+				  dnnl_format_tag_any);
 }
 
 /* Whether the primitive gets the whole epilogue right. */
@@ -232,7 +236,7 @@ choose(struct sl__planner *pl, struct matmul *m)
 		sl__plan_is_model_output(pl, m->p.y) ? own : m->p.dtype;
 
 	if (!describe_matmul(m, pl, dst_dtype) ||
-	    (m->is_packed && !leave_open(m)))
+	    (m->is_packed && !leave_open(m, pl->program->dnnl)))
 		return;
 	if (do_ends_fit(&m->p))
 		m->pd = create_fast(pl, m, -1);
@@ -244,9 +248,11 @@ choose(struct sl__planner *pl, struct matmul *m)
 	}
 	/* The epilogue comes after it, on f32. */
 	if (pl->rc || m->p.n_epilogue == 0 || own != SL_DTYPE_F32 ||
-	    !describe_matmul(m, pl, own) || (m->is_packed && !leave_open(m)))
+	    !describe_matmul(m, pl, own) ||
+	    (m->is_packed && !leave_open(m, pl->program->dnnl)))
 		return;
 	m->n_epilogue = m->has_bias = 0;
+	m->md.bias = NULL;
 	m->pd = create_fast(pl, m, -1);
 }
 
@@ -255,10 +261,11 @@ sl__gemm_row_major_layout(struct sl__planner *pl, uint32_t value,
 			  enum sl_dtype dtype)
 {
 	const struct sl__type *type = sl__plan_value_type(pl, value);
-	dnnl_memory_desc_t md;
+	const_dnnl_memory_desc_t md;
 
-	if (sl__dnnl_row_major_md(&md, dtype, type->rank, type->dims))
-		return sl__layout_from_md(pl, value, &md);
+	if (sl__dnnl_row_major_md(&md, pl->program->dnnl, dtype, type->rank,
+				  type->dims))
+		return sl__layout_from_md(pl, value, md);
 	sl__planner_fail_internal(pl, "a value has no description");
 	return NULL;
 }
@@ -276,22 +283,22 @@ read_matrices(struct sl__planner *pl, struct matmul *m,
 	      struct sl__dnnl_arg *args)
 {
 	const struct sl__gemm *p = &m->p;
-	dnnl_memory_desc_t md;
+	const_dnnl_memory_desc_t md;
 	int64_t last[4] = {p->k, p->b_k, p->n, p->b_n};
 
 	args[0].arg = DNNL_ARG_SRC;
-	args[0].md = m->src;
+	args[0].md = m->md.src;
 	args[0].buffer = read_as(pl, p->a, p->dtype);
 	args[1].arg = DNNL_ARG_WEIGHTS;
-	args[1].md =
-		*dnnl_primitive_desc_query_md(m->pd, dnnl_query_weights_md, 0);
+	args[1].md = sl__dnnl_pd_md(pl, m->pd, dnnl_query_weights_md, 0);
 	if (!m->is_packed)
 		args[1].buffer = read_as(pl, p->b, p->dtype);
-	else if (describe_operand(&md, sl__plan_value_type(pl, p->b)->dtype, p,
+	else if (describe_operand(&md, pl->program->dnnl,
+				  sl__plan_value_type(pl, p->b)->dtype, p,
 				  p->b_strides, last))
 		args[1].buffer = sl__plan_packed_constant(
-			pl, p->b, sl__layout_new(pl, &md),
-			sl__layout_new(pl, &args[1].md));
+			pl, p->b, sl__layout_new(pl, md),
+			sl__layout_new(pl, args[1].md));
 	else
 		sl__planner_fail_internal(pl, "a matrix has no description");
 }
@@ -354,10 +361,10 @@ write_result(struct sl__planner *pl, struct matmul *m,
 	     struct sl__dnnl_arg *args, uint32_t n)
 {
 	uint32_t over = find_over(pl, m, args, n);
-	struct sl__dnnl_arg dst = {DNNL_ARG_DST, SL__NONE, m->dst};
+	struct sl__dnnl_arg dst = {DNNL_ARG_DST, SL__NONE, m->md.dst};
 	const struct sl__layout *layout = sl__gemm_row_major_layout(
 		pl, m->p.y,
-		m->dst.data_type == dnnl_bf16 ? SL_DTYPE_BF16 : SL_DTYPE_F32);
+		m->dst_type == dnnl_bf16 ? SL_DTYPE_BF16 : SL_DTYPE_F32);
 	dnnl_primitive_desc_t spare = m->sum_pd;
 
 	dst.buffer = over == SL__NONE
@@ -403,15 +410,15 @@ sl__make_matmul(struct sl__planner *pl, const struct sl__node *node)
 uint32_t
 sl__gemm_pack_weights(struct sl__planner *pl, const struct sl__gemm *p)
 {
-	dnnl_memory_desc_t as, md;
+	const_dnnl_memory_desc_t as, md;
 	int64_t dims[2] = {p->n, p->k}, strides[2] = {p->b_n, p->b_k};
 
-	if (describe(&as, sl__plan_value_type(pl, p->b)->dtype, 2, dims,
-		     strides) &&
-	    sl__dnnl_row_major_md(&md, p->dtype, 2, dims))
+	if (describe(&as, pl->program->dnnl,
+		     sl__plan_value_type(pl, p->b)->dtype, 2, dims, strides) &&
+	    sl__dnnl_row_major_md(&md, pl->program->dnnl, p->dtype, 2, dims))
 		return sl__plan_packed_constant(pl, p->b,
-						sl__layout_new(pl, &as),
-						sl__layout_new(pl, &md));
+						sl__layout_new(pl, as),
+						sl__layout_new(pl, md));
 	sl__planner_fail_internal(pl, "a matrix has no description");
 	return SL__NONE;
 }

@@ -114,8 +114,10 @@ make_pd(struct sl__planner *pl, const struct pool *p)
 	return sl__layout_md(pl, p->x, sl__plan_value_layout(pl, p->x),
 			     &desc.src) &&
 			       sl__image_layout_md(
-				       &desc.dst, SL__IMAGE_LAYOUT_ANY,
-				       desc.src.data_type, y->rank, y->dims)
+				       &desc.dst, pl->program->dnnl,
+				       SL__IMAGE_LAYOUT_ANY,
+				       sl__dnnl_md_parts(desc.src).type,
+				       y->rank, y->dims)
 		       ? sl__dnnl_pool_pd(pl, &desc)
 		       : NULL;
 }
@@ -132,7 +134,7 @@ sl__make_pool(struct sl__planner *pl, const struct sl__node *node)
 	pd = make_pd(pl, &p);
 	if (!pd)
 		return 0;
-	args[0].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
+	args[0].md = sl__dnnl_pd_md(pl, pd, dnnl_query_src_md, 0);
 	args[0].buffer =
 		sl__plan_input_buffer(pl, p.x, sl__plan_value_layout(pl, p.x));
 	args[1] = sl__dnnl_output_arg(pl, pd, p.y);

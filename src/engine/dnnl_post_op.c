@@ -8,21 +8,24 @@ enum { TAKES_ALPHA = 1, TAKES_BETA = 2 };
 
 static const struct {
 	dnnl_alg_kind_t kind;
-	unsigned takes; /* the operation's own parameters; else 0 */
+	unsigned takes;    /* the operation's own parameters */
+	float alpha, beta; /* else these */
 } functions[SL__N_POST_OPS] = {
-	[SL__POST_OP_RELU] = {dnnl_eltwise_relu, 0},
-	[SL__POST_OP_LEAKY_RELU] = {dnnl_eltwise_relu, TAKES_ALPHA},
-	[SL__POST_OP_CLIP] = {dnnl_eltwise_clip, TAKES_ALPHA | TAKES_BETA},
-	[SL__POST_OP_SIGMOID] = {dnnl_eltwise_logistic, 0},
-	[SL__POST_OP_TANH] = {dnnl_eltwise_tanh, 0},
-	[SL__POST_OP_ELU] = {dnnl_eltwise_elu, TAKES_ALPHA},
+	[SL__POST_OP_RELU] = {dnnl_eltwise_relu, 0, 0, 0},
+	[SL__POST_OP_LEAKY_RELU] = {dnnl_eltwise_relu, TAKES_ALPHA, 0, 0},
+	[SL__POST_OP_CLIP] = {dnnl_eltwise_clip, TAKES_ALPHA | TAKES_BETA, 0,
+			      0},
+	[SL__POST_OP_SIGMOID] = {dnnl_eltwise_logistic, 0, 0, 0},
+	[SL__POST_OP_TANH] = {dnnl_eltwise_tanh, 0, 0, 0},
+	[SL__POST_OP_ELU] = {dnnl_eltwise_elu, TAKES_ALPHA, 0, 0},
 	[SL__POST_OP_HARD_SIGMOID] = {dnnl_eltwise_linear,
-				      TAKES_ALPHA | TAKES_BETA},
-	[SL__POST_OP_HARD_SWISH] = {dnnl_eltwise_hardswish, 0},
-	[SL__POST_OP_SILU] = {dnnl_eltwise_swish, TAKES_ALPHA},
-	[SL__POST_OP_GELU] = {dnnl_eltwise_gelu_erf, 0},
-	[SL__POST_OP_GELU_TANH] = {dnnl_eltwise_gelu_tanh, 0},
-	[SL__POST_OP_LINEAR] = {dnnl_eltwise_linear, TAKES_ALPHA | TAKES_BETA},
+				      TAKES_ALPHA | TAKES_BETA, 0, 0},
+	[SL__POST_OP_HARD_SWISH] = {dnnl_eltwise_hardswish, 0, 1.0F / 6, .5F},
+	[SL__POST_OP_SILU] = {dnnl_eltwise_swish, TAKES_ALPHA, 0, 0},
+	[SL__POST_OP_GELU] = {dnnl_eltwise_gelu_erf, 0, 0, 0},
+	[SL__POST_OP_GELU_TANH] = {dnnl_eltwise_gelu_tanh, 0, 0, 0},
+	[SL__POST_OP_LINEAR] = {dnnl_eltwise_linear, TAKES_ALPHA | TAKES_BETA,
+				0, 0},
 };
 
 int
@@ -35,8 +38,10 @@ sl__dnnl_eltwise_chain(struct sl__dnnl_eltwise out[SL__ELTWISE_CHAIN_MAX],
 	    post_op->kind == SL__POST_OP_MUL)
 		return 0;
 	out[0].kind = functions[post_op->kind].kind;
-	out[0].alpha = takes & TAKES_ALPHA ? post_op->alpha : 0;
-	out[0].beta = takes & TAKES_BETA ? post_op->beta : 0;
+	out[0].alpha = takes & TAKES_ALPHA ? post_op->alpha
+					   : functions[post_op->kind].alpha;
+	out[0].beta = takes & TAKES_BETA ? post_op->beta
+					 : functions[post_op->kind].beta;
 	if (post_op->kind != SL__POST_OP_HARD_SIGMOID)
 		return 1;
 	out[1].kind = dnnl_eltwise_clip;
@@ -94,7 +99,7 @@ sl__dnnl_post_ops_n_fusable(const struct sl__post_op *post_ops, int n)
 
 dnnl_status_t
 sl__dnnl_post_op_append(dnnl_post_ops_t ops, const struct sl__post_op *post_op,
-			const dnnl_memory_desc_t *operand)
+			const_dnnl_memory_desc_t operand)
 {
 	struct sl__dnnl_eltwise changes[SL__ELTWISE_CHAIN_MAX];
 	int n = sl__dnnl_eltwise_chain(changes, post_op);
@@ -104,12 +109,12 @@ sl__dnnl_post_op_append(dnnl_post_ops_t ops, const struct sl__post_op *post_op,
 		return dnnl_post_ops_append_binary(
 			ops, sl__dnnl_binary_kind(post_op), operand);
 	if (!n && post_op->kind == SL__POST_OP_ADD)
-		return dnnl_post_ops_append_sum(ops, 1);
+		return sl__dnnl_append_sum(ops);
 	if (!n)
 		return dnnl_invalid_arguments;
 	for (int i = 0; !status && i < n; i++)
-		status = dnnl_post_ops_append_eltwise(ops, 1, changes[i].kind,
-						      changes[i].alpha,
-						      changes[i].beta);
+		status = sl__dnnl_append_eltwise(ops, changes[i].kind,
+						 changes[i].alpha,
+						 changes[i].beta);
 	return status;
 }

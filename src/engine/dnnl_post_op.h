@@ -3,9 +3,8 @@
 #ifndef SL_DNNL_POST_OP_H
 #define SL_DNNL_POST_OP_H
 
+#include "engine/dnnl_version.h"
 #include "ops/post_op.h"
-
-#include <dnnl.h>
 
 /* One of oneDNN's functions. */
 struct sl__dnnl_eltwise {
@@ -37,6 +36,6 @@ int sl__dnnl_post_ops_n_fusable(const struct sl__post_op *post_ops, int n);
  * NULL: an ADD takes what the destination held before. */
 dnnl_status_t sl__dnnl_post_op_append(dnnl_post_ops_t ops,
 				      const struct sl__post_op *post_op,
-				      const dnnl_memory_desc_t *operand);
+				      const_dnnl_memory_desc_t operand);
 
 #endif

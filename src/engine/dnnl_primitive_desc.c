@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dnnl_primitive_desc.c - primitive descriptors from sizes, as oneDNN 2 has
- * them. */
+/* dnnl_primitive_desc.c - primitive descriptors: images, reorders, names. */
 #include "engine/dnnl_primitive_desc.h"
 
 #include <string.h>
@@ -45,75 +44,21 @@ tag_of(enum sl__image_layout order, int rank)
 }
 
 int
-sl__image_layout_md(dnnl_memory_desc_t *out, enum sl__image_layout order,
+sl__image_layout_md(const_dnnl_memory_desc_t *out,
+		    struct sl__dnnl_context *dnnl, enum sl__image_layout order,
 		    dnnl_data_type_t type, int rank, const int64_t *dims)
 {
 	dnnl_format_tag_t tag = tag_of(order, rank);
-	dnnl_dims_t sizes = {0};
+	const struct sl__dnnl_strides sizes = {
+		.type = type, .n_dims = rank, .dims = dims};
 
-	if (tag == dnnl_format_tag_undef)
-		return 0;
-	for (int i = 0; i < rank; i++)
-		sizes[i] = dims[i];
-	return dnnl_memory_desc_init_by_tag(out, rank, sizes, type, tag) ==
-	       dnnl_success;
-}
-
-dnnl_status_t
-sl__dnnl_conv_iterator_begin(struct sl__dnnl_conv_iterator *each,
-			     const struct sl__dnnl_conv *conv,
-			     const_dnnl_primitive_attr_t attr,
-			     dnnl_engine_t engine)
-{
-	const struct sl__dnnl_window *w = &conv->window;
-	const dnnl_memory_desc_t *bias = conv->bias.ndims ? &conv->bias : NULL;
-	dnnl_status_t status;
-
-	each->at = NULL;
-	if (conv->is_transposed)
-		status = dnnl_dilated_deconvolution_forward_desc_init(
-			&each->desc, dnnl_forward_inference,
-			dnnl_deconvolution_direct, &conv->src, &conv->weights,
-			bias, &conv->dst, w->strides, w->dilates, w->before,
-			w->after);
-	else
-		status = dnnl_dilated_convolution_forward_desc_init(
-			&each->desc, dnnl_forward_inference,
-			conv->is_winograd ? dnnl_convolution_winograd
-					  : dnnl_convolution_direct,
-			&conv->src, &conv->weights, bias, &conv->dst,
-			w->strides, w->dilates, w->before, w->after);
-	if (status)
-		return status;
-	status = dnnl_primitive_desc_iterator_create(&each->at, &each->desc,
-						     attr, engine, NULL);
-	if (status)
-		each->at = NULL;
-	return status;
-}
-
-dnnl_status_t
-sl__dnnl_conv_iterator_next(struct sl__dnnl_conv_iterator *each)
-{
-	return dnnl_primitive_desc_iterator_next(each->at);
+	return tag != dnnl_format_tag_undef &&
+	       sl__dnnl_tagged_md(out, dnnl, &sizes, tag);
 }
 
 dnnl_primitive_desc_t
-sl__dnnl_conv_iterator_pd(const struct sl__dnnl_conv_iterator *each)
-{
-	return dnnl_primitive_desc_iterator_fetch(each->at);
-}
-
-void
-sl__dnnl_conv_iterator_end(struct sl__dnnl_conv_iterator *each)
-{
-	if (each->at)
-		dnnl_primitive_desc_iterator_destroy(each->at);
-}
-
-/* NULL, and a failure where memory ran out. */
-static dnnl_primitive_desc_t
-made(struct sl__planner *pl, dnnl_status_t status, dnnl_primitive_desc_t pd)
+sl__dnnl_pd_result(struct sl__planner *pl, dnnl_status_t status,
+		   dnnl_primitive_desc_t pd)
 {
 	if (status == dnnl_out_of_memory)
 		sl__planner_keep_dnnl_status(pl, status, "a descriptor");
@@ -121,88 +66,30 @@ made(struct sl__planner *pl, dnnl_status_t status, dnnl_primitive_desc_t pd)
 }
 
 dnnl_primitive_desc_t
-sl__dnnl_pd_new(struct sl__planner *pl, dnnl_status_t status,
-		const_dnnl_op_desc_t desc, const_dnnl_primitive_attr_t attr)
-{
-	const struct sl__dnnl_context *dnnl = pl->program->dnnl;
-	dnnl_primitive_desc_t pd = NULL;
-
-	if (!status)
-		status = dnnl_primitive_desc_create(&pd, desc,
-						    attr ? attr : dnnl->attr,
-						    dnnl->engine, NULL);
-	return made(pl, status, pd);
-}
-
-dnnl_primitive_desc_t
-sl__dnnl_pool_pd(struct sl__planner *pl, const struct sl__dnnl_pool *pool)
-{
-	const struct sl__dnnl_window *w = &pool->window;
-	dnnl_pooling_v2_desc_t desc;
-	dnnl_status_t status = dnnl_pooling_v2_forward_desc_init(
-		&desc, dnnl_forward_inference, pool->kind, &pool->src,
-		&pool->dst, w->strides, w->kernel, w->dilates, w->before,
-		w->after);
-
-	return sl__dnnl_pd_new(pl, status, &desc, NULL);
-}
-
-dnnl_primitive_desc_t
-sl__dnnl_batch_norm_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
-		       float epsilon)
-{
-	dnnl_batch_normalization_desc_t desc;
-	dnnl_status_t status = dnnl_batch_normalization_forward_desc_init(
-		&desc, dnnl_forward_inference, data, epsilon,
-		dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift);
-
-	return sl__dnnl_pd_new(pl, status, &desc, NULL);
-}
-
-dnnl_primitive_desc_t
-sl__dnnl_lrn_pd(struct sl__planner *pl, const struct sl__dnnl_lrn *lrn)
-{
-	dnnl_lrn_desc_t desc;
-	dnnl_status_t status = dnnl_lrn_forward_desc_init(
-		&desc, dnnl_forward_inference, dnnl_lrn_across_channels,
-		&lrn->data, lrn->size, lrn->alpha, lrn->beta, lrn->bias);
-
-	return sl__dnnl_pd_new(pl, status, &desc, NULL);
-}
-
-dnnl_primitive_desc_t
-sl__dnnl_eltwise_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
-		    const struct sl__dnnl_eltwise *change)
-{
-	dnnl_eltwise_desc_t desc;
-	dnnl_status_t status = dnnl_eltwise_forward_desc_init(
-		&desc, dnnl_forward_inference, change->kind, data,
-		change->alpha, change->beta);
-
-	return sl__dnnl_pd_new(pl, status, &desc, NULL);
-}
-
-dnnl_primitive_desc_t
-sl__dnnl_binary_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
-		   const dnnl_memory_desc_t *operand, dnnl_alg_kind_t kind)
-{
-	dnnl_binary_desc_t desc;
-	dnnl_status_t status =
-		dnnl_binary_desc_init(&desc, kind, data, operand, data);
-
-	return sl__dnnl_pd_new(pl, status, &desc, NULL);
-}
-
-dnnl_primitive_desc_t
-sl__dnnl_reorder_pd(struct sl__planner *pl, const dnnl_memory_desc_t *from,
-		    const dnnl_memory_desc_t *to)
+sl__dnnl_reorder_pd(struct sl__planner *pl, const_dnnl_memory_desc_t from,
+		    const_dnnl_memory_desc_t to)
 {
 	const struct sl__dnnl_context *dnnl = pl->program->dnnl;
 	dnnl_primitive_desc_t pd = NULL;
 	dnnl_status_t status = dnnl_reorder_primitive_desc_create(
 		&pd, from, dnnl->engine, to, dnnl->engine, dnnl->attr);
 
-	return made(pl, status, pd);
+	return sl__dnnl_pd_result(pl, status, pd);
+}
+
+const_dnnl_memory_desc_t
+sl__dnnl_pd_md(struct sl__planner *pl, const_dnnl_primitive_desc_t pd,
+	       dnnl_query_t what, int index)
+{
+	const_dnnl_memory_desc_t own =
+		dnnl_primitive_desc_query_md(pd, what, index);
+	const_dnnl_memory_desc_t md;
+
+	if (sl__dnnl_copy_md(&md, pl->program->dnnl, own))
+		return md;
+	/* Good enough for what does nothing after a failure. */
+	sl__planner_keep_dnnl_status(pl, dnnl_out_of_memory, "a description");
+	return own;
 }
 
 const char *

@@ -2,9 +2,10 @@
 /*
  * dnnl_primitive_desc.h - primitive descriptors from sizes.
  *
- * How a descriptor comes about differs between oneDNN's major versions; this
- * is where convolutions, pools and norms are described to it.  A descriptor is
- * the caller's; NULL where oneDNN has no kernel, or after a failure.
+ * How one comes about differs between oneDNN's major versions: those of
+ * convolutions, matmuls, pools, norms and element-wise operations are in
+ * dnnl_version_2.c and dnnl_version_3.c.  A descriptor is the caller's; NULL
+ * where oneDNN has no kernel, or after a failure.
  */
 #ifndef SL_DNNL_PRIMITIVE_DESC_H
 #define SL_DNNL_PRIMITIVE_DESC_H
@@ -24,8 +25,10 @@ enum sl__image_layout {
 const char *sl__image_layout_text(enum sl__image_layout order);
 
 /* Images [batch][channels][...] in that order; 0 where they cannot be. */
-int sl__image_layout_md(dnnl_memory_desc_t *out, enum sl__image_layout order,
-			dnnl_data_type_t type, int rank, const int64_t *dims);
+int sl__image_layout_md(const_dnnl_memory_desc_t *out,
+			struct sl__dnnl_context *dnnl,
+			enum sl__image_layout order, dnnl_data_type_t type,
+			int rank, const int64_t *dims);
 
 /* A window that slides: dilates count from 0, 'after' may be negative. */
 struct sl__dnnl_window {
@@ -33,7 +36,7 @@ struct sl__dnnl_window {
 };
 
 struct sl__dnnl_conv {
-	dnnl_memory_desc_t src, weights, bias, dst; /* bias.ndims 0: none */
+	const_dnnl_memory_desc_t src, weights, bias, dst; /* bias may be NULL */
 	struct sl__dnnl_window window;
 	int is_transposed, is_winograd;
 };
@@ -43,10 +46,7 @@ struct sl__dnnl_conv {
  * begin, take and next until it fails, end.  One may come twice: oneDNN 2
  * repeats what it finds in its cache of primitives.
  */
-struct sl__dnnl_conv_iterator {
-	dnnl_convolution_desc_t desc;
-	dnnl_primitive_desc_iterator_t at;
-};
+struct sl__dnnl_conv_iterator; /* dnnl_version.h */
 dnnl_status_t sl__dnnl_conv_iterator_begin(struct sl__dnnl_conv_iterator *each,
 					   const struct sl__dnnl_conv *conv,
 					   const_dnnl_primitive_attr_t attr,
@@ -58,16 +58,24 @@ void sl__dnnl_conv_iterator_end(struct sl__dnnl_conv_iterator *each);
 dnnl_primitive_desc_t
 sl__dnnl_conv_iterator_pd(const struct sl__dnnl_conv_iterator *each);
 
-/* Of the operation that was described, unless that gave a status; the attribute
- * may be NULL. */
-dnnl_primitive_desc_t sl__dnnl_pd_new(struct sl__planner *pl,
-				      dnnl_status_t status,
-				      const_dnnl_op_desc_t desc,
-				      const_dnnl_primitive_attr_t attr);
+/* What creating one gave: NULL unless it succeeded, and a failure where memory
+ * ran out. */
+dnnl_primitive_desc_t sl__dnnl_pd_result(struct sl__planner *pl,
+					 dnnl_status_t status,
+					 dnnl_primitive_desc_t pd);
+
+struct sl__dnnl_matmul {
+	const_dnnl_memory_desc_t src, weights, bias, dst; /* bias may be NULL */
+};
+
+/* The attribute may be NULL. */
+dnnl_primitive_desc_t sl__dnnl_matmul_pd(struct sl__planner *pl,
+					 const struct sl__dnnl_matmul *matmul,
+					 const_dnnl_primitive_attr_t attr);
 
 struct sl__dnnl_pool {
 	dnnl_alg_kind_t kind; /* dnnl_pooling_... */
-	dnnl_memory_desc_t src, dst;
+	const_dnnl_memory_desc_t src, dst;
 	struct sl__dnnl_window window;
 };
 
@@ -76,12 +84,12 @@ dnnl_primitive_desc_t sl__dnnl_pool_pd(struct sl__planner *pl,
 
 /* Inference with given mean, variance, scale and shift, f32 [channels]. */
 dnnl_primitive_desc_t sl__dnnl_batch_norm_pd(struct sl__planner *pl,
-					     const dnnl_memory_desc_t *data,
+					     const_dnnl_memory_desc_t data,
 					     float epsilon);
 
 /* Across channels: x / (bias + alpha / size * sum of squares) ^ beta. */
 struct sl__dnnl_lrn {
-	dnnl_memory_desc_t data;
+	const_dnnl_memory_desc_t data;
 	int64_t size;
 	float alpha, beta, bias;
 };
@@ -91,16 +99,21 @@ dnnl_primitive_desc_t sl__dnnl_lrn_pd(struct sl__planner *pl,
 
 /* One element-wise operation, or one on two operands, in place. */
 dnnl_primitive_desc_t
-sl__dnnl_eltwise_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
+sl__dnnl_eltwise_pd(struct sl__planner *pl, const_dnnl_memory_desc_t data,
 		    const struct sl__dnnl_eltwise *change);
 dnnl_primitive_desc_t sl__dnnl_binary_pd(struct sl__planner *pl,
-					 const dnnl_memory_desc_t *data,
-					 const dnnl_memory_desc_t *operand,
+					 const_dnnl_memory_desc_t data,
+					 const_dnnl_memory_desc_t operand,
 					 dnnl_alg_kind_t kind);
 
 dnnl_primitive_desc_t sl__dnnl_reorder_pd(struct sl__planner *pl,
-					  const dnnl_memory_desc_t *from,
-					  const dnnl_memory_desc_t *to);
+					  const_dnnl_memory_desc_t from,
+					  const_dnnl_memory_desc_t to);
+
+/* How it wants an argument to lie, valid as long as the node is planned. */
+const_dnnl_memory_desc_t sl__dnnl_pd_md(struct sl__planner *pl,
+					const_dnnl_primitive_desc_t pd,
+					dnnl_query_t what, int index);
 
 /* oneDNN's name of the implementation; never NULL. */
 const char *sl__dnnl_implementation_name(const_dnnl_primitive_desc_t pd);

@@ -18,6 +18,8 @@
 
 #include "base/banned.h"
 
+enum { ARGS_MOST = 7 };
+
 /* A node's parts, and what becomes of them. */
 struct making {
 	struct sl__planner *pl;
@@ -30,7 +32,10 @@ struct making {
 	int32_t *bias, *sums; /* of each channel: added; of its weights */
 	int has_bias;
 	int zero_is_apart; /* oneDNN takes off the image's zero point */
+	const_dnnl_memory_desc_t factors_md; /* NULL: one factor for all */
 	dnnl_primitive_desc_t pd;
+	struct sl__dnnl_arg args[ARGS_MOST];
+	uint32_t n_args;
 };
 
 static int
@@ -43,19 +48,6 @@ int
 sl__dnnl_int8_is_exact(void)
 {
 	return has_wide() || sl__dnnl_uses_isa(dnnl_cpu_isa_avx2_vnni);
-}
-
-const struct sl__layout *
-sl__layout_retyped(struct sl__planner *pl, const struct sl__layout *layout,
-		   enum sl_dtype dtype)
-{
-	dnnl_memory_desc_t md;
-
-	if (!layout)
-		return NULL;
-	md = layout->md;
-	md.data_type = sl__dnnl_data_type(dtype);
-	return sl__layout_new(pl, &md);
 }
 
 const struct sl__layout *
@@ -270,41 +262,44 @@ read_node(struct making *m)
 	return fits;
 }
 
-/* The zero point of the result, added to what is rounded. */
+/* What the sums are multiplied by: one number, or one of each channel. */
 static dnnl_status_t
-set_y_zero(const struct making *m, dnnl_primitive_attr_t attr)
+append_factors(struct making *m, dnnl_post_ops_t ops)
 {
-	dnnl_post_ops_t ops = NULL;
-	dnnl_status_t status = dnnl_post_ops_create(&ops);
-
-	if (!status)
-		status = dnnl_post_ops_append_eltwise(ops, 1,
-						      dnnl_eltwise_round, 0, 0);
-	if (!status)
-		status = dnnl_primitive_attr_set_post_ops(attr, ops);
-	dnnl_post_ops_destroy(ops);
-	return status ? status
-		      : dnnl_primitive_attr_set_zero_points(attr, DNNL_ARG_DST,
-							    1, 0, &m->y_zero);
-}
-
-static dnnl_status_t
-set_attr(const struct making *m, dnnl_primitive_attr_t attr)
-{
-	dnnl_status_t status = dnnl_success;
+	int64_t dims[DNNL_MAX_NDIMS] = {1, (int64_t)m->n_out, 1, 1, 1};
 	int is_one = 1;
 
 	for (size_t i = 1; i < m->n_out; i++)
 		is_one &= m->factors[i] >= m->factors[0] &&
 			  m->factors[i] <= m->factors[0];
-	if (!m->is_integer)
-		status = dnnl_primitive_attr_set_output_scales(
-			attr, is_one ? 1 : (dnnl_dim_t)m->n_out,
-			is_one ? 0 : 1 << 1, m->factors);
+	if (is_one)
+		return sl__dnnl_append_eltwise(ops, dnnl_eltwise_linear,
+					       m->factors[0], 0);
+	if (!sl__dnnl_row_major_md(&m->factors_md, m->pl->program->dnnl,
+				   SL_DTYPE_F32, m->conv.rank, dims))
+		return dnnl_unimplemented;
+	return dnnl_post_ops_append_binary(ops, dnnl_binary_mul, m->factors_md);
+}
+
+/* A zero point of the result is added to what is rounded. */
+static dnnl_status_t
+set_attr(struct making *m, dnnl_primitive_attr_t attr)
+{
+	dnnl_post_ops_t ops = NULL;
+	dnnl_status_t status = dnnl_post_ops_create(&ops);
+
+	if (!status && !m->is_integer)
+		status = append_factors(m, ops);
+	if (!status && m->y_zero)
+		status = sl__dnnl_append_eltwise(ops, dnnl_eltwise_round, 0, 0);
+	if (!status)
+		status = dnnl_primitive_attr_set_post_ops(attr, ops);
+	dnnl_post_ops_destroy(ops);
+	if (!status && m->y_zero)
+		status = sl__dnnl_set_zero_point(attr, DNNL_ARG_DST, m->y_zero);
 	if (!status && m->zero_is_apart)
-		status = dnnl_primitive_attr_set_zero_points(attr, DNNL_ARG_SRC,
-							     1, 0, &m->x_zero);
-	return !status && m->y_zero ? set_y_zero(m, attr) : status;
+		status = sl__dnnl_set_zero_point(attr, DNNL_ARG_SRC, m->x_zero);
+	return status;
 }
 
 static int
@@ -313,15 +308,18 @@ describe(const struct making *m, struct sl__dnnl_conv *out)
 	const struct sl__conv *c = &m->conv;
 	const struct sl__type *x = sl__plan_value_type(m->pl, c->x);
 	const struct sl__type *y = sl__plan_value_type(m->pl, c->y);
+	struct sl__dnnl_context *dnnl = m->pl->program->dnnl;
 	int64_t n = (int64_t)m->n_out;
 
 	memset(out, 0, sizeof(*out));
 	out->window = c->window;
-	return sl__dnnl_any_layout_md(&out->src, x->dtype, x->rank, x->dims) &&
-	       sl__dnnl_any_layout_md(&out->dst, y->dtype, y->rank, y->dims) &&
+	return sl__dnnl_any_layout_md(&out->src, dnnl, x->dtype, x->rank,
+				      x->dims) &&
+	       sl__dnnl_any_layout_md(&out->dst, dnnl, y->dtype, y->rank,
+				      y->dims) &&
 	       sl__conv_weights_any_md(&out->weights, m->pl, c, SL_DTYPE_I8) &&
 	       (!m->has_bias ||
-		sl__dnnl_row_major_md(&out->bias, SL_DTYPE_I32, 1, &n));
+		sl__dnnl_row_major_md(&out->bias, dnnl, SL_DTYPE_I32, 1, &n));
 }
 
 /* Whether it multiplies with instructions that do not saturate; oneDNN's
@@ -332,7 +330,7 @@ sl__dnnl_multiplies_exactly(const_dnnl_primitive_desc_t pd)
 	const char *name = sl__dnnl_implementation_name(pd);
 
 	return strstr(name, "vnni") || strstr(name, "amx") ||
-	       (strstr(name, "gemm") && has_wide());
+	       strstr(name, "avx10") || (strstr(name, "gemm") && has_wide());
 }
 
 /*
@@ -399,38 +397,87 @@ find_primitive(struct making *m)
 
 struct sl__dnnl_arg
 sl__dnnl_int8_weights(struct sl__planner *pl, uint32_t value,
-		      const dnnl_memory_desc_t *own,
+		      const_dnnl_memory_desc_t own,
 		      const_dnnl_primitive_desc_t pd)
 {
 	const struct sl__tensor *t = sl__plan_constant_tensor(pl, value);
 	struct sl__dnnl_arg arg = {
 		DNNL_ARG_WEIGHTS, SL__NONE,
-		*dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0)};
+		sl__dnnl_pd_md(pl, pd, dnnl_query_weights_md, 0)};
 	const int8_t *w;
 	int8_t *copy;
 	void *to;
 
 	arg.buffer = sl__plan_persistent_buffer(
-		pl, dnnl_memory_desc_get_size(&arg.md), &to);
+		pl, dnnl_memory_desc_get_size(arg.md), &to);
 	w = sl__int8_weights(pl, value, &copy);
-	sl__dnnl_reorder_now(pl, own, w, &arg.md, to);
+	sl__dnnl_reorder_now(pl, own, w, arg.md, to);
 	sl__allocator_free(&pl->program->arena.allocator, copy);
 	sl__tensor_release_pages(t, 0, t->n_bytes);
 	return arg;
 }
 
-static struct sl__dnnl_arg
-keep_bias(struct making *m)
+static struct sl__dnnl_arg *
+add_arg(struct making *m)
 {
-	size_t n_bytes = m->n_out * sizeof(*m->bias);
+	return &m->args[m->n_args++];
+}
+
+/* An argument that is known now, as a copy in the program's pages. */
+static void
+add_constant(struct making *m, int arg, const void *bytes,
+	     const_dnnl_memory_desc_t md)
+{
+	size_t n_bytes = dnnl_memory_desc_get_size(md);
 	void *data;
 	uint32_t buffer = sl__plan_persistent_buffer(m->pl, n_bytes, &data);
 
 	if (data)
-		memcpy(data, m->bias, n_bytes);
-	return (struct sl__dnnl_arg){
-		DNNL_ARG_BIAS, buffer,
-		*dnnl_primitive_desc_query_md(m->pd, dnnl_query_weights_md, 1)};
+		memcpy(data, bytes, n_bytes);
+	*add_arg(m) = (struct sl__dnnl_arg){arg, buffer, md};
+}
+
+static void
+add_zero_point(struct making *m, int arg, const int32_t *zero)
+{
+	const_dnnl_memory_desc_t md;
+	const int64_t one = 1;
+
+	if (sl__dnnl_zero_point_is_argument() &&
+	    sl__dnnl_row_major_md(&md, m->pl->program->dnnl, SL_DTYPE_I32, 1,
+				  &one))
+		add_constant(m, DNNL_ARG_ATTR_ZERO_POINTS | arg, zero, md);
+}
+
+static void
+add_step(struct making *m)
+{
+	const struct sl__conv *c = &m->conv;
+	const_dnnl_memory_desc_t own;
+
+	if (sl__conv_weights_model_md(&own, m->pl, c, SL_DTYPE_I8))
+		*add_arg(m) = sl__dnnl_int8_weights(m->pl, c->w, own, m->pd);
+	else
+		sl__planner_fail_internal(m->pl, "weights of many dimensions");
+	*add_arg(m) = sl__dnnl_input_arg(
+		m->pl, DNNL_ARG_SRC, c->x,
+		sl__dnnl_pd_md(m->pl, m->pd, dnnl_query_src_md, 0));
+	*add_arg(m) = sl__dnnl_output_arg(m->pl, m->pd, c->y);
+	if (m->has_bias)
+		add_constant(
+			m, DNNL_ARG_BIAS, m->bias,
+			sl__dnnl_pd_md(m->pl, m->pd, dnnl_query_weights_md, 1));
+	if (m->factors_md)
+		add_constant(m,
+			     DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1,
+			     m->factors, m->factors_md);
+	if (m->zero_is_apart)
+		add_zero_point(m, DNNL_ARG_SRC, &m->x_zero);
+	if (m->y_zero)
+		add_zero_point(m, DNNL_ARG_DST, &m->y_zero);
+	sl__plan_dnnl_primitive(m->pl, m->pd, m->args, m->n_args)
+		->executed_flops =
+		2 * m->length * sl__plan_value_n_elements(m->pl, c->y);
 }
 
 /* QLinearConv, ConvInteger. */
@@ -438,27 +485,12 @@ int
 sl__make_quantized_conv(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct making m = {.pl = pl};
-	struct sl__dnnl_arg args[4];
-	dnnl_memory_desc_t own;
 
 	if (!sl__dnnl_int8_is_exact() || !read_values(&m, node) ||
 	    !read_node(&m))
 		return 0;
 	find_primitive(&m);
-	if (!m.pd)
-		return 0;
-	if (!sl__conv_weights_model_md(&own, pl, &m.conv))
-		sl__planner_fail_internal(pl, "weights of many dimensions");
-	own.data_type = dnnl_s8;
-	args[0] = sl__dnnl_int8_weights(pl, m.conv.w, &own, m.pd);
-	args[1] = sl__dnnl_input_arg(
-		pl, DNNL_ARG_SRC, m.conv.x,
-		dnnl_primitive_desc_query_md(m.pd, dnnl_query_src_md, 0));
-	args[2] = sl__dnnl_output_arg(pl, m.pd, m.conv.y);
-	if (m.has_bias)
-		args[3] = keep_bias(&m);
-	sl__plan_dnnl_primitive(pl, m.pd, args, m.has_bias ? 4 : 3)
-		->executed_flops =
-		2 * m.length * sl__plan_value_n_elements(pl, m.conv.y);
-	return 1;
+	if (m.pd)
+		add_step(&m);
+	return m.pd != NULL;
 }

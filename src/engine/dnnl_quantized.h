@@ -15,7 +15,7 @@ int sl__dnnl_multiplies_exactly(const_dnnl_primitive_desc_t pd);
  * primitive wants its weights. */
 struct sl__dnnl_arg sl__dnnl_int8_weights(struct sl__planner *pl,
 					  uint32_t value,
-					  const dnnl_memory_desc_t *own,
+					  const_dnnl_memory_desc_t own,
 					  const_dnnl_primitive_desc_t pd);
 
 #endif

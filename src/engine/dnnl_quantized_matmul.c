@@ -43,7 +43,7 @@ struct matmul {
 	struct sl__quantized_epilogue *epilogue;
 	uint32_t operands[SL__N_QUANTIZED_OPERANDS]; /* of the last step */
 	uint32_t n_operands;
-	dnnl_memory_desc_t src, weights, dst;
+	struct sl__dnnl_matmul md;
 	dnnl_primitive_desc_t pd;
 };
 
@@ -187,30 +187,28 @@ describe(struct matmul *p)
 	dnnl_dims_t b_by = {e->k * e->n_columns, e->b_k, e->b_n};
 	dnnl_dims_t y_by = {e->n_rows * e->n_columns, e->n_columns, 1};
 	int skip = e->n_batches == 1, n = 3 - skip;
+	struct sl__dnnl_context *dnnl = p->pl->program->dnnl;
+	const struct sl__dnnl_strides src = {a,           n,  a_dims + skip,
+					     a_by + skip, -1, 0};
+	const struct sl__dnnl_strides dst = {dnnl_s32,    n,  y_dims + skip,
+					     y_by + skip, -1, 0};
+	const struct sl__dnnl_strides right = {dnnl_s8,     n,  b_dims + skip,
+					       b_by + skip, -1, 0};
 
-	if (dnnl_memory_desc_init_by_strides(&p->src, n, a_dims + skip, a,
-					     a_by + skip) ||
-	    dnnl_memory_desc_init_by_strides(&p->dst, n, y_dims + skip,
-					     dnnl_s32, y_by + skip))
-		return 0;
-	if (p->is_constant)
-		return !dnnl_memory_desc_init_by_tag(&p->weights, n,
-						     b_dims + skip, dnnl_s8,
-						     dnnl_format_tag_any);
-	return !dnnl_memory_desc_init_by_strides(&p->weights, n, b_dims + skip,
-						 dnnl_s8, b_by + skip);
+	return sl__dnnl_strided_md(&p->md.src, dnnl, &src) &&
+	       sl__dnnl_strided_md(&p->md.dst, dnnl, &dst) &&
+	       (p->is_constant
+			? sl__dnnl_tagged_md(&p->md.weights, dnnl, &right,
+					     dnnl_format_tag_any)
+			: sl__dnnl_strided_md(&p->md.weights, dnnl, &right));
 }
 
 /* NULL where oneDNN has none that is exact. */
 static dnnl_primitive_desc_t
 find_primitive(struct matmul *p)
 {
-	dnnl_matmul_desc_t desc;
-	dnnl_status_t status =
-		describe(p) ? dnnl_matmul_desc_init(&desc, &p->src, &p->weights,
-						    NULL, &p->dst)
-			    : dnnl_unimplemented;
-	dnnl_primitive_desc_t pd = sl__dnnl_pd_new(p->pl, status, &desc, NULL);
+	dnnl_primitive_desc_t pd =
+		describe(p) ? sl__dnnl_matmul_pd(p->pl, &p->md, NULL) : NULL;
 
 	if (!pd || sl__dnnl_multiplies_exactly(pd))
 		return pd;
@@ -280,13 +278,15 @@ pack_right(struct matmul *p)
 {
 	const struct sl__quantized_epilogue *e = p->epilogue;
 	dnnl_dims_t by = {e->k * e->n_columns, e->b_k, e->b_n};
-	dnnl_memory_desc_t own;
+	struct sl__dnnl_md_parts sizes = sl__dnnl_md_parts(p->md.weights);
+	const struct sl__dnnl_strides strides = {
+		dnnl_s8, sizes.n_dims, sizes.dims, by + (3 - sizes.n_dims), -1,
+		0};
+	const_dnnl_memory_desc_t own;
 	int8_t *copy;
 	const int8_t *b = sl__int8_weights(p->pl, p->b, &copy);
 
-	if (dnnl_memory_desc_init_by_strides(&own, p->weights.ndims,
-					     p->weights.dims, dnnl_s8,
-					     by + (3 - p->weights.ndims)))
+	if (!sl__dnnl_strided_md(&own, p->pl->program->dnnl, &strides))
 		sl__planner_fail_internal(p->pl, "weights without strides");
 	if (b)
 		sl__quantized_sum_columns(p->epilogue, b);
@@ -294,7 +294,7 @@ pack_right(struct matmul *p)
 	p->epilogue->has_b_sums = 1;
 	p->epilogue->parts[SL__QUANTIZED_OPERAND_B].dtype =
 		sl__plan_value_type(p->pl, p->b)->dtype;
-	return sl__dnnl_int8_weights(p->pl, p->b, &own, p->pd);
+	return sl__dnnl_int8_weights(p->pl, p->b, own, p->pd);
 }
 
 /* b, and b less 128. */
@@ -328,7 +328,7 @@ static struct sl__dnnl_arg
 read_right(struct matmul *p)
 {
 	enum sl_dtype dtype = sl__plan_value_type(p->pl, p->b)->dtype;
-	struct sl__dnnl_arg arg = {DNNL_ARG_WEIGHTS, SL__NONE, p->weights};
+	struct sl__dnnl_arg arg = {DNNL_ARG_WEIGHTS, SL__NONE, p->md.weights};
 
 	if (p->is_constant)
 		return pack_right(p);
@@ -350,11 +350,12 @@ add_steps(struct matmul *p)
 	struct sl__step *step;
 
 	read_left(p);
-	args[0] = (struct sl__dnnl_arg){DNNL_ARG_SRC, p->operands[0], p->src};
+	args[0] =
+		(struct sl__dnnl_arg){DNNL_ARG_SRC, p->operands[0], p->md.src};
 	args[1] = read_right(p);
 	args[2] = (struct sl__dnnl_arg){
 		DNNL_ARG_DST, sl__plan_workspace(p->pl, 4 * (uint64_t)n),
-		p->dst};
+		p->md.dst};
 	sl__plan_dnnl_primitive(p->pl, p->pd, args, 3)->executed_flops =
 		2 * (uint64_t)n * (uint64_t)e->k;
 	place_input(p, SL__QUANTIZED_OPERAND_B_SCALE, p->in->b_scale);

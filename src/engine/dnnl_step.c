@@ -15,7 +15,7 @@ struct primitive {
 	dnnl_primitive_desc_t pd;
 	dnnl_primitive_t primitive;
 	dnnl_exec_arg_t *args;
-	dnnl_memory_desc_t *mds;
+	const_dnnl_memory_desc_t *mds;
 	uint32_t n;
 };
 
@@ -37,7 +37,7 @@ bind(struct sl__step *step, struct sl_error *err)
 	dnnl_status_t status = dnnl_success;
 
 	for (uint32_t i = 0; !status && i < p->n; i++)
-		status = dnnl_memory_create(&p->args[i].memory, &p->mds[i],
+		status = dnnl_memory_create(&p->args[i].memory, p->mds[i],
 					    p->engine, step->at[i]);
 	return sl__dnnl_status(status, "a memory object", err);
 }
@@ -56,7 +56,7 @@ static void
 add_args(struct sl__planner *pl, struct primitive *p,
 	 const struct sl__dnnl_arg *args, uint32_t n, uint32_t *operands)
 {
-	const dnnl_memory_desc_t *scratch = dnnl_primitive_desc_query_md(
+	const_dnnl_memory_desc_t scratch = dnnl_primitive_desc_query_md(
 		p->pd, dnnl_query_scratchpad_md, 0);
 	size_t n_bytes = scratch ? dnnl_memory_desc_get_size(scratch) : 0;
 
@@ -66,14 +66,14 @@ add_args(struct sl__planner *pl, struct primitive *p,
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		p->args[i].arg = args[i].arg;
-		p->mds[i] = args[i].md;
+		p->mds[i] = sl__dnnl_keep_md(pl, args[i].md);
 		operands[i] = args[i].buffer;
 	}
 	p->n = n;
 	if (!n_bytes)
 		return;
 	p->args[n].arg = DNNL_ARG_SCRATCHPAD;
-	p->mds[n] = *scratch;
+	p->mds[n] = sl__dnnl_keep_md(pl, scratch);
 	p->n++;
 	operands[n] = sl__plan_workspace(pl, n_bytes);
 }
@@ -122,8 +122,8 @@ sl__plan_dnnl_reorder(struct sl__planner *pl, uint32_t value,
 		      const struct sl__value_version *from,
 		      const struct sl__value_version *to)
 {
-	struct sl__dnnl_arg args[2] = {{DNNL_ARG_FROM, from->buffer, {0}},
-				       {DNNL_ARG_TO, to->buffer, {0}}};
+	struct sl__dnnl_arg args[2] = {{DNNL_ARG_FROM, from->buffer, NULL},
+				       {DNNL_ARG_TO, to->buffer, NULL}};
 	struct sl__step *step;
 	int is_counted = pl->is_counted;
 
@@ -134,7 +134,7 @@ sl__plan_dnnl_reorder(struct sl__planner *pl, uint32_t value,
 		return;
 	}
 	step = sl__plan_dnnl_primitive(
-		pl, sl__dnnl_reorder_pd(pl, &args[0].md, &args[1].md), args, 2);
+		pl, sl__dnnl_reorder_pd(pl, args[0].md, args[1].md), args, 2);
 	/* The work is the node's, for whose sake this is done. */
 	pl->is_counted = is_counted;
 	step->node = SL__NONE;
@@ -149,7 +149,7 @@ sl__plan_dnnl_reorder(struct sl__planner *pl, uint32_t value,
  * is its scratchpad. */
 static dnnl_status_t
 execute_now(const struct sl__dnnl_context *dnnl, dnnl_primitive_t primitive,
-	    const dnnl_memory_desc_t *const *mds, void *const *data)
+	    const const_dnnl_memory_desc_t *mds, void *const *data)
 {
 	dnnl_exec_arg_t args[3] = {
 		{.arg = DNNL_ARG_FROM},
@@ -172,13 +172,12 @@ execute_now(const struct sl__dnnl_context *dnnl, dnnl_primitive_t primitive,
 }
 
 int
-sl__dnnl_reorder_now(struct sl__planner *pl, const dnnl_memory_desc_t *from_md,
-		     const void *from, const dnnl_memory_desc_t *to_md,
-		     void *to)
+sl__dnnl_reorder_now(struct sl__planner *pl, const_dnnl_memory_desc_t from_md,
+		     const void *from, const_dnnl_memory_desc_t to_md, void *to)
 {
 	dnnl_primitive_desc_t pd =
 		pl->rc ? NULL : sl__dnnl_reorder_pd(pl, from_md, to_md);
-	const dnnl_memory_desc_t *mds[3] = {from_md, to_md, NULL};
+	const_dnnl_memory_desc_t mds[3] = {from_md, to_md, NULL};
 	int is_dry = (pl->options->flags & SL__PLAN_DRY) != 0;
 	void *data[3] = {is_dry ? NULL : (void *)(uintptr_t)from, to,
 			 DNNL_MEMORY_ALLOCATE};
@@ -195,4 +194,18 @@ sl__dnnl_reorder_now(struct sl__planner *pl, const dnnl_memory_desc_t *from_md,
 	dnnl_primitive_destroy(primitive);
 	dnnl_primitive_desc_destroy(pd);
 	return sl__planner_keep_dnnl_status(pl, status, "a reorder");
+}
+
+int
+sl__dnnl_reorder_constant(struct sl__planner *pl, uint32_t value,
+			  const struct sl__layout *from_layout,
+			  const void *from, const struct sl__layout *to_layout,
+			  void *to)
+{
+	const_dnnl_memory_desc_t from_md, to_md;
+
+	if (sl__layout_md(pl, value, from_layout, &from_md) &&
+	    sl__layout_md(pl, value, to_layout, &to_md))
+		return sl__dnnl_reorder_now(pl, from_md, from, to_md, to);
+	return sl__planner_fail_internal(pl, "a constant cannot be packed");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_strided_layout.c - oneDNN's orders of elements as strides, and back. */
 #include "engine/dnnl_layout.h"
+#include "engine/quantized.h"
 #include "engine/strided_layout.h"
 
 #include <string.h>
@@ -17,48 +18,32 @@ plain_strides(const struct sl__type *type, struct sl__strided_layout *out)
 	return 1;
 }
 
-static int
-is_compact(const dnnl_memory_desc_t *md)
-{
-	uint64_t n = 1;
-
-	for (int d = 0; d < md->ndims; d++)
-		n *= (uint64_t)md->padded_dims[d];
-	return dnnl_memory_desc_get_size(md) ==
-	       n *
-		       sl_dtype_bits(sl__layout_dtype(
-			       &(const struct sl__layout){.md = *md})) /
-		       8;
-}
-
 int
 sl__strided_layout_of(const struct sl__planner *pl, uint32_t value,
 		      const struct sl__layout *layout,
 		      struct sl__strided_layout *out)
 {
 	const struct sl__type *type = sl__plan_value_type(pl, value);
-	const dnnl_memory_desc_t *md;
-	const dnnl_blocking_desc_t *b;
+	struct sl__dnnl_md_parts p;
 
 	memset(out, 0, sizeof(*out));
 	out->axis = -1;
 	out->block = 1;
 	if (!layout)
 		return plain_strides(type, out);
-	md = &layout->md;
-	b = &md->format_desc.blocking;
-	if (md->format_kind != dnnl_blocked || b->inner_nblks > 1 ||
-	    md->offset0 || md->ndims != (type->rank ? type->rank : 1) ||
-	    !is_compact(md))
+	p = sl__dnnl_md_parts(layout->md);
+	if (!p.is_strided || p.n_blocks > 1 ||
+	    p.n_dims != (type->rank ? type->rank : 1) ||
+	    !sl__dnnl_md_is_compact(layout->md))
 		return 0;
 	out->dtype = sl__layout_dtype(layout);
 	for (int d = 0; d < type->rank; d++) {
-		out->strides[d] = b->strides[d];
-		out->is_padded |= md->padded_dims[d] != md->dims[d];
+		out->strides[d] = p.strides[d];
+		out->is_padded |= p.padded_dims[d] != p.dims[d];
 	}
-	if (b->inner_nblks) {
-		out->axis = (int)b->inner_idxs[0];
-		out->block = b->inner_blks[0];
+	if (p.n_blocks) {
+		out->axis = (int)p.block_axes[0];
+		out->block = p.blocks[0];
 	}
 	return 1;
 }
@@ -95,22 +80,44 @@ sl__layout_like(struct sl__planner *pl, uint32_t value,
 {
 	const struct sl__type *type = sl__plan_value_type(pl, value);
 	struct sl__strided_layout strided;
-	dnnl_memory_desc_t md;
-	dnnl_blocking_desc_t *b = &md.format_desc.blocking;
+	const_dnnl_memory_desc_t md;
+	dnnl_dims_t strides;
+	struct sl__dnnl_strides s = {
+		.n_dims = type->rank, .dims = type->dims, .strides = strides};
 
-	if (!like || type->rank != like->md.ndims ||
-	    !sl__strided_layout_of(pl, value, like, &strided) ||
-	    !sl__dnnl_row_major_md(&md, strided.dtype, type->rank, type->dims))
+	if (!like || type->rank != sl__dnnl_md_parts(like->md).n_dims ||
+	    !sl__strided_layout_of(pl, value, like, &strided))
 		return NULL;
-	order_like(&strided, type->rank, type->dims, b->strides);
-	if (strided.axis >= 0) {
-		int64_t *size = &md.padded_dims[strided.axis];
+	order_like(&strided, type->rank, type->dims, strides);
+	s.type = sl__dnnl_data_type(strided.dtype);
+	s.axis = strided.axis;
+	s.block = strided.block;
+	return sl__dnnl_strided_md(&md, pl->program->dnnl, &s)
+		       ? sl__layout_from_md(pl, value, md)
+		       : NULL;
+}
 
-		b->inner_nblks = 1;
-		b->inner_blks[0] = strided.block;
-		b->inner_idxs[0] = strided.axis;
-		*size = (*size + strided.block - 1) / strided.block *
-			strided.block;
+const struct sl__layout *
+sl__layout_retyped(struct sl__planner *pl, const struct sl__layout *layout,
+		   enum sl_dtype dtype)
+{
+	struct sl__dnnl_md_parts p;
+	struct sl__dnnl_strides s = {.type = sl__dnnl_data_type(dtype),
+				     .axis = -1};
+	const_dnnl_memory_desc_t md;
+
+	if (!layout)
+		return NULL;
+	p = sl__dnnl_md_parts(layout->md);
+	s.n_dims = p.n_dims;
+	s.dims = p.dims;
+	s.strides = p.strides;
+	if (p.n_blocks) {
+		s.axis = (int)p.block_axes[0];
+		s.block = p.blocks[0];
 	}
-	return sl__layout_from_md(pl, value, &md);
+	return p.is_strided && p.n_blocks <= 1 &&
+			       sl__dnnl_strided_md(&md, pl->program->dnnl, &s)
+		       ? sl__layout_new(pl, md)
+		       : NULL;
 }

@@ -41,7 +41,7 @@ struct trial {
 };
 
 static enum sl_status
-add_arg(struct trial *t, int arg, const dnnl_memory_desc_t *md,
+add_arg(struct trial *t, int arg, const_dnnl_memory_desc_t md,
 	struct sl_error *err)
 {
 	size_t n_bytes = md ? dnnl_memory_desc_get_size(md) : 0;
@@ -85,7 +85,7 @@ add_args(struct trial *t, const struct sl__dnnl_trial *trial,
 				     trial->pd, rows[i].query, rows[i].index),
 			     err);
 	for (size_t i = 0; !rc && i < trial->n_more; i++)
-		rc = add_arg(t, trial->more[i].arg, &trial->more[i].md, err);
+		rc = add_arg(t, trial->more[i].arg, trial->more[i].md, err);
 	return rc;
 }
 
@@ -123,7 +123,7 @@ sl__dnnl_timer_release(struct sl__dnnl_timer *timer)
 static enum sl_status
 start(struct trial *t, const struct sl__dnnl_trial *trial, struct sl_error *err)
 {
-	const dnnl_memory_desc_t *weights = dnnl_primitive_desc_query_md(
+	const_dnnl_memory_desc_t weights = dnnl_primitive_desc_query_md(
 		trial->pd, dnnl_query_weights_md, 0);
 	enum sl_status rc;
 

@@ -25,7 +25,7 @@ struct sl__dnnl_trial {
 	const_dnnl_primitive_desc_t pd;
 	const struct sl__dnnl_extra_operand {
 		int arg;
-		dnnl_memory_desc_t md;
+		const_dnnl_memory_desc_t md;
 	} * more;
 	size_t n_more;
 };

@@ -7,6 +7,7 @@
  * sizes are not known before the model runs.
  */
 #include "base/status.h"
+#include "engine/dnnl_context.h"
 #include "engine/lowering.h"
 
 #include "base/banned.h"
@@ -153,10 +154,23 @@ make_static(struct sl__planner *pl, const struct sl__node *node)
 	sl__plan_reference(pl, node);
 }
 
+/* What oneDNN described for a node is not needed any more.  Where that failed
+ * for want of memory, so did whatever failed after it. */
+static void
+rewind_to(struct sl__planner *pl, size_t mark)
+{
+	enum sl_status rc =
+		sl__dnnl_context_rewind(pl->program->dnnl, mark, pl->err);
+
+	if (rc)
+		pl->rc = rc;
+}
+
 static void
 make_node(struct sl__planner *pl, uint32_t id)
 {
 	const struct sl__node *node = &pl->graph->nodes[id];
+	size_t mark = sl__dnnl_context_mark(pl->program->dnnl);
 
 	pl->node = id;
 	pl->is_counted = 0;
@@ -175,6 +189,7 @@ make_node(struct sl__planner *pl, uint32_t id)
 	else
 		sl__plan_dynamic(pl, id);
 	consume(pl, node);
+	rewind_to(pl, mark);
 	(void)sl__error_prefix_node_name(pl->err, pl->rc, node);
 }
 
@@ -198,4 +213,5 @@ sl__lower(struct sl__planner *pl)
 	take_inputs(pl);
 	sl__lower_block(pl, 0);
 	give_outputs(pl);
+	rewind_to(pl, 0);
 }

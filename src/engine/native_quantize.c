@@ -187,6 +187,8 @@ add_step(struct sl__planner *pl, const struct sl__node *node, struct change *c)
 		pl, layout, sl__plan_value_type(pl, y)->dtype);
 	struct sl__step *step;
 
+	if (!to)
+		layout = NULL;
 	at[0] = sl__plan_input_buffer(pl, x, layout);
 	at[2] = sl__plan_input_buffer(pl, node->inputs[1], NULL);
 	if (c->has_zeros)

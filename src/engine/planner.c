@@ -9,7 +9,7 @@
  */
 #include "base/status.h"
 #include "engine/constants.h"
-#include "engine/dnnl_layout.h"
+#include "engine/dnnl_context.h"
 #include "engine/node_steps.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "engine/program.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "engine/dnnl_layout.h"
+#include "engine/dnnl_context.h"
 #include "engine/parallel.h"
 #include "engine/observer.h"
 

@@ -38,7 +38,8 @@ const int8_t *sl__int8_weights(struct sl__planner *pl, uint32_t value,
 /* Sums of the elements of n rows of 'length'. */
 void sl__int8_row_sums(const int8_t *w, size_t n, size_t length, int32_t *sums);
 
-/* A layout of the same order with another type of number; NULL for NULL. */
+/* A layout of the same order with another type of number; NULL for NULL, and
+ * where there is none. */
 const struct sl__layout *sl__layout_retyped(struct sl__planner *pl,
 					    const struct sl__layout *layout,
 					    enum sl_dtype dtype);
