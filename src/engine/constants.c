@@ -9,32 +9,45 @@
 #include "engine/constants.h"
 #include "base/status.h"
 #include "engine/compile.h"
-#include "engine/dnnl_context.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/banned.h"
 
 enum { SHARED_BYTES_LEAST = 4096 };
 
-/* How a constant was made: its bytes described, and how they lie now; all 0
- * where it is a copy of the tensor's. */
-struct made_layout {
-	struct sl__digest from, to;
+/* How a constant was made, as others know it: 'pack' is NULL for a copy of its
+ * bytes. */
+struct key {
+	struct sl__packing packing; /* its 'how' is here: */
+	_Alignas(16) unsigned char how[SL__PACKING_HOW_MOST];
 };
 
 static int
-is_same_layout(const void *a, const void *b)
+is_same_packing(const struct sl__packing *x, const void *x_how,
+		const struct sl__packing *y, const void *y_how)
 {
-	return !memcmp(a, b, sizeof(struct made_layout));
+	if (x->pack != y->pack || x->n_how != y->n_how || !x->pack)
+		return x->pack == y->pack && !x->pack;
+	return x->is_same ? x->is_same(x_how, y_how)
+			  : !memcmp(x_how, y_how, x->n_how);
+}
+
+static int
+is_same_key(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+
+	return is_same_packing(&x->packing, x->how, &y->packing, y->how);
 }
 
 /* A constant that is to be made: where it comes from and what others know it
  * by. */
 struct making {
 	const struct sl__tensor *tensor;
-	const struct sl__layout *as, *to;
-	struct made_layout layout;
+	struct key known_by;
 	struct sl__weight_key key;
 	uint64_t n_bytes; /* once made */
 	int is_shared;
@@ -48,9 +61,9 @@ begin(struct making *m, const struct sl__planner *pl, uint32_t value,
 
 	m->tensor = pl->graph->values[value].tensor;
 	m->n_bytes = n_bytes;
-	m->key.layout = &m->layout;
-	m->key.n_bytes = sizeof(m->layout);
-	m->key.is_same = is_same_layout;
+	m->key.layout = &m->known_by;
+	m->key.n_bytes = offsetof(struct key, how) + m->known_by.packing.n_how;
+	m->key.is_same = is_same_key;
 	m->is_shared =
 		n_bytes >= SHARED_BYTES_LEAST &&
 		sl__tensor_fingerprint_of(&m->key.tensor, m->tensor, model);
@@ -180,7 +193,7 @@ sl__plan_constant_in_own_pages(struct sl__planner *pl, uint32_t value)
 
 /* A constant as it was packed. */
 struct sl__packed {
-	const struct sl__layout *as, *layout;
+	struct sl__packing packing;
 	uint32_t buffer;
 	struct sl__packed *next;
 };
@@ -207,7 +220,7 @@ bytes_of(const struct making *m, struct sl__planner *pl, uint32_t value,
 {
 	const struct sl__runtime_value *held =
 		&pl->program->evaluator->values[value];
-	static const struct made_layout copy = {0};
+	static const struct key copy = {0};
 	struct sl__weight_key key = m->key;
 	const unsigned char *made = NULL;
 
@@ -233,7 +246,9 @@ make_packed(const struct making *m, struct sl__planner *pl, uint32_t value)
 	if (pl->rc)
 		return buffer;
 	bytes = bytes_of(m, pl, value, &loaded);
-	if (sl__dnnl_reorder_constant(pl, value, m->as, bytes, m->to, to)) {
+	if (!pl->rc &&
+	    (is_dry(pl) ||
+	     m->known_by.packing.pack(pl, m->known_by.how, bytes, to))) {
 		sl__tensor_release_pages(m->tensor, 0, m->tensor->n_bytes);
 		insert(m, pl, to);
 	}
@@ -242,38 +257,39 @@ make_packed(const struct making *m, struct sl__planner *pl, uint32_t value)
 }
 
 static uint32_t
-pack(struct sl__planner *pl, uint32_t value, const struct sl__layout *as,
-     const struct sl__layout *layout)
+pack(struct sl__planner *pl, uint32_t value, const struct sl__packing *packing)
 {
-	struct making m = {.as = as, .to = layout};
+	struct making m = {.known_by.packing = *packing};
 	uint32_t buffer;
 
-	begin(&m, pl, value, sl__layout_bytes(layout));
-	m.is_shared = m.is_shared &&
-		      sl__layout_digest(pl, value, as, &m.layout.from) &&
-		      sl__layout_digest(pl, value, layout, &m.layout.to);
+	memcpy(m.known_by.how, packing->how, packing->n_how);
+	begin(&m, pl, value, packing->n_bytes);
 	buffer = find_made(&m, pl);
 	return buffer == SL__NONE ? make_packed(&m, pl, value) : buffer;
 }
 
 uint32_t
-sl__plan_packed_constant(struct sl__planner *pl, uint32_t value,
-			 const struct sl__layout *as,
-			 const struct sl__layout *layout)
+sl__plan_constant_packed_by(struct sl__planner *pl, uint32_t value,
+			    const struct sl__packing *packing)
 {
 	struct sl__planned_value *held = &pl->held[value];
 	struct sl__packed *p;
+	void *how;
 
 	for (p = held->packed; p; p = p->next) {
-		if (sl__layout_equal(p->as, as) &&
-		    sl__layout_equal(p->layout, layout))
+		if (is_same_packing(&p->packing, p->packing.how, packing,
+				    packing->how))
 			return p->buffer;
 	}
+	assert(packing->n_how <= SL__PACKING_HOW_MOST);
 	p = sl__plan_alloc_state(pl, sizeof(*p));
-	if (!p)
+	how = sl__plan_alloc_state(pl, packing->n_how);
+	if (!p || !how)
 		return SL__NONE;
-	*p = (struct sl__packed){as, layout, pack(pl, value, as, layout),
+	memcpy(how, packing->how, packing->n_how);
+	*p = (struct sl__packed){*packing, pack(pl, value, packing),
 				 held->packed};
+	p->packing.how = how;
 	held->packed = p;
 	return p->buffer;
 }

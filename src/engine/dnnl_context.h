@@ -27,13 +27,6 @@ void sl__plan_dnnl_reorder(struct sl__planner *pl, uint32_t value,
 			   const struct sl__value_version *from,
 			   const struct sl__value_version *to);
 
-/* A constant's bytes from one layout into another at once; either layout may be
- * NULL.  0: a failure.  That of a dry plan is prepared and not executed. */
-int sl__dnnl_reorder_constant(struct sl__planner *pl, uint32_t value,
-			      const struct sl__layout *from_layout,
-			      const void *from,
-			      const struct sl__layout *to_layout, void *to);
-
 /* Tells layouts of a value apart, also those of other plans; 0 where oneDNN does
  * not say enough. */
 int sl__layout_digest(const struct sl__planner *pl, uint32_t value,

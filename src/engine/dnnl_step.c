@@ -2,6 +2,7 @@
 /* dnnl_step.c - primitives of oneDNN as steps of a program. */
 #include "base/status.h"
 #include "engine/compile.h"
+#include "engine/constants.h"
 #include "engine/dnnl_layout.h"
 #include "engine/dnnl_primitive_desc.h"
 
@@ -196,16 +197,49 @@ sl__dnnl_reorder_now(struct sl__planner *pl, const_dnnl_memory_desc_t from_md,
 	return sl__planner_keep_dnnl_status(pl, status, "a reorder");
 }
 
-int
-sl__dnnl_reorder_constant(struct sl__planner *pl, uint32_t value,
-			  const struct sl__layout *from_layout,
-			  const void *from, const struct sl__layout *to_layout,
-			  void *to)
+/* A constant from one layout to another, which others know by digests. */
+struct reordering {
+	struct sl__digest from, to;
+	int is_private; /* oneDNN does not say enough of them */
+	uint32_t value;
+	const struct sl__layout *as, *layout; /* while planning */
+};
+
+static int
+pack_reordered(struct sl__planner *pl, const void *how, const void *from,
+	       void *to)
 {
+	const struct reordering *r = how;
 	const_dnnl_memory_desc_t from_md, to_md;
 
-	if (sl__layout_md(pl, value, from_layout, &from_md) &&
-	    sl__layout_md(pl, value, to_layout, &to_md))
+	if (sl__layout_md(pl, r->value, r->as, &from_md) &&
+	    sl__layout_md(pl, r->value, r->layout, &to_md))
 		return sl__dnnl_reorder_now(pl, from_md, from, to_md, to);
 	return sl__planner_fail_internal(pl, "a constant cannot be packed");
+}
+
+static int
+is_same_reordering(const void *a, const void *b)
+{
+	const struct reordering *x = a, *y = b;
+
+	return !x->is_private && !y->is_private &&
+	       !memcmp(&x->from, &y->from, sizeof(x->from)) &&
+	       !memcmp(&x->to, &y->to, sizeof(x->to));
+}
+
+uint32_t
+sl__plan_packed_constant(struct sl__planner *pl, uint32_t value,
+			 const struct sl__layout *as,
+			 const struct sl__layout *layout)
+{
+	struct reordering how = {.value = value, .as = as, .layout = layout};
+	struct sl__packing packing = {pack_reordered, is_same_reordering, &how,
+				      sizeof(how), sl__layout_bytes(layout)};
+
+	if (pl->rc)
+		return SL__NONE;
+	how.is_private = !sl__layout_digest(pl, value, as, &how.from) ||
+			 !sl__layout_digest(pl, value, layout, &how.to);
+	return sl__plan_constant_packed_by(pl, value, &packing);
 }

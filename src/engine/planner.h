@@ -17,11 +17,10 @@ enum { SL__VERSIONS_MOST = 4 };
 /* Where a value is while the program is made. */
 struct sl__planned_value {
 	struct sl__value_version versions[SL__VERSIONS_MOST];
-	uint32_t n_versions; /* the first is how it was made */
-	uint32_t uses_left;  /* by nodes that are still to come */
-	int is_dynamic;      /* the evaluator holds it */
-	struct sl__packed
-		*packed; /* a constant, for sl__plan_packed_constant() */
+	uint32_t n_versions;       /* the first is how it was made */
+	uint32_t uses_left;        /* by nodes that are still to come */
+	int is_dynamic;            /* the evaluator holds it */
+	struct sl__packed *packed; /* a constant's; constants.c */
 };
 
 struct sl__planner {
@@ -61,7 +60,9 @@ int sl__planner_fail_internal(struct sl__planner *pl, const char *text);
 typedef int sl__kernel_plan_function(struct sl__planner *pl,
 				     const struct sl__node *node);
 #define KERNEL(domain, type, name) sl__kernel_plan_function sl__make_##name;
+#define DNNL_KERNEL                KERNEL
 #include "engine/kernels.def"
+#undef DNNL_KERNEL
 #undef KERNEL
 
 const struct sl__type *sl__plan_value_type(const struct sl__planner *pl,
@@ -100,8 +101,7 @@ uint32_t sl__plan_input_buffer(struct sl__planner *pl, uint32_t value,
  * are read end to end in every run. */
 uint32_t sl__plan_constant_in_own_pages(struct sl__planner *pl, uint32_t value);
 
-/* A constant seen through 'as' (other sizes or strides, the same bytes), in
- * another layout: for packed weights.  Those who want the same share it. */
+/* A constant seen through 'as' (other sizes or strides) in another layout. */
 uint32_t sl__plan_packed_constant(struct sl__planner *pl, uint32_t value,
 				  const struct sl__layout *as,
 				  const struct sl__layout *layout);
@@ -117,7 +117,7 @@ uint32_t sl__plan_output_in_place(struct sl__planner *pl, uint32_t value,
 				  const struct sl__layout *layout,
 				  uint32_t over);
 
-/* The value, in its own layout, is a stretch of a buffer: no step. */
+/* The value, in its own layout, is part of a buffer: no step. */
 void sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
 		   uint64_t offset_bytes);
 
