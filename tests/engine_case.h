@@ -4,6 +4,7 @@
 #define SL_TEST_ENGINE_CASE_H
 
 #include "node_text.h"
+#include "engine/compile.h"
 #include "engine/plan.h"
 #include "plan_input.h"
 
@@ -29,6 +30,11 @@ struct engine_case {
 	int is_reference;    /* the reference kernel is the one to run it */
 	enum sl_dtype dtype; /* of the plan; NONE: f32 */
 };
+
+/* Flags of the plans that are compared with reference kernels. */
+#ifndef ENGINE_CASE_FLAGS
+#define ENGINE_CASE_FLAGS 0
+#endif
 
 static inline struct sl_graph *
 engine_case_graph(const char *text)
@@ -170,7 +176,8 @@ check_graph(const struct sl_graph *graph, const struct engine_case *c)
 		engine_case_plan(graph, c, SL_PLAN_REFERENCE, 1);
 
 	for (int n_threads = 1; n_threads <= 3; n_threads += 2) {
-		struct sl_plan *fast = engine_case_plan(graph, c, 0, n_threads);
+		struct sl_plan *fast = engine_case_plan(
+			graph, c, ENGINE_CASE_FLAGS, n_threads);
 
 		engine_case_paths(c, fast);
 		for (size_t k = 0; k < graph->blocks[0].n_outputs; k++) {

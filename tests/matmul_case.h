@@ -116,14 +116,19 @@ static inline void
 matmul_case_kernel(const struct sl_graph *graph, const struct matmul_case *c)
 {
 	struct engine_case e = {.text = c->text, .dtype = c->dtype};
-	struct sl_plan *plan = engine_case_plan(graph, &e, 0, 1);
+	struct sl_plan *plan =
+		engine_case_plan(graph, &e, ENGINE_CASE_FLAGS, 1);
+	const char *path = ENGINE_CASE_FLAGS & SL__PLAN_NO_DNNL &&
+					   !strcmp(c->kernel, "oneDNN")
+				   ? "native"
+				   : c->kernel;
 	struct sl_step step;
 	int n = 0;
 
 	for (size_t i = 0; sl_plan_step(plan, i, &step); i++)
 		n += step.core_flops > 0 &&
 		     (!strncmp(step.kernel, c->kernel, strlen(c->kernel)) ||
-		      !strcmp(sl_path_text(step.path), c->kernel));
+		      !strcmp(sl_path_text(step.path), path));
 	if (n == 0)
 		fail_msg("%s: no kernel %s", c->text, c->kernel);
 	sl_plan_free(plan);

@@ -9,8 +9,12 @@
  * weights are its own, wherever others of the same graph have theirs.  DRY: it
  * takes the addresses that it would take at the fullest moment, its weights
  * are not made, and it cannot be run: what it needs is known in a moment, on
- * any machine. */
-enum { SL__PLAN_DRY = 1 << 28, SL__PLAN_OWN_WEIGHTS = 1 << 29 };
+ * any machine.  NO_DNNL: own kernels take the place of oneDNN's. */
+enum {
+	SL__PLAN_NO_DNNL = 1 << 27,
+	SL__PLAN_DRY = 1 << 28,
+	SL__PLAN_OWN_WEIGHTS = 1 << 29
+};
 
 /* Optimizes the graph, lowers it, places its buffers and binds its steps.
  * 'options' has its defaults filled in; 'sizes' may be NULL. */

@@ -7,6 +7,7 @@
  * sizes are not known before the model runs.
  */
 #include "base/status.h"
+#include "engine/compile.h"
 #include "engine/dnnl_context.h"
 #include "engine/lowering.h"
 
@@ -15,11 +16,16 @@
 struct kernel {
 	enum sl__op_id op;
 	sl__kernel_plan_function *make;
+	int is_dnnl;
 };
 
 static const struct kernel kernels[] = {
-#define KERNEL(domain, type, name) {SL__OP_##domain##_##type, sl__make_##name},
+#define ROW(domain, type, name, is_dnnl) \
+	{SL__OP_##domain##_##type, sl__make_##name, is_dnnl},
+#define KERNEL(domain, type, name)      ROW(domain, type, name, 0)
+#define DNNL_KERNEL(domain, type, name) ROW(domain, type, name, 1)
 #include "engine/kernels.def"
+#undef DNNL_KERNEL
 #undef KERNEL
 };
 
@@ -143,10 +149,12 @@ static void
 make_static(struct sl__planner *pl, const struct sl__node *node)
 {
 	int only_reference = (pl->options->flags & SL_PLAN_REFERENCE) != 0;
+	int no_dnnl = (pl->options->flags & SL__PLAN_NO_DNNL) != 0;
 
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
 		if (node->op != &sl__ops[kernels[i].op] ||
-		    (only_reference && node->op->cost != sl__cost_view))
+		    (only_reference && node->op->cost != sl__cost_view) ||
+		    (no_dnnl && kernels[i].is_dnnl))
 			continue;
 		if (kernels[i].make(pl, node) || pl->rc)
 			return;

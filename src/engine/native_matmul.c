@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_matmul.c - matmuls of f32 by own kernels (gemm_blocked.c).
+ *
+ * The right matrix is packed into panels: once where it is constant, else by a
+ * step of its own in every run.  A bias, a value of the result's sizes that is
+ * added, and a clipping after them are part of the tile; what else follows is
+ * done on the tile's rows while they are near.
+ */
+#include "engine/constants.h"
+#include "engine/gemm_blocked.h"
+#include "engine/gemm_epilogue.h"
+#include "engine/tiled_step.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+/* The right matrices: one of each stack that has its own. */
+struct right {
+	int64_t k, n, row, column; /* of each: sizes and strides */
+	int64_t panel;             /* columns of a panel */
+	int64_t rank, dims[SL__GEMM_RANK], strides[SL__GEMM_RANK];
+	int64_t n_matrices, packed_floats; /* of each */
+};
+
+enum { AT_A, AT_B, AT_Y, AT_REST };
+
+struct matmul {
+	struct sl__gemm p;
+	struct right right;
+	struct sl__gemm_blocked g; /* without addresses */
+	struct sl__gemm_cut cut;
+	uint32_t bias, addend;       /* values; SL__NONE: none */
+	uint32_t bias_at, addend_at; /* among the operands */
+	struct sl__gemm rest;        /* what follows the tiles */
+	struct sl__epilogue epilogue;
+};
+
+static void
+read_right(struct right *r, const struct sl__gemm *p)
+{
+	*r = (struct right){.k = p->k,
+			    .n = p->n,
+			    .row = p->b_k,
+			    .column = p->b_n,
+			    .panel = sl__gemm_blocked_panel(),
+			    .rank = p->rank - 1,
+			    .n_matrices = 1};
+	r->packed_floats = sl__gemm_blocked_packed_floats(p->k, p->n);
+	for (int d = 0; d < r->rank; d++) {
+		r->dims[d] = p->b_strides[d] ? p->dims[d] : 1;
+		r->strides[d] = p->b_strides[d];
+		r->n_matrices *= r->dims[d];
+	}
+}
+
+/* One panel of one of the matrices. */
+static void
+pack_panel(const struct right *r, const float *from, int64_t index, float *to)
+{
+	int64_t n_panels = (r->n + r->panel - 1) / r->panel;
+	int64_t matrix = index / n_panels, j = index % n_panels * r->panel;
+	struct sl__gemm_matrix b = {from + j * r->column, r->row, r->column};
+
+	to += matrix * r->packed_floats +
+	      j * sl__gemm_lines(r->k) * SL__GEMM_LINE;
+	for (int64_t d = r->rank; d-- > 0; matrix /= r->dims[d])
+		b.at += matrix % r->dims[d] * r->strides[d];
+	sl__gemm_blocked_pack(to, &b, r->k,
+			      r->n - j < r->panel ? r->n - j : r->panel);
+}
+
+static int64_t
+n_panels(const struct right *r)
+{
+	return r->n_matrices * ((r->n + r->panel - 1) / r->panel);
+}
+
+static int
+pack_constant(struct sl__planner *pl, const void *how, const void *from,
+	      void *to)
+{
+	(void)pl;
+	for (int64_t i = 0; i < n_panels(how); i++)
+		pack_panel(how, from, i, to);
+	return 1;
+}
+
+static void
+run_pack(const void *state, unsigned char *const *at, int64_t tile,
+	 void *scratch)
+{
+	(void)scratch;
+	pack_panel(state, (const float *)(const void *)at[0], tile,
+		   (float *)(void *)at[1]);
+}
+
+static uint32_t
+plan_right(struct sl__planner *pl, const struct matmul *m)
+{
+	const struct right *r = &m->right;
+	uint64_t n_bytes =
+		(uint64_t)(r->n_matrices * r->packed_floats) * sizeof(float);
+	struct sl__packing packing = {pack_constant, NULL, r, sizeof(*r),
+				      n_bytes};
+	struct sl__tiled_work work = {
+		run_pack,
+		r,
+		n_panels(r),
+		0,
+		sl__threads_for_bytes(pl->program->n_threads, n_bytes),
+		"pack"};
+	uint32_t operands[2];
+	int is_counted = pl->is_counted;
+	struct sl__step *step;
+
+	if (pl->graph->values[m->p.b].tensor)
+		return sl__plan_constant_packed_by(pl, m->p.b, &packing);
+	operands[0] = sl__plan_input_buffer(pl, m->p.b, NULL);
+	operands[1] = sl__plan_workspace(pl, n_bytes);
+	step = sl__plan_add_tiled_step(pl, operands, 2, &work);
+	/* The work is the next step's. */
+	pl->is_counted = is_counted;
+	step->core_flops = step->nominal_flops = step->executed_flops = 0;
+	return operands[1];
+}
+
+/* What the tiles do of the epilogue; the others remain. */
+static void
+split_epilogue(struct matmul *m)
+{
+	const struct sl__gemm *p = &m->p;
+	int i = 0;
+
+	m->bias = m->addend = SL__NONE;
+	if (i < p->n_epilogue && sl__epilogue_is_bias(p, i) &&
+	    !(p->n == 1 && !p->epilogue[i].column))
+		m->bias = p->epilogue[i++].value;
+	if (i < p->n_epilogue && sl__epilogue_is_residual(p, i))
+		m->addend = p->epilogue[i++].value;
+	if (i < p->n_epilogue &&
+	    (p->epilogue[i].post_op.kind == SL__POST_OP_RELU ||
+	     p->epilogue[i].post_op.kind == SL__POST_OP_CLIP)) {
+		const struct sl__post_op *op = &p->epilogue[i++].post_op;
+		int is_relu = op->kind == SL__POST_OP_RELU;
+
+		m->g.is_clipped = 1;
+		m->g.low = is_relu ? 0 : op->alpha;
+		m->g.high = is_relu ? INFINITY : op->beta;
+	}
+	m->rest = *p;
+	m->rest.n_epilogue -= i;
+	memmove(m->rest.epilogue, p->epilogue + i,
+		(size_t)m->rest.n_epilogue * sizeof(*p->epilogue));
+}
+
+static void
+run_tile(const void *state, unsigned char *const *at, int64_t tile,
+	 void *scratch)
+{
+	const struct matmul *m = state;
+	const struct sl__gemm *p = &m->p;
+	int64_t stack = tile / m->cut.n_tiles, left = stack, b = 0, step = 1;
+	struct sl__gemm_strided_rows rows = {
+		{(const float *)(const void *)at[AT_A],
+		 p->a_strides[p->rank - 1], p->a_k},
+		p->k};
+	struct sl__gemm_blocked g = m->g;
+	struct sl__gemm_range range =
+		sl__gemm_tile_range(&g, &m->cut, tile % m->cut.n_tiles);
+
+	for (int d = p->rank - 1; d-- > 0; left /= p->dims[d]) {
+		rows.a.at += left % p->dims[d] * p->a_strides[d];
+		b += left % m->right.dims[d] * step;
+		step *= m->right.dims[d];
+	}
+	g.ctx = &rows;
+	g.b = (const float *)(const void *)at[AT_B] +
+	      b * m->right.packed_floats;
+	g.c = (float *)(void *)at[AT_Y] + stack * g.m * g.n;
+	if (m->bias != SL__NONE)
+		g.bias = (const float *)(const void *)at[m->bias_at];
+	if (m->addend != SL__NONE)
+		g.addend = (const float *)(const void *)at[m->addend_at] +
+			   stack * g.m * g.n;
+	sl__gemm_blocked_tile(&g, &range, scratch);
+	for (int64_t i = 0; m->rest.n_epilogue && i < range.n_rows; i++)
+		sl__epilogue_apply(
+			&m->epilogue, at, stack * g.m + range.row + i,
+			range.column, range.n_columns,
+			g.c + (range.row + i) * g.c_row + range.column);
+}
+
+static uint32_t
+read_operands(struct sl__planner *pl, struct matmul *m, uint32_t *operands)
+{
+	uint32_t n = AT_REST;
+
+	operands[AT_B] = plan_right(pl, m);
+	operands[AT_A] = sl__plan_input_buffer(pl, m->p.a, NULL);
+	if (m->bias != SL__NONE) {
+		m->bias_at = n;
+		operands[n++] = sl__plan_input_buffer(pl, m->bias, NULL);
+	}
+	if (m->addend != SL__NONE) {
+		m->addend_at = n;
+		operands[n++] = sl__plan_input_buffer(pl, m->addend, NULL);
+	}
+	n = sl__epilogue_add_operands(&m->epilogue, pl, &m->rest, operands, n);
+	operands[AT_Y] =
+		m->addend == SL__NONE
+			? sl__plan_output_buffer(pl, m->p.y, NULL)
+			: sl__plan_output_in_place(pl, m->p.y, NULL,
+						   operands[m->addend_at]);
+	return n;
+}
+
+int
+sl__make_native_matmul(struct sl__planner *pl, const struct sl__node *node)
+{
+	struct matmul *m = sl__plan_alloc_state(pl, sizeof(*m));
+	uint32_t operands[AT_REST + SL__EPILOGUE_MAX], n;
+	const struct sl__gemm *p = m ? &m->p : NULL;
+	struct sl__tiled_work work = {run_tile, m, 0, 0, 1, "gemm"};
+	int64_t rows;
+
+	if (!m || !sl__gemm_read(&m->p, pl, node) ||
+	    sl__plan_value_type(pl, p->y)->dtype != SL_DTYPE_F32)
+		return 0;
+	rows = p->dims[p->rank - 1];
+	m->g = (struct sl__gemm_blocked){.m = rows,
+					 .n = p->n,
+					 .k = p->k,
+					 .rows = sl__gemm_strided_rows,
+					 .c_row = p->n};
+	split_epilogue(m);
+	read_right(&m->right, p);
+	work.n_threads =
+		sl__threads_for_flops(pl, 2. * (double)sl__gemm_n_rows(p) *
+						  (double)p->n * (double)p->k);
+	sl__gemm_blocked_cut(&m->cut, rows, p->n, p->k, work.n_threads);
+	work.n_tiles = m->cut.n_tiles * (sl__gemm_n_rows(p) / rows);
+	work.scratch_bytes = m->cut.scratch_bytes;
+	n = read_operands(pl, m, operands);
+	sl__plan_add_tiled_step(pl, operands, n, &work);
+	return 1;
+}
