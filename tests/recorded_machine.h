@@ -14,6 +14,13 @@ static const struct sl_cache recorded_caches[] = {
 
 static const char *const recorded_isa[] = {"sse2", "avx2", "fma"};
 
+static const struct sl_isa_set recorded_isa_sets[] = {
+	{"SSE4", SL_ISA_SSE4, 1, 1},
+	{"AVX2", SL_ISA_AVX2, 1, 1},
+	{"AVX-512", SL_ISA_AVX512, 1, 1},
+	{"AMX", SL_ISA_AMX, 1, 0},
+};
+
 static const struct sl_isa_cap recorded_caps[] = {
 	{"AMX", "AVX-512", SL_ISA_TILES_HIDDEN},
 };
@@ -79,6 +86,10 @@ recorded_machine(void)
 		.n_caches = 2,
 		.isa = recorded_isa,
 		.n_isa = 3,
+		.isa_shown = SL_ISA_AMX,
+		.isa_used = SL_ISA_AVX512,
+		.isa_sets = recorded_isa_sets,
+		.n_isa_sets = 4,
 		.caps = recorded_caps,
 		.n_caps = 1,
 		.governor = {NULL, hidden},

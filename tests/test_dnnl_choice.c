@@ -40,7 +40,7 @@ folder_look(struct folder *f)
 	assert_non_null(dir);
 	f->file[0] = '\0';
 	while ((entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] != '.')
+		if (!strncmp(entry->d_name, "algorithms-", 11))
 			snprintf(f->file, sizeof(f->file), "%s/%s", f->path,
 				 entry->d_name);
 	}
@@ -50,9 +50,13 @@ folder_look(struct folder *f)
 static void
 folder_free(struct folder *f)
 {
-	folder_look(f);
-	if (f->file[0])
-		unlink(f->file);
+	DIR *dir = opendir(f->path);
+	struct dirent *entry;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir)) != NULL)
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	closedir(dir);
 	assert_int_equal(rmdir(f->path), 0);
 }
 

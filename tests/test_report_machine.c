@@ -62,6 +62,12 @@ json_holds_the_figures_and_the_absences(void **state)
 	assert_true(json_is(t, "machine.governor_absent",
 			    "\"not visible: no such file\""));
 	assert_true(json_is(t, "machine.numa_nodes", "null"));
+	assert_true(json_is(t, "machine.isa_shown", "\"amx\""));
+	assert_true(json_is(t, "machine.isa_used", "\"avx512\""));
+	assert_true(json_is(t, "machine.instruction_sets[3].isa", "\"AMX\""));
+	assert_true(json_is(t, "machine.instruction_sets[3].level", "\"amx\""));
+	assert_true(json_is(t, "machine.instruction_sets[3].proved", "true"));
+	assert_true(json_is(t, "machine.instruction_sets[3].used", "false"));
 	assert_true(json_is(t, "machine.capped[0].isa", "\"AMX\""));
 	assert_true(json_is(t, "machine.capped[0].instead", "\"AVX-512\""));
 	assert_true(json_is(t, "machine.capped[0].cause", "\"tiles-hidden\""));
@@ -97,6 +103,34 @@ json_holds_the_figures_and_the_absences(void **state)
 	sl_buf_release(&out);
 }
 
+/* One section: what the CPU shows, what is used, what is not and why. */
+static void
+the_page_has_a_section_of_instruction_sets(void **state)
+{
+	static const struct sl_isa_cap caps[] = {
+		{"AVX2", "SSE4", SL_ISA_TRAPPED},
+		{"AVX-512", "SSE4", SL_ISA_TRAPPED},
+		{"AMX", "SSE4", SL_ISA_WRONG_RESULT},
+	};
+	struct sl_machine m = recorded_machine();
+	struct sl_buf out = render(&m, SL_FORMAT_TEXT, 0);
+
+	(void)state;
+	assert_has(&out, "Instruction sets\n");
+	assert_has(&out, "CPU shows   amx: SSE4, AVX2, AVX-512, AMX\n");
+	assert_has(&out, "used        avx512: SSE4, AVX2, AVX-512; each ran");
+	assert_has(&out, "capped      AMX: CPUID leaf 0x1D");
+	assert_has(&out, "Instead: AVX-512.");
+	sl_buf_release(&out);
+	m.caps = caps;
+	m.n_caps = 3;
+	out = render(&m, SL_FORMAT_TEXT, 0);
+	assert_has(&out, "capped      AVX2, AVX-512: a trial in a child");
+	assert_has(&out, "capped      AMX: a trial in a child");
+	assert_has(&out, "wrong result");
+	sl_buf_release(&out);
+}
+
 static void
 the_page_shows_figures_reasons_and_the_drawing(void **state)
 {
@@ -110,7 +144,6 @@ the_page_shows_figures_reasons_and_the_drawing(void **state)
 	assert_has(&out, "128.0");
 	assert_has(&out, "[126.7, 129.3]");
 	assert_has(&out, "[needs n >= 36]");
-	assert_has(&out, "AMX is not used: CPUID leaf 0x1D");
 	assert_has(&out, "bf16 with AMX-BF16: not exercised");
 	assert_has(&out, "read for ownership");
 	assert_has(&out, "╱");
@@ -263,6 +296,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_holds_the_figures_and_the_absences),
+		cmocka_unit_test(the_page_has_a_section_of_instruction_sets),
 		cmocka_unit_test(
 			the_page_shows_figures_reasons_and_the_drawing),
 		cmocka_unit_test(ascii_means_ascii),

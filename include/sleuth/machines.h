@@ -58,13 +58,52 @@ struct sl_counter {
 	const char *absent; /* NULL when it can be read */
 };
 
-/* Why an instruction set that the CPU shows is not used. */
-enum sl_isa_cause {
-	SL_ISA_TILES_HIDDEN = 1 /* CPUID shows AMX and does not describe its
-				   tiles: oneDNN would die of them */
+/* Levels of x86's instruction sets, each with all before it. */
+enum sl_isa_level {
+	SL_ISA_SCALAR = 0, /* what compilers make of plain C; no oneDNN */
+	SL_ISA_SSE4,
+	SL_ISA_AVX2,   /* with FMA */
+	SL_ISA_AVX512, /* F, BW, DQ and VL; VNNI and BF16 where it has them */
+	SL_ISA_AMX
+};
+enum { SL_N_ISA_LEVELS = SL_ISA_AMX + 1 };
+
+/* "scalar", "sse4", "avx2", "avx512", "amx"; never NULL. */
+SL_API const char *sl_isa_level_text(enum sl_isa_level level);
+
+/*
+ * Limits the instruction sets that this process uses, in oneDNN too, to a
+ * level by its name; NULL: as the environment variable SLEUTH_ISA says, which
+ * is obeyed without this call as well.  Sets are tried in a child process
+ * first, and those that trap are not used whatever the limit.  SL_E_USAGE for
+ * a name that is no level, and after the first plan or measurement of the
+ * machine, when the sets are in use; SL_E_ABSENT for a level that this CPU
+ * cannot be used at.  Any thread may call it.
+ */
+SL_API enum sl_status sl_isa_limit(const char *level,
+				   struct sl_error *err) SL_CHECKED;
+
+/* An instruction set that the CPU shows, of those that Sleuth can use. */
+struct sl_isa_set {
+	const char *isa; /* "AVX-512" */
+	enum sl_isa_level level;
+	int is_proved; /* executed in a child process, with the right result */
+	int is_used;
 };
 
-/* "tiles-hidden". */
+/* Why an instruction set that the CPU shows is not used. */
+enum sl_isa_cause {
+	SL_ISA_USED = 0,
+	SL_ISA_TILES_HIDDEN, /* CPUID shows AMX and does not describe its
+				tiles: oneDNN would die of them */
+	SL_ISA_LIMITED,      /* the user's limit is below it */
+	SL_ISA_WRONG_RESULT, /* of a trial in a child process */
+	SL_ISA_TRAPPED,      /* a signal ended the trial */
+	SL_ISA_REFUSED       /* the kernel does not grant it */
+};
+enum { SL_N_ISA_CAUSES = SL_ISA_REFUSED + 1 };
+
+/* "none", "tiles-hidden", "limit", "wrong-result", "trapped", "refused". */
 SL_API const char *sl_isa_cause_text(enum sl_isa_cause cause);
 
 /* An instruction set that the CPU shows and that is not used. */
@@ -138,6 +177,9 @@ struct sl_machine {
 	size_t n_caches;
 	const char *const *isa; /* extensions, as the kernel names them */
 	size_t n_isa;
+	enum sl_isa_level isa_shown, isa_used;
+	const struct sl_isa_set *isa_sets; /* that the CPU shows */
+	size_t n_isa_sets;
 	const struct sl_isa_cap *caps; /* of these, not used */
 	size_t n_caps;
 	struct sl_text_reading governor, turbo, huge_pages, smt, hypervisor,

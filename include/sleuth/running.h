@@ -54,8 +54,9 @@ struct sl_plan_options {
 	enum sl_algorithms algorithms;
 	enum sl_nan_policy nan_policy;
 	unsigned flags;           /* enum sl_plan_flags */
-	const char *cache_folder; /* for measured choices; NULL: the user's,
-				     "": as SL_PLAN_NO_CACHE */
+	const char *cache_folder; /* for measured choices and tried sets of
+				     instructions; NULL: the user's, "": as
+				     SL_PLAN_NO_CACHE */
 	const struct sl_log *log; /* choices and remarks; NULL: none */
 	/* Once it is set, planning ends before the next node and a run before
 	 * the next step, or node of a body: SL_E_INTERRUPTED.  NULL: never. */

@@ -6,6 +6,7 @@
 #include "engine/dnnl_context.h"
 #include "engine/lowering.h"
 #include "engine/parallel.h"
+#include "machine/isa.h"
 #include "ops/cost.h"
 #include "transform/optimize.h"
 
@@ -52,6 +53,12 @@ prepare(struct sl__program *p, struct sl__planner *pl,
 	struct sl__shapes *shapes;
 	enum sl_status rc;
 
+	rc = sl__isa_prepare(pl->options->flags & SL_PLAN_NO_CACHE
+				     ? ""
+				     : pl->options->cache_folder,
+			     err);
+	if (rc)
+		return rc;
 	options.allocator = &p->arena.allocator;
 	rc = sl__shapes_new(&shapes, graph, &options, err);
 	if (rc)
@@ -174,6 +181,8 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 	rc = sl__parallel_start(options->n_threads, err);
 	if (!rc)
 		rc = prepare(p, &pl, graph, sizes, err);
+	if (!rc && sl__isa_is_scalar())
+		pl.dtype = SL_DTYPE_F32; /* no kernel takes others */
 	if (!rc && options->algorithms == SL_ALGORITHMS_MEASURED)
 		rc = sl__choices_new(&pl.choices, options, err);
 	if (!rc)

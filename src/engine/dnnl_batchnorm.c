@@ -4,6 +4,7 @@
  * that no convolution took in, and LRN.
  */
 #include "base/status.h"
+#include "engine/dnnl_isa.h"
 #include "engine/dnnl_layout.h"
 #include "engine/dnnl_primitive_desc.h"
 #include "graph/infer.h"
@@ -94,7 +95,8 @@ sl__make_channel_norm(struct sl__planner *pl, const struct sl__node *node)
 	float epsilon = (float)sl__attribute_float(node, "epsilon", 1e-5);
 	const_dnnl_memory_desc_t md;
 
-	return is_type_fit(pl, &n) && is_inference(pl, &n) &&
+	return sl__dnnl_is_allowed() && is_type_fit(pl, &n) &&
+	       is_inference(pl, &n) &&
 	       sl__layout_md(pl, n.x, sl__plan_value_layout(pl, n.x), &md) &&
 	       add_step(pl, &n, sl__dnnl_batch_norm_pd(pl, md, epsilon));
 }
@@ -111,7 +113,8 @@ sl__make_lrn(struct sl__planner *pl, const struct sl__node *node)
 		.bias = (float)sl__attribute_float(node, "bias", 1)};
 
 	/* Windows of an even size are not in the middle; oneDNN's are. */
-	return is_type_fit(pl, &n) && lrn.size >= 1 && lrn.size % 2 &&
+	return sl__dnnl_is_allowed() && is_type_fit(pl, &n) && lrn.size >= 1 &&
+	       lrn.size % 2 &&
 	       sl__layout_md(pl, n.x, sl__plan_value_layout(pl, n.x),
 			     &lrn.data) &&
 	       add_step(pl, &n, sl__dnnl_lrn_pd(pl, &lrn));

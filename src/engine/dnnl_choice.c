@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/thread.h"
+#include "engine/dnnl_isa.h"
 #include "engine/dnnl_timing.h"
 #include "machine/machine.h"
 #include "machine/platform.h"
@@ -178,7 +179,7 @@ find_path(struct sl__choices *c, const struct sl_plan_options *options,
 	  struct sl_error *err)
 {
 	struct sl_machine machine = {0};
-	const char *given = options->cache_folder;
+	const char *given = options->cache_folder, *cap;
 	char folder[SL__CACHE_PATH];
 	enum sl_status rc;
 
@@ -193,8 +194,11 @@ find_path(struct sl__choices *c, const struct sl_plan_options *options,
 	rc = sl__machine_set_fingerprint(&machine, &c->arena, err);
 	if (rc)
 		return rc;
-	if (snprintf(c->path, sizeof(c->path), "%s/algorithms-%s.txt", folder,
-		     machine.fingerprint) >= (int)sizeof(c->path)) {
+	/* The fingerprint has Sleuth's caps; this is the user's of oneDNN. */
+	cap = sl__dnnl_user_cap();
+	if (snprintf(c->path, sizeof(c->path), "%s/algorithms-%s%s%s.txt",
+		     folder, machine.fingerprint, cap ? "-" : "",
+		     cap ? cap : "") >= (int)sizeof(c->path)) {
 		c->path[0] = '\0';
 		sl__fail(&c->no_path, SL_E_ABSENT, "%s: name too long", folder);
 	}

@@ -8,6 +8,7 @@
  */
 #include "engine/dnnl_conv.h"
 #include "base/status.h"
+#include "engine/dnnl_isa.h"
 
 #include <string.h>
 
@@ -311,7 +312,7 @@ sl__make_conv(struct sl__planner *pl, const struct sl__node *node)
 	struct making m = {.pl = pl};
 	uint64_t work;
 
-	if (!sl__conv_read(&m.conv, pl, node))
+	if (!sl__dnnl_is_allowed() || !sl__conv_read(&m.conv, pl, node))
 		return 0;
 	find_sum(pl, &m.conv);
 	sl__conv_choose(&m.choice, pl, &m.conv);

@@ -5,29 +5,37 @@
 
 #include "engine/dnnl_version.h"
 
+/* Whether oneDNN may compute at all: not at the level scalar.  What is made of
+ * its primitives asks this before it is planned. */
+int sl__dnnl_is_allowed(void);
+
 /*
- * Keeps oneDNN from instruction sets that this CPU shows although they cannot
- * be used (isa.h).  oneDNN takes such a cap only before anything else is asked
- * of it, so this comes before every other call; it may come again, from any
- * thread.  SL_E_ABSENT where somebody else in the process was first and oneDNN
- * would use them.
+ * Keeps oneDNN from instruction sets that may not be used (isa.h).  oneDNN
+ * takes such a cap only before anything else is asked of it, so this comes
+ * before every other call; it may come again, from any thread.  SL_E_ABSENT
+ * where somebody else in the process was first and oneDNN would use them.
  */
 enum sl_status sl__dnnl_cap_isa(struct sl_error *err) SL_CHECKED;
 
-/* The same as if the tiles of this CPU were hidden, or not; for tests. */
-enum sl_status sl__dnnl_cap_isa_if(int hides_tiles,
+/* The same as if 'usable' were the sets that may be used; for tests. */
+enum sl_status sl__dnnl_cap_isa_at(unsigned usable,
 				   struct sl_error *err) SL_CHECKED;
 
 /* Whether oneDNN uses all of 'isa', once it is capped. */
 int sl__dnnl_uses_isa(dnnl_cpu_isa_t isa);
 
+/* The user's own cap of oneDNN, as oneDNN spells it; NULL where there is none
+ * that it obeys below tiles. */
+const char *sl__dnnl_user_cap(void);
+
 /* Adds a line: version, threads, instruction sets and their cap. */
 void sl__dnnl_describe(struct sl_buf *out);
 
 /*
- * Whether a value of ONEDNN_MAX_CPU_ISA keeps oneDNN from tiles by itself;
- * NULL, and what oneDNN does not know and therefore ignores, do not.
+ * The place of a value of ONEDNN_MAX_CPU_ISA among the caps that Sleuth sets,
+ * from the lowest on, and beyond all of them for NULL, for tiles, and for what
+ * oneDNN does not know and therefore ignores.
  */
-int sl__dnnl_isa_excludes_amx(const char *value);
+size_t sl__dnnl_isa_rank(const char *value);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "base/status.h"
 #include "engine/dnnl_conv.h"
+#include "engine/dnnl_isa.h"
 #include "graph/infer.h"
 #include "graph/op_rules.h"
 #include "ops/window.h"
@@ -129,7 +130,7 @@ sl__make_pool(struct sl__planner *pl, const struct sl__node *node)
 	dnnl_primitive_desc_t pd;
 	struct pool p;
 
-	if (!read_pool(&p, pl, node))
+	if (!sl__dnnl_is_allowed() || !read_pool(&p, pl, node))
 		return 0;
 	pd = make_pd(pl, &p);
 	if (!pd)

@@ -8,6 +8,7 @@
  * k is cut so that a panel of B stays near for all rows of A.
  */
 #include "engine/gemm_small.h"
+#include "machine/isa.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -185,7 +186,7 @@ tile_avx512(const struct tile *t, int rows, int columns)
 static tile_function *
 choose(void)
 {
-	return __builtin_cpu_supports("avx512f") ? tile_avx512 : tile_generic;
+	return sl__isa_has(SL__ISA_AVX512) ? tile_avx512 : tile_generic;
 }
 
 #else

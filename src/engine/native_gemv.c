@@ -213,7 +213,7 @@ choose(int m, int is_bf16)
 		{dots_1_f32, dots_2_f32, dots_3_f32, dots_4_f32},
 		{dots_1_bf16, dots_2_bf16, dots_3_bf16, dots_4_bf16}};
 
-	return __builtin_cpu_supports("avx512f") ? known[is_bf16][m - 1] : NULL;
+	return sl__isa_has(SL__ISA_AVX512) ? known[is_bf16][m - 1] : NULL;
 }
 
 #else
@@ -392,6 +392,8 @@ sl__make_gemv(struct sl__planner *pl, const struct sl__node *node)
 	    g->p.dims[0] > ROWS_MOST || !pl->graph->values[g->p.b].tensor ||
 	    pl->graph->values[g->p.a].tensor)
 		return 0;
+	if (g->p.b_k != 1 && sl__isa_is_scalar())
+		return 0; /* oneDNN transposes */
 	g->is_bf16 = g->p.dtype == SL_DTYPE_BF16;
 	g->is_y_bf16 = sl__plan_value_type(pl, g->p.y)->dtype == SL_DTYPE_BF16;
 	g->dots = choose((int)g->p.dims[0], g->is_bf16);

@@ -3,6 +3,8 @@
 #ifndef SL_TARGETS_H
 #define SL_TARGETS_H
 
+#include "machine/isa.h"
+
 /* Before a loop in which each element is read before it is written and no
  * other depends on it: source and target may then be the same place. */
 #if defined(__clang__)
@@ -18,7 +20,7 @@
 /*
  * Defines void name(args) for the best instruction set there is: 'body' is a
  * SL__INLINE function of the same arguments, compiled three times, and
- * name_for() gives the one that this machine runs.  'params' and 'args' are
+ * name_for() gives the one that this process may run.  'params' and 'args' are
  * lists in parentheses.
  */
 #if defined(__x86_64__)
@@ -39,14 +41,9 @@
 	}                                                                      \
 	static void(*name##_for(void)) params                                  \
 	{                                                                      \
-		if (__builtin_cpu_supports("avx512bw") &&                      \
-		    __builtin_cpu_supports("avx512vl") &&                      \
-		    __builtin_cpu_supports("avx512dq"))                        \
+		if (sl__isa_has(SL__ISA_AVX512))                               \
 			return name##_avx512;                                  \
-		return __builtin_cpu_supports("avx2") &&                       \
-				       __builtin_cpu_supports("fma")           \
-			       ? name##_avx2                                   \
-			       : name##_plain;                                 \
+		return sl__isa_has(SL__ISA_AVX2) ? name##_avx2 : name##_plain; \
 	}
 #else
 #define SL__VECTOR_TARGETS(name, body, params, args) \

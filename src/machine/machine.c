@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "machine/ceiling.h"
+#include "machine/isa.h"
 #include "machine/machine_cache.h"
 #include "machine/peak.h"
 #include "machine/platform.h"
@@ -66,16 +67,6 @@ sl_access_text(enum sl_access access)
 	return (unsigned)access <= SL_ACCESS_CHASE ? texts[access] : "unknown";
 }
 
-const char *
-sl_isa_cause_text(enum sl_isa_cause cause)
-{
-	switch (cause) {
-	case SL_ISA_TILES_HIDDEN:
-		return "tiles-hidden";
-	}
-	return "unknown";
-}
-
 /* A word of what the fingerprint is made from; its end counts too. */
 static void
 add_word(struct sl_buf *out, const char *word)
@@ -109,6 +100,8 @@ sl__machine_set_fingerprint(struct sl_machine *m, struct sl__arena *arena,
 		add_word(&text, m->isa[i]);
 	for (size_t i = 0; i < m->n_caps; i++)
 		add_word(&text, m->caps[i].isa);
+	if (!m->n_caps && sl__isa_is_scalar())
+		add_word(&text, sl_isa_level_text(SL_ISA_SCALAR));
 	for (size_t i = 0; i < m->n_caches; i++) {
 		add_number(&text, m->caches[i].size_bytes);
 		add_number(&text, m->caches[i].n);
@@ -175,6 +168,9 @@ read_what_it_is(struct sl_machine *m, const struct request *request,
 {
 	enum sl_status rc;
 
+	rc = sl__isa_prepare(request->options.cache_folder, err);
+	if (rc)
+		return rc;
 	rc = sl__topology_read(m, request->options.root, arena, err);
 	if (rc)
 		return rc;

@@ -15,7 +15,6 @@
 
 #if defined(__x86_64__)
 
-#include <cpuid.h>
 #include <immintrin.h>
 
 #include "base/banned.h"
@@ -138,127 +137,60 @@ DEFINE(vnni_i8_256, "avx512vnni,avx512vl", SL__CHAINS_12, STEP,
 DEFINE(vnni_i8_512, "avx512vnni,avx512bw", SL__CHAINS_12, STEP,
        _mm512_dpbusd_epi32, __m512i, _mm512_set1_epi8(1), sum_i32)
 
-/* CPUID leaf 7 as the manuals number its bits; 0 where it is missing. */
-static unsigned
-leaf_7(unsigned subleaf, int want_edx)
-{
-	unsigned a, b, c, d;
-
-	if (!__get_cpuid_count(7, subleaf, &a, &b, &c, &d))
-		return 0;
-	return want_edx ? d : a;
-}
-
-/* What the CPU must have for a kernel. */
-enum feature {
-	SSE2 = 0, /* every x86-64 */
-	SSSE3,
-	AVX2,
-	AVX_VNNI,
-	AVX512,
-	AVX512_BF16,
-	AVX512_VNNI,
-	AMX_BF16,
-	AMX_INT8
-};
-
-/* The feature and, for AVX, that the system saves its registers. */
-static int
-has(enum feature feature)
-{
-	__builtin_cpu_init();
-	switch (feature) {
-	case SSE2:
-		break;
-	case SSSE3:
-		return __builtin_cpu_supports("ssse3");
-	case AVX2:
-		return __builtin_cpu_supports("avx2") &&
-		       __builtin_cpu_supports("fma");
-	case AVX_VNNI: /* leaf 7.1, EAX bit 4 */
-		return __builtin_cpu_supports("avx2") &&
-		       (leaf_7(1, 0) >> 4 & 1);
-	case AVX512:
-		return __builtin_cpu_supports("avx512f");
-	case AVX512_BF16: /* leaf 7.1, EAX bit 5 */
-		return __builtin_cpu_supports("avx512vl") &&
-		       __builtin_cpu_supports("avx512bw") &&
-		       (leaf_7(1, 0) >> 5 & 1);
-	case AVX512_VNNI:
-		return __builtin_cpu_supports("avx512vl") &&
-		       __builtin_cpu_supports("avx512bw") &&
-		       __builtin_cpu_supports("avx512vnni");
-	case AMX_BF16: /* leaf 7.0, EDX bit 22 */
-		return (leaf_7(0, 1) >> 22 & 1);
-	case AMX_INT8: /* leaf 7.0, EDX bit 25 */
-		return (leaf_7(0, 1) >> 25 & 1);
-	}
-	return 1;
-}
-
-static const char *const isa_names[] = {
-	[SSE2] = "SSE2",
-	[SSSE3] = "SSSE3",
-	[AVX2] = "AVX2",
-	[AVX_VNNI] = "AVX-VNNI",
-	[AVX512] = "AVX-512",
-	[AVX512_BF16] = "AVX512-BF16",
-	[AVX512_VNNI] = "AVX512-VNNI",
-	[AMX_BF16] = "AMX-BF16",
-	[AMX_INT8] = "AMX-INT8",
-};
-
 /* ops_per_round: chains x multiply-adds in a register x 2. */
 static const struct {
 	enum sl_dtype dtype;
-	enum feature needs;
+	unsigned needs; /* sets of isa.h; 0: every x86-64 has it */
+	const char *isa;
 	size_t n_bits;
 	double ops_per_round;
 	double (*run)(uint64_t n_rounds);
 } known[] = {
-	{SL_DTYPE_F32, SSE2, 128, 14 * 4 * 2, sse2_f32},
-	{SL_DTYPE_F32, AVX2, 256, 12 * 8 * 2, avx2_f32},
-	{SL_DTYPE_F32, AVX512, 512, 12 * 16 * 2, avx512_f32},
-	{SL_DTYPE_F64, SSE2, 128, 14 * 2 * 2, sse2_f64},
-	{SL_DTYPE_F64, AVX2, 256, 12 * 4 * 2, avx2_f64},
-	{SL_DTYPE_F64, AVX512, 512, 12 * 8 * 2, avx512_f64},
-	{SL_DTYPE_BF16, AVX512_BF16, 256, 12 * 16 * 2, bf16_256},
-	{SL_DTYPE_BF16, AVX512_BF16, 512, 12 * 32 * 2, bf16_512},
-	{SL_DTYPE_BF16, AMX_BF16, 8192, 0, NULL},
-	{SL_DTYPE_I8, SSSE3, 128, 12 * 16 * 2, ssse3_i8},
-	{SL_DTYPE_I8, AVX2, 256, 12 * 32 * 2, avx2_i8},
-	{SL_DTYPE_I8, AVX_VNNI, 256, 12 * 32 * 2, avxvnni_i8},
-	{SL_DTYPE_I8, AVX512_VNNI, 256, 12 * 32 * 2, vnni_i8_256},
-	{SL_DTYPE_I8, AVX512_VNNI, 512, 12 * 64 * 2, vnni_i8_512},
-	{SL_DTYPE_I8, AMX_INT8, 8192, 0, NULL},
+	{SL_DTYPE_F32, 0, "SSE2", 128, 14 * 4 * 2, sse2_f32},
+	{SL_DTYPE_F32, SL__ISA_AVX2, "AVX2", 256, 12 * 8 * 2, avx2_f32},
+	{SL_DTYPE_F32, SL__ISA_AVX512, "AVX-512", 512, 12 * 16 * 2, avx512_f32},
+	{SL_DTYPE_F64, 0, "SSE2", 128, 14 * 2 * 2, sse2_f64},
+	{SL_DTYPE_F64, SL__ISA_AVX2, "AVX2", 256, 12 * 4 * 2, avx2_f64},
+	{SL_DTYPE_F64, SL__ISA_AVX512, "AVX-512", 512, 12 * 8 * 2, avx512_f64},
+	{SL_DTYPE_BF16, SL__ISA_AVX512_BF16, "AVX512-BF16", 256, 12 * 16 * 2,
+	 bf16_256},
+	{SL_DTYPE_BF16, SL__ISA_AVX512_BF16, "AVX512-BF16", 512, 12 * 32 * 2,
+	 bf16_512},
+	{SL_DTYPE_BF16, SL__ISA_AMX, "AMX-BF16", 8192, 0, NULL},
+	{SL_DTYPE_I8, SL__ISA_SSE4, "SSSE3", 128, 12 * 16 * 2, ssse3_i8},
+	{SL_DTYPE_I8, SL__ISA_AVX2, "AVX2", 256, 12 * 32 * 2, avx2_i8},
+	{SL_DTYPE_I8, SL__ISA_AVX_VNNI, "AVX-VNNI", 256, 12 * 32 * 2,
+	 avxvnni_i8},
+	{SL_DTYPE_I8, SL__ISA_AVX512_VNNI, "AVX512-VNNI", 256, 12 * 32 * 2,
+	 vnni_i8_256},
+	{SL_DTYPE_I8, SL__ISA_AVX512_VNNI, "AVX512-VNNI", 512, 12 * 64 * 2,
+	 vnni_i8_512},
+	{SL_DTYPE_I8, SL__ISA_AMX, "AMX-INT8", 8192, 0, NULL},
 };
 
 size_t
 sl__peak_x86(struct sl__peak_kernel *kernels)
 {
 	size_t n = sizeof(known) / sizeof(known[0]);
-	int is_capped = sl__isa_amx_is_unusable_here(); /* all that are not run
-						       are tiles */
+	const struct sl__isa *isa = sl__isa_decided();
 
 	for (size_t i = 0; i < n; i++) {
 		kernels[i] = (struct sl__peak_kernel){
 			.dtype = known[i].dtype,
-			.isa = isa_names[known[i].needs],
+			.isa = known[i].isa,
 			.n_bits = known[i].n_bits,
 			.ops_per_round = known[i].ops_per_round,
 			.run = known[i].run,
-			.is_lacking = !has(known[i].needs),
+			.is_lacking = (known[i].needs & ~isa->shown) != 0,
 		};
 		if (kernels[i].is_lacking)
 			kernels[i].absent = SL__PEAK_LACKING;
-		else if (kernels[i].run)
-			continue;
-		else if (is_capped)
+		else if (known[i].needs & ~isa->usable)
 			kernels[i].absent = SL__PEAK_CAPPED;
-		else
+		else if (!known[i].run)
 			kernels[i].absent = "not exercised";
-		kernels[i].is_unexercised = !kernels[i].is_lacking &&
-					    !is_capped;
+		kernels[i].is_unexercised = !known[i].run &&
+					    !(known[i].needs & ~isa->usable);
 	}
 	return n;
 }

@@ -368,7 +368,7 @@ sl__platform_read(struct sl_machine *m, const char *root,
 	m->turbo = read_turbo(&r);
 	m->smt = read_smt(&r);
 	m->huge_pages = read_huge_pages(&r);
-	if (r.failed || sl__isa_read_unusable(m, root, arena, err))
+	if (r.failed || sl__isa_read(m, root, arena, err))
 		return sl__fail_nomem(err);
 	return sl__energy_availability(&m->energy, root, arena, err);
 }

@@ -7,6 +7,7 @@
  * includes the draining of the buffers.
  */
 #include "machine/stream.h"
+#include "machine/isa.h"
 
 #if defined(__x86_64__)
 
@@ -100,10 +101,9 @@ DEFINE_STREAMS(512, "AVX-512", "avx512f", __m512d, __m512i, STREAM_512)
 const struct sl__stream_kernels *
 sl__stream_kernels_x86(void)
 {
-	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx512f"))
+	if (sl__isa_has(SL__ISA_AVX512))
 		return &streams_512;
-	if (__builtin_cpu_supports("avx2"))
+	if (sl__isa_has(SL__ISA_AVX2))
 		return &streams_256;
 	return &streams_128;
 }

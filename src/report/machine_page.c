@@ -108,26 +108,86 @@ add_caches(struct sl__doc *doc, const struct sl_machine *m)
 			     "not visible to hwloc");
 }
 
-/* Which sets are not used, why, and what to do about it. */
+/* Why sets are not used, and what to do about it. */
+static const char *
+cap_text(enum sl_isa_cause cause)
+{
+	switch (cause) {
+	case SL_ISA_USED:
+		break;
+	case SL_ISA_TILES_HIDDEN:
+		return "CPUID leaf 0x1D, which describes its tiles, is hidden "
+		       "(usual in a virtual machine), and oneDNN would crash. "
+		       "A hypervisor that shows this leaf lifts the cap";
+	case SL_ISA_LIMITED:
+		return "--isa or SLEUTH_ISA asks for it. Leave them out to "
+		       "lift the cap";
+	case SL_ISA_WRONG_RESULT:
+		return "a trial in a child process gave a wrong result. Do not "
+		       "trust other programs that use it here; new microcode "
+		       "or another hypervisor may help";
+	case SL_ISA_TRAPPED:
+		return "a trial in a child process ended with a signal: the "
+		       "hypervisor, emulator or kernel shows it and does not "
+		       "run it. Other programs that use it crash as well; give "
+		       "the guest a CPU model that is real";
+	case SL_ISA_REFUSED:
+		return "the kernel does not let processes use its registers. "
+		       "Linux 5.16 and later do";
+	}
+	return "not known";
+}
+
+/* Sets of one cause stand side by side. */
 static void
 add_caps(struct sl__doc *doc, const struct sl_machine *m)
 {
 	for (size_t i = 0; i < m->n_caps; i++) {
 		const struct sl_isa_cap *cap = &m->caps[i];
+		int is_last = i + 1 == m->n_caps || cap[1].cause != cap->cause;
 
-		switch (cap->cause) {
-		case SL_ISA_TILES_HIDDEN:
-			sl__doc_plain_pair(
-				doc, "capped",
-				"%s is not used: CPUID leaf 0x1D, which "
-				"describes its tiles, is hidden (usual in "
-				"a virtual machine), and oneDNN would "
-				"crash. %s is used instead. A hypervisor "
-				"that shows this leaf lifts the cap.",
-				cap->isa, cap->instead);
-			break;
-		}
+		if (i && cap[-1].cause == cap->cause)
+			sl__doc_append_plain(doc, ", %s", cap->isa);
+		else
+			sl__doc_plain_pair(doc, "capped", "%s", cap->isa);
+		if (is_last)
+			sl__doc_append_plain(doc, ": %s. Instead: %s.",
+					     cap_text(cap->cause),
+					     cap->instead);
 	}
+}
+
+static void
+add_isa(struct sl__doc *doc, const struct sl_machine *m)
+{
+	size_t n_used = 0, n_proved = 0;
+
+	sl__doc_heading(doc, "Instruction sets");
+	sl__doc_plain_pair(doc, "extensions", "%s",
+			   m->n_isa ? "" : "none listed");
+	for (size_t i = 0; i < m->n_isa; i++)
+		sl__doc_append_plain(doc, "%s%s", i ? " " : "", m->isa[i]);
+	sl__doc_plain_pair(doc, "CPU shows", "%s",
+			   sl_isa_level_text(m->isa_shown));
+	for (size_t i = 0; i < m->n_isa_sets; i++)
+		sl__doc_append_plain(doc, "%s%s", i ? ", " : ": ",
+				     m->isa_sets[i].isa);
+	sl__doc_plain_pair(doc, "used", "%s", sl_isa_level_text(m->isa_used));
+	for (size_t i = 0; i < m->n_isa_sets; i++) {
+		const struct sl_isa_set *set = &m->isa_sets[i];
+
+		if (set->is_used)
+			sl__doc_append_plain(doc, "%s%s",
+					     n_used++ ? ", " : ": ", set->isa);
+		n_proved += set->is_used && set->is_proved;
+	}
+	if (n_used)
+		sl__doc_append_dim(doc, "%s",
+				   n_proved == n_used
+					   ? "; each ran in a child process "
+					     "with the right result"
+					   : "; not all were tried");
+	add_caps(doc, m);
 }
 
 /* Those that can be read, then those that cannot, by reason. */
@@ -185,11 +245,6 @@ add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 			sl__bytes_text(&a, m->memory_bytes.value),
 			count_text(&b, m->n_numa_nodes, "NUMA node"));
 	add_fact(doc, "architecture", &m->architecture);
-	sl__doc_plain_pair(doc, "extensions", "%s",
-			   m->n_isa ? "" : "none listed");
-	for (size_t i = 0; i < m->n_isa; i++)
-		sl__doc_append_plain(doc, "%s%s", i ? " " : "", m->isa[i]);
-	add_caps(doc, m);
 	add_fact(doc, "hypervisor", &m->hypervisor);
 	add_fact(doc, "governor", &m->governor);
 	add_fact(doc, "turbo", &m->turbo);
@@ -508,6 +563,7 @@ sl__machine_page(struct sl__doc *doc, const void *result,
 	const struct sl_machine *m = result;
 
 	add_identity(doc, m, how->verbose);
+	add_isa(doc, m);
 	add_peaks(doc, m, how->verbose);
 	add_levels(doc, m, how->verbose);
 	if (how->verbose)

@@ -31,6 +31,18 @@ static const struct sl__field cap_fields[] = {
 };
 static SL__RECORD(cap, "machine.capped", sl_isa_cap, cap_fields, 0);
 
+static const struct sl__field isa_set_fields[] = {
+	SL__F(TEXT, sl_isa_set, isa, "isa", "that the CPU shows"),
+	SL__F(WORD, sl_isa_set, level, "level", "that it belongs to",
+	      .words = &sl__words_isa_level),
+	SL__F(BOOLEAN, sl_isa_set, is_proved, "proved",
+	      "executed in a child process, with the right result"),
+	SL__F(BOOLEAN, sl_isa_set, is_used, "used",
+	      "by the engine, in oneDNN too, and by the probes of ceilings"),
+};
+static SL__RECORD(isa_set, "machine.instruction_sets", sl_isa_set,
+		  isa_set_fields, 0);
+
 SL__MAKE(make_available, sl_counter, c, BOOLEAN, whole, !c->absent)
 
 static const struct sl__field counter_fields[] = {
@@ -176,6 +188,14 @@ static const struct sl__field machine_fields[] = {
 		   "from the first level outwards", .of = &cache),
 	SL__F_LIST(TEXTS, sl_machine, isa, n_isa, "isa",
 		   "extensions, as the kernel names them"),
+	SL__F(WORD, sl_machine, isa_shown, "isa_shown",
+	      "the highest level that the CPU shows",
+	      .words = &sl__words_isa_level),
+	SL__F(WORD, sl_machine, isa_used, "isa_used",
+	      "the highest level that is used", .words = &sl__words_isa_level),
+	SL__F_LIST(LIST, sl_machine, isa_sets, n_isa_sets, "instruction_sets",
+		   "that the CPU shows, of those that Sleuth can use",
+		   .of = &isa_set),
 	SL__F_LIST(LIST, sl_machine, caps, n_caps, "capped",
 		   "of these, not used", .of = &cap),
 	SL__F(TRAIT, sl_machine, governor, "governor", "of the clock",

@@ -111,7 +111,8 @@ WORDS(growth_axis, sl_growth_axis, sl_growth_axis_text, 0, SL_N_GROWTH_AXES)
 WORDS(growth_figure, sl_growth_figure, sl_growth_figure_text, 0,
       SL_N_GROWTH_FIGURES)
 WORDS(gate, sl_gate, gate_text, 0, SL_GATE_REGRESSED + 1)
-WORDS(isa_cause, sl_isa_cause, sl_isa_cause_text, 0, SL_ISA_TILES_HIDDEN + 1)
+WORDS(isa_cause, sl_isa_cause, sl_isa_cause_text, 0, SL_N_ISA_CAUSES)
+WORDS(isa_level, sl_isa_level, sl_isa_level_text, 0, SL_N_ISA_LEVELS)
 WORDS(level, sl_level, sl_level_text, 0, SL_N_LEVELS)
 WORDS(memory_method, sl_memory_method, memory_method_text, 0,
       SL_MEMORY_RESIDENT + 1)
