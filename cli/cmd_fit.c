@@ -6,6 +6,7 @@
 #include "model_options.h"
 #include "options.h"
 #include "output.h"
+#include "plan_options.h"
 #include "tty.h"
 
 static const struct command_help help = {
@@ -28,7 +29,7 @@ static const struct command_help help = {
 struct arguments {
 	struct model_options model;
 	struct output output;
-	const char *memory, *train, *axis;
+	const char *memory, *train, *axis, *isa;
 	int verify;
 	struct sl_fit_options fit;
 };
@@ -44,6 +45,7 @@ static const struct option options[] = {
 	 "what grows: batch (default) or seq", 0, 0, 0},
 	{"verify", 0, OPTION_FLAG, AT(verify), NULL,
 	 "run it there, with so much memory, and fail beyond", 0, 0, 0},
+	{"isa", 0, OPTION_TEXT, AT(isa), "LEVEL", ISA_OPTION_HELP, 0, 0, 0},
 };
 
 RENDER_WITH(sl_fit_render)
@@ -67,6 +69,7 @@ check(struct arguments *a)
 		a->fit.optimizer = optimizer_named(a->train, help.name);
 	model_options_resolve(&a->model, help.name);
 	output_check(&a->output, help.name);
+	isa_limit_resolve(a->isa, help.name);
 }
 
 /* Tries it where that is asked for; over the budget is no success.  What was

@@ -4,6 +4,7 @@
 #include "exit_code.h"
 #include "options.h"
 #include "output.h"
+#include "plan_options.h"
 #include "tty.h"
 
 static const struct command_help help = {
@@ -19,6 +20,7 @@ static const struct command_help help = {
 
 struct arguments {
 	struct sl_machine_options machine;
+	const char *isa;
 	struct output output;
 };
 
@@ -31,6 +33,7 @@ static const struct option options[] = {
 	 "use at most N threads (all allowed)", 1, 4096, 0},
 	{"time", 0, OPTION_SECONDS, AT(machine.time_s), "SECONDS",
 	 "for measuring (12)", 0.1, 600, 0},
+	{"isa", 0, OPTION_TEXT, AT(isa), "LEVEL", ISA_OPTION_HELP, 0, 0, 0},
 	{"svg", 0, OPTION_TEXT, AT(output.svg), "FILE",
 	 "the roofline as a drawing", 0, 0, 0},
 };
@@ -79,5 +82,6 @@ cmd_machine(char **argv)
 	if (options_read_only(&help, groups, 2, argv))
 		return EXIT_DONE;
 	output_check(&a.output, help.name);
+	isa_limit_resolve(a.isa, help.name);
 	return run(&a.machine, &a.output);
 }

@@ -3,6 +3,7 @@
 #include "plan_options.h"
 #include "exit_code.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ static const struct option options[] = {
 	 0, 0, 0},
 	{"reference", 0, OPTION_FLAG, AT(reference), NULL,
 	 "plain loops only: slow, for comparison", 0, 0, 0},
+	{"isa", 0, OPTION_TEXT, AT(isa), "LEVEL", ISA_OPTION_HELP, 0, 0, 0},
 	{"nan", 0, OPTION_TEXT, AT(nan), "HOW",
 	 "NaN in inputs: keep (default) or refuse", 0, 0, 0},
 	{"seed", 0, OPTION_COUNT, AT(seed), "N",
@@ -56,6 +58,19 @@ check_threads(size_t n, const char *command)
 }
 
 void
+isa_limit_resolve(const char *level, const char *command)
+{
+	struct sl_error err, of_option;
+
+	if (!level || !sl_isa_limit(level, &err))
+		return;
+	of_option = err;
+	snprintf(of_option.text, sizeof(of_option.text), "--isa %.*s",
+		 (int)sizeof(err.text) - 8, err.text);
+	exit(exit_for(command, &of_option));
+}
+
+void
 plan_options_resolve(struct plan_options *o, const char *command)
 {
 	static const char *const dtypes[] = {"f32", "bf16", NULL};
@@ -66,6 +81,7 @@ plan_options_resolve(struct plan_options *o, const char *command)
 				       .dtype = SL_DTYPE_F32};
 
 	check_threads(o->threads, command);
+	isa_limit_resolve(o->isa, command);
 	if (o->dtype && is_integer(o->dtype))
 		exit(complain(command, EXIT_ABSENT,
 			      "--dtype %s: this version computes in f32 and "

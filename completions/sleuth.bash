@@ -93,6 +93,7 @@ _sleuth() {
 		*--layer) choices=$(_sleuth_layers) ;;
 		*--axis) choices='batch seq' ;;
 		*--dtype | *--b-dtype) choices='f32 bf16' ;;
+		*--isa) choices='scalar sse4 avx2 avx512 amx' ;;
 		*--algorithms) choices='measured fixed' ;;
 		*--nan) choices='keep refuse' ;;
 		*--train) choices='sgd momentum adam adamw' ;;

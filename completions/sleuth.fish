@@ -69,6 +69,7 @@ complete -c sleuth -n '__fish_seen_subcommand_from inspect' -l explain -x -a 'co
 complete -c sleuth -n '__fish_seen_subcommand_from fit' -l axis -x -a 'batch seq'
 complete -c sleuth -n __sleuth_in_options -l dtype -x -a 'f32 bf16'
 complete -c sleuth -n __sleuth_in_options -l b-dtype -x -a 'f32 bf16'
+complete -c sleuth -n __sleuth_in_options -l isa -x -a 'scalar sse4 avx2 avx512 amx'
 complete -c sleuth -n __sleuth_in_options -l algorithms -x -a 'measured fixed'
 complete -c sleuth -n __sleuth_in_options -l nan -x -a 'keep refuse'
 complete -c sleuth -n __sleuth_in_options -l train -x -a 'sgd momentum adam adamw'

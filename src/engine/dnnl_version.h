@@ -18,13 +18,11 @@
 
 #if DNNL_VERSION_MAJOR < 3
 typedef const dnnl_memory_desc_t *const_dnnl_memory_desc_t;
-enum { SL__DNNL_ISA_BELOW_AMX = dnnl_cpu_isa_avx512_core_bf16 };
 struct sl__dnnl_conv_iterator {
 	dnnl_convolution_desc_t desc;
 	dnnl_primitive_desc_iterator_t at;
 };
 #else
-enum { SL__DNNL_ISA_BELOW_AMX = dnnl_cpu_isa_avx512_core_fp16 };
 struct sl__dnnl_conv_iterator {
 	dnnl_primitive_desc_t at;
 };
