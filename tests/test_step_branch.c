@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_step_branch.c - proves that an If whose condition is found when the
- * model runs, and whose sizes are known before, is planned as jumps, and
- * that either way gives what the evaluator gives: with captured values,
+ * model runs is planned as jumps, and that either way gives what the
+ * evaluator gives: with captured values,
  * branches in branches, outer values as outputs, several outputs, values in
  * other forms on one path only, and buffers that steps write over.
  */
@@ -306,42 +306,6 @@ outputs_may_be_empty(void **state)
 		  2, none);
 }
 
-/* Where sizes differ between the branches it cannot be planned, and still
- * gives the answer. */
-static void
-other_sizes_go_stepwise(void **state)
-{
-	struct planned p;
-
-	(void)state;
-	planned_start(&p,
-		      "in c bool -\n"
-		      "in x f32 4\n"
-		      "const two i64 2 = 2,2\n"
-		      "h = Exp x\n"
-		      "block then\n"
-		      "t = Neg h\n"
-		      "out t\n"
-		      "end\n"
-		      "block else\n"
-		      "e = Reshape h two\n"
-		      "out e\n"
-		      "end\n"
-		      "y = If c then_branch=@then else_branch=@else\n"
-		      "z = Abs y\n"
-		      "u = Neg h\n"
-		      "out z\n"
-		      "out u\n",
-		      1, 0);
-	assert_true(planned_n_path(&p, SL_PATH_STEPWISE) > 0);
-	for (int i = 0; i < 4; i++) {
-		planned_set(&p, "c", 0, NULL, i % 2 ? yes : no);
-		planned_fill(&p, "x", 1, four, (uint64_t)i + 1);
-		planned_check(&p);
-	}
-	planned_finish(&p);
-}
-
 /* What cannot be run at all is no hindrance where it is not taken. */
 static void
 unknown_branches_need_not_be_taken(void **state)
@@ -390,7 +354,6 @@ main(void)
 		cmocka_unit_test(joints_belong_to_the_if),
 		cmocka_unit_test(views_keep_what_they_see),
 		cmocka_unit_test(outputs_may_be_empty),
-		cmocka_unit_test(other_sizes_go_stepwise),
 		cmocka_unit_test(unknown_branches_need_not_be_taken),
 	};
 

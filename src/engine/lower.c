@@ -185,7 +185,10 @@ make_node(struct sl__planner *pl, uint32_t id)
 	if (sl__is_op(node, SL__OP_ONNX_Constant) &&
 	    pl->graph->values[node->outputs[0]].tensor)
 		return;
-	if (!node->op)
+	/* A node that cannot be run is no failure where it is not reached. */
+	if (pl->n_branches && (!node->op || node->op->ref == sl__ref_none))
+		sl__plan_dynamic(pl, id);
+	else if (!node->op)
 		pl->rc = sl__fail(pl->err, SL_E_ABSENT,
 				  "the operator %.60s%s%.60s is not known",
 				  node->domain, node->domain[0] ? "." : "",

@@ -21,11 +21,19 @@ void sl__plan_reference(struct sl__planner *pl, const struct sl__node *node);
  * (step_dynamic.c). */
 void sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id);
 
+/* The evaluator as a step of the node under way that runs one of its bodies and
+ * keeps what it gives. */
+void sl__plan_dynamic_block(struct sl__planner *pl, uint32_t block);
+
 /* If as jumps around its branches (step_branch.c): whether a node can be
  * planned so, and the steps. */
 int sl__plan_can_branch(const struct sl__planner *pl,
 			const struct sl__node *node);
 void sl__plan_branch(struct sl__planner *pl, const struct sl__node *node);
+
+/* Forgets the versions that were made since the journal had 'n' entries, but
+ * for those of constants, which are packed when planning. */
+void sl__plan_forget_versions(struct sl__planner *pl, size_t n);
 
 /* The nodes of a block, in order. */
 void sl__lower_block(struct sl__planner *pl, uint32_t block);

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "engine/constants.h"
 #include "engine/dnnl_context.h"
+#include "engine/lowering.h"
 #include "engine/node_steps.h"
 
 #include <string.h>
@@ -207,10 +208,23 @@ add_version(struct sl__planner *pl, uint32_t value,
 		add_label(pl, value, base);
 	if (held->n_versions == SL__VERSIONS_MOST)
 		return;
+	if (pl->n_branches && !pl->graph->values[value].tensor) {
+		if (!grow(pl, &pl->journal, pl->n_journal, &pl->cap_journal,
+			  sizeof(*pl->journal)))
+			return;
+		pl->journal[pl->n_journal++] = value;
+	}
 	held->versions[held->n_versions].layout = layout;
 	held->versions[held->n_versions].buffer = buffer;
 	held->n_versions++;
 	pl->buffer_uses[base] += held->uses_left;
+}
+
+void
+sl__plan_forget_versions(struct sl__planner *pl, size_t n)
+{
+	while (pl->n_journal > n)
+		pl->held[pl->journal[--pl->n_journal]].n_versions--;
 }
 
 static uint64_t

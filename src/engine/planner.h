@@ -37,9 +37,12 @@ struct sl__planner {
 	const struct sl_cost *costs; /* of the original graph's nodes */
 	uint32_t node;               /* that is being made */
 	int is_counted;              /* a step has its nominal work */
-	enum sl_status rc;           /* of the first failure */
-	struct sl_error *err;        /* what it was */
-	struct sl__step spare;       /* handed out after it */
+	int n_branches;              /* around it that may not be taken */
+	uint32_t *journal; /* values of versions that a body made, in order */
+	size_t n_journal, cap_journal;
+	enum sl_status rc;     /* of the first failure */
+	struct sl_error *err;  /* what it was */
+	struct sl__step spare; /* handed out after it */
 };
 
 /* The first failure sticks: functions that take a planner do nothing after
@@ -96,9 +99,8 @@ const struct sl__tensor *sl__plan_constant_tensor(struct sl__planner *pl,
 uint32_t sl__plan_input_buffer(struct sl__planner *pl, uint32_t value,
 			       const struct sl__layout *layout);
 
-/* Like sl__plan_input_buffer() of a constant in its own layout, but in pages of
- * the program's own, large ones where the system grants them: for weights that
- * are read end to end in every run. */
+/* Like sl__plan_input_buffer() of a constant in its own layout, but in (large)
+ * pages of the program's own: for weights that every run reads end to end. */
 uint32_t sl__plan_constant_in_own_pages(struct sl__planner *pl, uint32_t value);
 
 /* A constant seen through 'as' (other sizes or strides) in another layout. */
@@ -110,9 +112,8 @@ uint32_t sl__plan_packed_constant(struct sl__planner *pl, uint32_t value,
 uint32_t sl__plan_output_buffer(struct sl__planner *pl, uint32_t value,
 				const struct sl__layout *layout);
 
-/* Like sl__plan_output_buffer(), but over 'buffer' where nobody needs what is
- * there after this node (it was read by this node in a layout of as many
- * bytes). */
+/* Like sl__plan_output_buffer(), but over 'buffer', which this node reads, in
+ * as many bytes, where nobody needs it after this node. */
 uint32_t sl__plan_output_in_place(struct sl__planner *pl, uint32_t value,
 				  const struct sl__layout *layout,
 				  uint32_t over);
@@ -120,7 +121,6 @@ uint32_t sl__plan_output_in_place(struct sl__planner *pl, uint32_t value,
 /* The value, in its own layout, is part of a buffer: no step. */
 void sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
 		   uint64_t offset_bytes);
-
 /* Like sl__plan_view(), but the whole buffer, and in that layout. */
 void sl__plan_alias(struct sl__planner *pl, uint32_t value,
 		    const struct sl__layout *layout, uint32_t of);
@@ -144,7 +144,7 @@ struct sl__step *sl__plan_add_step(struct sl__planner *pl,
 				   const char *kernel, sl__run_function *run,
 				   void *state);
 
-/* Zeroed storage that lives as long as the program; NULL: a failure. */
+/* Zeroed storage, as long as the program lives; NULL: a failure. */
 void *sl__plan_alloc_state(struct sl__planner *pl, size_t n_bytes);
 
 #endif

@@ -19,6 +19,7 @@
 struct dynamic {
 	struct sl__evaluator *evaluator;
 	uint32_t node;
+	uint32_t block; /* that is run; SL__NONE: the node */
 	uint32_t n_lent, n_bound;
 	uint32_t *values; /* lent ones, then bound ones; as the operands */
 	struct sl__runtime_value *data;
@@ -43,10 +44,7 @@ take(const struct dynamic *d, uint32_t i, struct sl_error *err)
 	if (rc)
 		return rc;
 	t = &made->tensor;
-	if (made->kind != SL__TYPE_TENSOR || t->dtype != want->dtype ||
-	    t->rank != want->rank ||
-	    (t->rank &&
-	     memcmp(t->dims, want->dims, t->rank * sizeof(*t->dims)) != 0))
+	if (made->kind != SL__TYPE_TENSOR || !sl__tensor_has_type_of(t, want))
 		return sl__fail(err, SL_E_DATA,
 				"output '%.200s' has another type or other "
 				"sizes than the model says",
@@ -72,7 +70,9 @@ run(struct sl__step *step, struct sl_error *err)
 			sl__evaluator_bind_storage(d->evaluator, d->values[i],
 						   &d->data[i]);
 	}
-	rc = sl__evaluate_node(d->evaluator, d->node, err);
+	rc = d->block == SL__NONE
+		     ? sl__evaluate_node(d->evaluator, d->node, err)
+		     : sl__evaluate_block(d->evaluator, d->block, err);
 	for (uint32_t i = d->n_lent; !rc && i < end; i++) {
 		if (is_copied(d, i))
 			rc = sl__error_prefix_node_name(err, take(d, i, err),
@@ -101,8 +101,7 @@ is_planned(const struct sl__planner *pl, uint32_t value)
 	const struct sl__type *type = sl__plan_value_type(pl, value);
 	uint64_t n;
 
-	return pl->graph->values[value].block == 0 &&
-	       !pl->held[value].is_dynamic &&
+	return !pl->held[value].is_dynamic &&
 	       !pl->graph->values[value].tensor &&
 	       type->kind == SL__TYPE_TENSOR && type->dtype != SL_DTYPE_NONE &&
 	       type->dtype != SL_DTYPE_STRING && sl__type_elements(type, &n);
@@ -111,7 +110,9 @@ is_planned(const struct sl__planner *pl, uint32_t value)
 static void
 lend(const struct sl__planner *pl, struct dynamic *d, uint32_t value)
 {
-	if (value == SL__NONE || !is_planned(pl, value))
+	/* What bodies make themselves lies nowhere. */
+	if (value == SL__NONE || !is_planned(pl, value) ||
+	    !pl->held[value].n_versions)
 		return;
 	for (uint32_t i = 0; i < d->n_lent; i++) {
 		if (d->values[i] == value)
@@ -119,6 +120,9 @@ lend(const struct sl__planner *pl, struct dynamic *d, uint32_t value)
 	}
 	d->values[d->n_lent++] = value;
 }
+
+static void lend_block(const struct sl__planner *pl, struct dynamic *d,
+		       uint32_t block);
 
 /* What a node uses, and the nodes of its bodies. */
 static void
@@ -129,17 +133,23 @@ lend_inputs(const struct sl__planner *pl, struct dynamic *d, uint32_t id)
 	for (uint32_t i = 0; i < node->n_inputs; i++)
 		lend(pl, d, node->inputs[i]);
 	for (size_t a = 0; a < node->n_attributes; a++) {
-		const struct sl__block *body;
-
-		if (node->attributes[a].kind != SL__ATTRIBUTE_BLOCK)
-			continue;
-		body = &pl->graph->blocks[node->attributes[a].block];
-		for (size_t i = 0; i < body->n_nodes; i++)
-			lend_inputs(pl, d, body->nodes[i]);
-		for (size_t i = 0; i < body->n_outputs; i++)
-			lend(pl, d, body->outputs[i]);
+		if (node->attributes[a].kind == SL__ATTRIBUTE_BLOCK)
+			lend_block(pl, d, node->attributes[a].block);
 	}
 }
+
+static void
+lend_block(const struct sl__planner *pl, struct dynamic *d, uint32_t block)
+{
+	const struct sl__block *body = &pl->graph->blocks[block];
+
+	for (size_t i = 0; i < body->n_nodes; i++)
+		lend_inputs(pl, d, body->nodes[i]);
+	for (size_t i = 0; i < body->n_outputs; i++)
+		lend(pl, d, body->outputs[i]);
+}
+
+static size_t most_in_block(const struct sl__planner *pl, uint32_t block);
 
 static size_t
 most_values(const struct sl__planner *pl, uint32_t id)
@@ -148,30 +158,39 @@ most_values(const struct sl__planner *pl, uint32_t id)
 	size_t n = (size_t)node->n_inputs + node->n_outputs;
 
 	for (size_t a = 0; a < node->n_attributes; a++) {
-		const struct sl__block *body;
-
-		if (node->attributes[a].kind != SL__ATTRIBUTE_BLOCK)
-			continue;
-		body = &pl->graph->blocks[node->attributes[a].block];
-		n += body->n_outputs;
-		for (size_t i = 0; i < body->n_nodes; i++)
-			n += most_values(pl, body->nodes[i]);
+		if (node->attributes[a].kind == SL__ATTRIBUTE_BLOCK)
+			n += most_in_block(pl, node->attributes[a].block);
 	}
 	return n;
 }
 
+static size_t
+most_in_block(const struct sl__planner *pl, uint32_t block)
+{
+	const struct sl__block *body = &pl->graph->blocks[block];
+	size_t n = body->n_outputs;
+
+	for (size_t i = 0; i < body->n_nodes; i++)
+		n += most_values(pl, body->nodes[i]);
+	return n;
+}
+
+/* Those that are lent, of a node or block, then those that are bound. */
 static void
 find_operands(struct sl__planner *pl, struct dynamic *d, uint32_t *operands)
 {
 	const struct sl__node *node = &pl->graph->nodes[d->node];
 	uint32_t n;
 
-	lend_inputs(pl, d, d->node);
+	if (d->block == SL__NONE)
+		lend_inputs(pl, d, d->node);
+	else
+		lend_block(pl, d, d->block);
 	for (n = 0; n < d->n_lent; n++) {
 		sl__plan_describe_value(pl, d->values[n], &d->data[n]);
 		operands[n] = sl__plan_input_buffer(pl, d->values[n], NULL);
 	}
-	for (uint32_t k = 0; k < node->n_outputs; k++) {
+	for (uint32_t k = 0; d->block == SL__NONE && k < node->n_outputs; k++) {
 		uint32_t value = node->outputs[k];
 
 		if (value == SL__NONE)
@@ -198,10 +217,11 @@ has_dynamic_input(const struct sl__planner *pl, const struct sl__node *node)
 	return 0;
 }
 
-void
-sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id)
+static void
+add_dynamic(struct sl__planner *pl, uint32_t node_id, uint32_t block)
 {
-	size_t most = most_values(pl, node_id);
+	size_t most = block == SL__NONE ? most_values(pl, node_id)
+					: most_in_block(pl, block);
 	struct dynamic *d = sl__plan_alloc_state(pl, sizeof(*d));
 	uint32_t *operands = sl__plan_alloc_state(pl, most * sizeof(*operands));
 	uint32_t *values = sl__plan_alloc_state(pl, most * sizeof(*values));
@@ -213,6 +233,7 @@ sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id)
 		return;
 	d->evaluator = pl->program->evaluator;
 	d->node = node_id;
+	d->block = block;
 	d->is_told = pl->shapes->is_told;
 	d->copies_all = has_dynamic_input(pl, &pl->graph->nodes[node_id]);
 	d->values = values;
@@ -223,4 +244,16 @@ sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id)
 				 "stepwise", run, d);
 	step->path = SL_PATH_STEPWISE;
 	step->bind = bind;
+}
+
+void
+sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id)
+{
+	add_dynamic(pl, node_id, SL__NONE);
+}
+
+void
+sl__plan_dynamic_block(struct sl__planner *pl, uint32_t block)
+{
+	add_dynamic(pl, pl->node, block);
 }

@@ -16,6 +16,16 @@
 #include "base/banned.h"
 
 int
+sl__tensor_has_type_of(const struct sl__tensor *tensor,
+		       const struct sl__tensor *other)
+{
+	return tensor->dtype == other->dtype && tensor->rank == other->rank &&
+	       (tensor->rank == 0 ||
+		!memcmp(tensor->dims, other->dims,
+			tensor->rank * sizeof(*tensor->dims)));
+}
+
+int
 sl__tensor_compute_size(struct sl__tensor *tensor)
 {
 	uint64_t n = 1;

@@ -64,6 +64,10 @@ struct sl__tensor {
  */
 int sl__tensor_compute_size(struct sl__tensor *tensor);
 
+/* Whether a tensor has the type of number and the very sizes of another. */
+int sl__tensor_has_type_of(const struct sl__tensor *tensor,
+			   const struct sl__tensor *other);
+
 /* What a tensor takes where it is kept: its numbers and, of a sparse one,
  * their places. */
 uint64_t sl__tensor_stored_bytes(const struct sl__tensor *tensor);

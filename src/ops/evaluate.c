@@ -159,10 +159,11 @@ sl__evaluator_free(struct sl__evaluator *ev)
 void
 sl__evaluator_clear_values(struct sl__evaluator *ev)
 {
-	for (size_t i = 0; i < ev->graph->n_values; i++) {
+	for (size_t i = 0; ev->is_used && i < ev->graph->n_values; i++) {
 		if (!ev->graph->values[i].tensor)
 			forget_value(ev, (uint32_t)i);
 	}
+	ev->is_used = 0;
 }
 
 void
@@ -170,6 +171,7 @@ sl__evaluator_set_tensor(struct sl__evaluator *ev, uint32_t value,
 			 const struct sl__tensor *tensor)
 {
 	empty_value(ev, value);
+	ev->is_used = 1;
 	sl__runtime_value_borrow(&ev->values[value], tensor);
 }
 
@@ -181,6 +183,7 @@ sl__evaluator_bind_storage(struct sl__evaluator *ev, uint32_t value,
 	ev->values[value] = *storage;
 	ev->values[value].block = NULL;
 	ev->is_bound[value] = 1;
+	ev->is_used = 1;
 }
 
 enum sl_status
@@ -451,6 +454,7 @@ sl__evaluate_node(struct sl__evaluator *ev, uint32_t node_id,
 
 	if (rc)
 		return rc;
+	ev->is_used = 1;
 	/* What a Constant holds is its value's tensor. */
 	if (sl__is_op(node, SL__OP_ONNX_Constant) &&
 	    ev->graph->values[node->outputs[0]].tensor)

@@ -25,6 +25,7 @@ struct sl__evaluator {
 	struct sl__arena *arena;   /* of the evaluator itself */
 	struct sl__arena scratch;
 	struct sl_allocator allocator;
+	int is_used;   /* a value was set since the last clearing */
 	int keeps_all; /* nothing is let go before sl__evaluator_clear_values() */
 	const volatile sig_atomic_t *interrupt; /* looked at before each node
 						   and block; or NULL */

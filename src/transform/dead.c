@@ -29,8 +29,7 @@ sl__pass_dead(struct sl__rewrite *rw)
 		for (size_t i = rw->n_nodes; i-- > 0;) {
 			const struct sl__mutable_node *row = &rw->nodes[i];
 
-			if (row->is_gone || row->node.block ||
-			    is_needed(rw, &row->node))
+			if (row->is_gone || is_needed(rw, &row->node))
 				continue;
 			sl__rewrite_remove_node(rw, (uint32_t)i);
 			has_changed = 1;

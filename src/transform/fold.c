@@ -225,13 +225,14 @@ static void
 fold_all(struct folding *f)
 {
 	struct sl__rewrite *rw = f->rw;
-	const struct sl__block *block = &rw->from->blocks[0];
+	const uint32_t *order = sl__rewrite_node_order(rw);
 
-	for (size_t i = 0; !rw->rc && i < block->n_nodes; i++) {
-		uint32_t id = block->nodes[i];
+	for (size_t i = 0; !rw->rc && i < rw->n_nodes; i++) {
+		uint32_t id = order[i];
 		const struct sl__mutable_node *row = &rw->nodes[id];
 
-		if (row->is_gone || row->node.block || is_random(rw, id) ||
+		if (row->is_gone || id >= rw->from->n_nodes ||
+		    is_random(rw, id) ||
 		    sl__is_op(&row->node, SL__OP_ONNX_Constant))
 			continue;
 		if (fold_followed(f, id) ||

@@ -149,8 +149,7 @@ read_affine(struct affine *a, const struct sl__rewrite *rw, uint32_t id,
 	int is_norm =
 		sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_BatchNormalization);
 
-	if (node->block ||
-	    !sl__have_same_dtype_and_dims(rw, x, node->outputs[0]))
+	if (!sl__have_same_dtype_and_dims(rw, x, node->outputs[0]))
 		return 0;
 	if (is_norm ? node->inputs[0] != x || !read_norm(a, rw, id)
 		    : !read_arithmetic(a, rw, id, x))

@@ -186,6 +186,7 @@ find_present(struct sl__attention_operand *o, const struct sl__rewrite *rw,
 
 		if (sl__rewrite_node_is_op(rw, uses->nodes[u],
 					   SL__OP_ONNX_Transpose) &&
+		    node->block == rw->to->values[all].block &&
 		    sl__attribute_ints(node, "perm", &perm) == 4 &&
 		    perm[0] == 0 && perm[1] == 1 && perm[2] == 3) {
 			sl__matched_add(&o->matched, uses->nodes[u]);

@@ -279,7 +279,7 @@ follow_one(struct sl__post_op_chain *c)
 	uint32_t user = sl__rewrite_only_user(c->rw, c->value);
 	const struct sl__node *node = sl__rewrite_node(c->rw, user);
 
-	if (!node || node->block)
+	if (!node)
 		return 0;
 	if (follow_function(c, user) || follow_clip(c, user))
 		return 1;

@@ -64,7 +64,7 @@ find_island(struct island *s, struct sl__rewrite *rw, uint32_t quantize)
 			return 0;
 		s->op = sl__rewrite_producer(rw, value);
 	}
-	return sl__rewrite_node(rw, s->op) && !rw->nodes[s->op].node.block;
+	return sl__rewrite_node(rw, s->op) != NULL;
 }
 
 /* The node that makes an operand goes with the operator that alone has it. */
@@ -555,7 +555,8 @@ neighbour(const struct sl__rewrite *rw, uint32_t value)
 
 	if (node == SL__NONE && rw->uses[value].n)
 		node = rw->uses[value].nodes[0];
-	return sl__rewrite_node(rw, node) && !rw->nodes[node].node.block
+	return sl__rewrite_node(rw, node) && rw->nodes[node].node.block ==
+						     rw->to->values[value].block
 		       ? node
 		       : SL__NONE;
 }

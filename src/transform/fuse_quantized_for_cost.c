@@ -49,10 +49,10 @@ suppose_constant(struct sl__rewrite *rw, uint32_t id)
 static void
 suppose_constants(struct sl__rewrite *rw)
 {
-	const struct sl__block *block = &rw->from->blocks[0];
+	const uint32_t *order = sl__rewrite_node_order(rw);
 
-	for (size_t i = 0; !rw->rc && i < block->n_nodes; i++) {
-		uint32_t id = block->nodes[i];
+	for (size_t i = 0; !rw->rc && i < rw->n_nodes; i++) {
+		uint32_t id = order[i];
 
 		if ((sl__rewrite_node_is_op(rw, id,
 					    SL__OP_ONNX_QuantizeLinear) ||

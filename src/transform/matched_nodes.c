@@ -99,7 +99,7 @@ is_idle(const struct sl__rewrite *rw, uint32_t node)
 {
 	const struct sl__node *n = sl__rewrite_node(rw, node);
 
-	if (!n || n->block || n->n_inputs < 1 || n->inputs[0] == SL__NONE)
+	if (!n || n->n_inputs < 1 || n->inputs[0] == SL__NONE)
 		return 0;
 	if (!sl__is_op(n, SL__OP_ONNX_Identity) &&
 	    !sl__is_op(n, SL__OP_ONNX_Cast) && !sl__is_noop_dropout(rw, node))

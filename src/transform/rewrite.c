@@ -8,6 +8,7 @@
  */
 #include "transform/rewrite.h"
 #include "base/status.h"
+#include "transform/rewrite_blocks.h"
 #include "transform/rewrite_values.h"
 
 #include <stdlib.h>
@@ -94,11 +95,16 @@ add_row(struct sl__rewrite *rw, const struct sl__node *node)
 	return &rw->nodes[n];
 }
 
+/* What another block makes is pinned: a pass that joins nodes joins those of
+ * one block. */
 static void
 add_use(struct sl__rewrite *rw, uint32_t value, uint32_t node)
 {
 	struct sl__value_uses *u = &rw->uses[value];
+	const struct sl__value *v = &rw->to->values[value];
 
+	if (!v->tensor && v->block != rw->nodes[node].node.block)
+		rw->is_pinned[value] = 1;
 	if (u->n == u->cap) {
 		uint32_t cap = u->cap ? 2 * u->cap : 2;
 		uint32_t *more = sl__rewrite_copy_list(rw, u->nodes, u->n, cap,
@@ -140,7 +146,7 @@ copy_values(struct sl__rewrite *rw)
 	const struct sl_graph *from = rw->from;
 	uint32_t id;
 
-	if (!grow_values(rw, from->n_values) ||
+	if (rw->rc || !grow_values(rw, from->n_values) ||
 	    !is_done(rw, sl__graph_copy_symbols(rw->to, from, rw->err)))
 		return;
 	for (size_t i = 1; !rw->rc && i < from->n_blocks; i++)
@@ -149,8 +155,12 @@ copy_values(struct sl__rewrite *rw)
 	for (size_t i = 0; !rw->rc && i < from->n_values; i++) {
 		const struct sl__value *v = &from->values[i];
 
+		uint32_t home = rw->homes[v->block];
+
 		if (!is_done(rw, sl__graph_add_value(rw->to, &id, v->name,
-						     v->block, rw->err)))
+						     home == SL__NONE ? v->block
+								      : home,
+						     rw->err)))
 			return;
 		rw->to->values[id].kind = v->kind;
 		rw->to->values[id].declared = v->declared;
@@ -219,13 +229,61 @@ copy_node(struct sl__rewrite *rw, uint32_t id)
 	*covers = id;
 	row->covers = covers;
 	row->n_covers = 1;
-	/* Nodes of bodies are only carried along, and pin what they use. */
-	for (uint32_t i = 0; node->block && i < node->n_inputs; i++) {
-		if (node->inputs[i] != SL__NONE)
-			rw->is_pinned[node->inputs[i]] = 1;
-	}
-	if (!node->block && own_lists(rw, &row->node))
+	row->node.block = rw->homes[node->block];
+	row->is_gone = row->node.block == SL__NONE ||
+		       sl__rewrite_taken_branch(rw, id) != SL__NONE;
+	if (!row->is_gone && own_lists(rw, &row->node))
 		link_node(rw, id);
+}
+
+/* What the taken branch of an If gives for its output, which may come from an
+ * If in it. */
+static uint32_t
+branch_output(const struct sl__rewrite *rw, uint32_t id, uint32_t k)
+{
+	uint32_t taken = sl__rewrite_taken_branch(rw, id), value = SL__NONE;
+
+	while (taken != SL__NONE) {
+		value = rw->from->blocks[taken].outputs[k];
+		id = rw->from->values[value].producer;
+		taken = id == SL__NONE || rw->is_pinned[value]
+				? SL__NONE
+				: sl__rewrite_taken_branch(rw, id);
+		for (k = 0; taken != SL__NONE &&
+			    rw->from->nodes[id].outputs[k] != value;)
+			k++;
+	}
+	return value;
+}
+
+/* Whoever uses what an If gives, whose branch is known, uses what the branch
+ * gives. */
+static void
+bypass_if(struct sl__rewrite *rw, uint32_t id)
+{
+	const struct sl__node *node = &rw->from->nodes[id];
+
+	if (rw->homes[node->block] == SL__NONE ||
+	    sl__rewrite_taken_branch(rw, id) == SL__NONE)
+		return;
+	for (uint32_t k = 0; !rw->rc && k < node->n_outputs; k++) {
+		uint32_t y = node->outputs[k], x;
+		struct sl__node_builder m;
+
+		if (y == SL__NONE)
+			continue;
+		x = branch_output(rw, id, k);
+		if (!rw->is_pinned[y]) {
+			sl__rewrite_replace_value(rw, y, x);
+			continue;
+		}
+		sl__node_builder_begin(&m, rw, "", "Identity", 1);
+		m.node.name = node->name;
+		sl__node_builder_add_input(&m, x);
+		sl__node_builder_add_output(&m, y);
+		sl__node_builder_add_covered(&m, id);
+		sl__node_builder_finish(&m);
+	}
 }
 
 static void
@@ -233,6 +291,7 @@ copy_graph(struct sl__rewrite *rw)
 {
 	const struct sl_graph *from = rw->from;
 
+	sl__rewrite_find_homes(rw);
 	copy_values(rw);
 	rw->to->name = from->name;
 	rw->to->source = from->source;
@@ -242,10 +301,14 @@ copy_graph(struct sl__rewrite *rw)
 	rw->to->seed = from->seed;
 	rw->to->opsets = from->opsets;
 	rw->to->n_opsets = from->n_opsets;
-	for (uint32_t b = 0; !rw->rc && b < from->n_blocks; b++)
-		copy_block(rw, b);
+	for (uint32_t b = 0; !rw->rc && b < from->n_blocks; b++) {
+		if (rw->homes[b] == b)
+			copy_block(rw, b);
+	}
 	for (uint32_t i = 0; !rw->rc && i < from->n_nodes; i++)
 		copy_node(rw, i);
+	for (uint32_t i = 0; !rw->rc && i < from->n_nodes; i++)
+		bypass_if(rw, i);
 }
 
 enum sl_status
@@ -300,6 +363,18 @@ is_left_out(const struct sl__rewrite *rw, const struct sl__mutable_node *row)
 				rw->to->values[node->outputs[0]].tensor);
 }
 
+/* Empties the blocks that no node of the new graph runs any more. */
+static void
+drop_blocks(struct sl__rewrite *rw, const unsigned char *is_run)
+{
+	for (size_t b = 0; is_run && b < rw->to->n_blocks; b++) {
+		if (!is_run[b]) {
+			rw->to->blocks[b].n_inputs = 0;
+			rw->to->blocks[b].n_outputs = 0;
+		}
+	}
+}
+
 struct placed {
 	uint32_t row, place;
 };
@@ -351,19 +426,12 @@ place_of(const struct sl__rewrite *rw, const struct sl__mutable_node *row,
 uint32_t *
 sl__rewrite_node_order(struct sl__rewrite *rw)
 {
-	uint32_t *places =
-		sl__rewrite_alloc(rw, rw->from->n_nodes, sizeof(*places));
+	uint32_t *places = sl__rewrite_number_nodes(rw);
 	struct placed *rows = sl__rewrite_alloc(rw, rw->n_nodes, sizeof(*rows));
 	uint32_t *order = sl__rewrite_alloc(rw, rw->n_nodes, sizeof(*order));
 
-	if (!order)
+	if (rw->rc)
 		return NULL;
-	for (size_t b = 0; b < rw->from->n_blocks; b++) {
-		const struct sl__block *block = &rw->from->blocks[b];
-
-		for (size_t i = 0; i < block->n_nodes; i++)
-			places[block->nodes[i]] = (uint32_t)i;
-	}
 	for (uint32_t i = 0; i < rw->n_nodes; i++) {
 		rows[i].row = i;
 		rows[i].place = place_of(rw, &rw->nodes[i], places);
@@ -382,11 +450,13 @@ sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
 	struct sl__covered_nodes *list =
 		sl__rewrite_alloc(rw, rw->n_nodes + 1, sizeof(*list));
 	uint32_t *order = sl__rewrite_node_order(rw), id;
+	const unsigned char *is_run = sl__rewrite_find_run_blocks(rw);
 
+	drop_blocks(rw, is_run);
 	for (size_t i = 0; !rw->rc && i < rw->n_nodes; i++) {
 		const struct sl__mutable_node *row = &rw->nodes[order[i]];
 
-		if (!is_left_out(rw, row) &&
+		if (!is_left_out(rw, row) && is_run[row->node.block] &&
 		    is_done(rw, sl__graph_add_node(rw->to, &id, &row->node,
 						   rw->err)))
 			list[id] = (struct sl__covered_nodes){row->covers,
@@ -428,7 +498,7 @@ sl__rewrite_node_is_op(const struct sl__rewrite *rw, uint32_t node,
 {
 	const struct sl__node *n = sl__rewrite_node(rw, node);
 
-	return n && n->block == 0 && sl__is_op(n, op);
+	return n && sl__is_op(n, op);
 }
 
 uint32_t
@@ -589,10 +659,16 @@ sl__rewrite_add_node(struct sl__rewrite *rw, const struct sl__node *node,
 	if (!row)
 		return 0;
 	row->node.op = sl__op_find(node->domain, node->type);
-	row->node.block = 0;
+	row->node.block = n_covers ? rw->nodes[covers[0]].node.block
+				   : sl__rewrite_innermost_block(rw, node);
 	row->node.attributes = attributes;
 	if (!own_lists(rw, &row->node))
 		return 0;
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		if (node->outputs[k] != SL__NONE)
+			rw->to->values[node->outputs[k]].block =
+				row->node.block;
+	}
 	for (size_t i = 0; i < n_covers; i++)
 		sl__rewrite_add_covered(rw, id, covers[i]);
 	link_node(rw, id);

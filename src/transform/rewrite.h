@@ -24,13 +24,13 @@ struct sl__value_uses {
 };
 
 /*
- * Invariants: values keep the numbers they have in 'from'; new ones come
- * after them.  Nodes of the model itself (block 0) have the numbers of
- * 'from' too and new ones come after all of those; nodes inside bodies are
- * never touched.  types[], producers[] and uses[] are always right.  A value
- * is pinned when something other than a node of block 0 needs it: outputs
- * of the model, captures of bodies.  A pinned value may be produced by
- * another node, but never disappears.
+ * Invariants: values and nodes keep the numbers they have in 'from'; new ones
+ * come after them.  The branch that an If is known to take lies in the If's
+ * own block and the If is gone, and so is the other branch.  types[],
+ * producers[] and uses[] are always right.  A value is pinned when something
+ * other than a node of its own block needs it: outputs of the model and of
+ * bodies, captures of bodies.  A pinned value may be produced by another
+ * node, but never disappears.
  */
 struct sl__rewrite {
 	const struct sl_graph *from;
@@ -43,6 +43,8 @@ struct sl__rewrite {
 	struct sl__value_uses *uses;
 	unsigned char *is_pinned;
 	size_t cap_values;
+	uint32_t *homes; /* by block of 'from': where its nodes lie now, see
+			    rewrite_blocks.h */
 	const struct sl__shapes
 		*shapes; /* of 'from': contents that are known */
 	struct sl_allocator allocator;

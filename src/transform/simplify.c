@@ -22,7 +22,7 @@ can_rename(const struct sl__rewrite *rw, uint32_t x)
 	const struct sl__node *node =
 		sl__rewrite_node(rw, sl__rewrite_producer(rw, x));
 
-	return node && !node->block && !rw->is_pinned[x] && node->op &&
+	return node && !rw->is_pinned[x] && node->op &&
 	       !sl__op_is_control_flow(node->op) &&
 	       node->n_inputs <= SL__NODE_BUILDER_INPUTS &&
 	       node->n_outputs <= SL__NODE_BUILDER_OUTPUTS &&
@@ -285,7 +285,7 @@ simplify(struct sl__rewrite *rw, uint32_t id)
 {
 	uint32_t x;
 
-	if (rw->nodes[id].is_gone || rw->nodes[id].node.block)
+	if (rw->nodes[id].is_gone)
 		return 0;
 	x = same_as(rw, id);
 	if (x != SL__NONE)
