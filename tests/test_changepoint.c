@@ -35,7 +35,8 @@ best_by_force(size_t *starts, size_t *n_segments, const double *x, size_t n,
 	best[0] = -penalty;
 	for (size_t end = 1; end <= n; end++) {
 		best[end] = (double)INFINITY;
-		for (size_t start = 0; start + min_segment <= end; start++) {
+		for (size_t start = 0;
+		     start < end && start + min_segment <= end; start++) {
 			double cost = best[start] + penalty +
 				      deviation(x, start, end);
 

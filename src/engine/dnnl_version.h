@@ -5,8 +5,8 @@
  * oneDNN 2 describes memory by a struct, 3 by a handle that must be destroyed.
  * Here a description is a handle in both, never changes, and belongs to a
  * context (dnnl_layout.h).  dnnl_version_2.c and dnnl_version_3.c have the same
- * functions, these and those of dnnl_primitive_desc.h that say so; the build
- * takes the file that fits the installed oneDNN.  What else is called is the
+ * functions, these and those of dnnl_primitive_desc.h that say so; the one
+ * that does not fit the installed oneDNN is empty.  What else is called is the
  * same in both versions.
  */
 #ifndef SL_DNNL_VERSION_H

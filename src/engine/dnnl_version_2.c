@@ -8,6 +8,8 @@
 
 #include "base/banned.h"
 
+#if DNNL_VERSION_MAJOR < 3
+
 struct sl__dnnl_md_parts
 sl__dnnl_md_parts(const_dnnl_memory_desc_t md)
 {
@@ -266,3 +268,5 @@ sl__dnnl_binary_pd(struct sl__planner *pl, const_dnnl_memory_desc_t data,
 
 	return pd_new(pl, status, &desc, NULL);
 }
+
+#endif

@@ -5,6 +5,8 @@
 
 #include "base/banned.h"
 
+#if DNNL_VERSION_MAJOR >= 3
+
 static const dnnl_dim_t *
 list_of(const_dnnl_memory_desc_t md, dnnl_query_t what)
 {
@@ -276,3 +278,5 @@ sl__dnnl_binary_pd(struct sl__planner *pl, const_dnnl_memory_desc_t data,
 
 	return sl__dnnl_pd_result(pl, status, pd);
 }
+
+#endif
