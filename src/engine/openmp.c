@@ -19,19 +19,16 @@
 
 #include "base/banned.h"
 
-/* Visible from outside even where nothing else of a library is. */
-#define EXPORTED __attribute__((visibility("default")))
-
-EXPORTED void GOMP_parallel(void (*fn)(void *), void *data, unsigned n_threads,
-			    unsigned flags);
-EXPORTED void GOMP_barrier(void);
-EXPORTED int omp_get_thread_num(void);
-EXPORTED int omp_get_num_threads(void);
-EXPORTED int omp_get_max_threads(void);
-EXPORTED int omp_in_parallel(void);
-EXPORTED void omp_set_num_threads(int n);
+void GOMP_parallel(void (*fn)(void *), void *data, unsigned n_threads,
+		   unsigned flags);
+void GOMP_barrier(void);
+int omp_get_thread_num(void);
+int omp_get_num_threads(void);
+int omp_get_max_threads(void);
+int omp_in_parallel(void);
+void omp_set_num_threads(int n);
 /* What parallel.c looks for: starts n threads, 0 or an errno. */
-EXPORTED int sleuth_threads_start(int n);
+int sleuth_threads_start(int n);
 
 /* What the calling thread asked for; 0: as many as CPUs. */
 static _Thread_local int n_asked;
