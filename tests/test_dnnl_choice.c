@@ -60,6 +60,41 @@ folder_free(struct folder *f)
 	assert_int_equal(rmdir(f->path), 0);
 }
 
+/* A machine on which others use a share of the CPU time, in percent; each
+ * reading is two seconds after the last. */
+struct scripted_load {
+	struct sl__monitor_source source;
+	struct sl__system_times now;
+	unsigned percent;
+};
+
+static void
+read_nothing(struct sl__covariates *now, void *ctx)
+{
+	(void)ctx;
+	memset(now, 0, sizeof(*now));
+}
+
+static int
+read_ticks(struct sl__system_times *now, void *ctx)
+{
+	struct scripted_load *load = ctx;
+
+	load->now.total += 1000000;
+	load->now.idle += (100 - load->percent) * 10000;
+	*now = load->now;
+	return 1;
+}
+
+static void
+script_load(struct scripted_load *load, unsigned percent)
+{
+	load->source =
+		(struct sl__monitor_source){read_nothing, read_ticks, load};
+	load->percent = percent;
+	sl__choices_monitor_source = &load->source;
+}
+
 /* Kernels of all steps, one after the other. */
 static void
 kernels_of(const struct folder *f, unsigned flags, char *out, size_t n)
@@ -101,7 +136,10 @@ test_remembered(void **state)
 	struct sl_error err = {0};
 	struct folder f;
 
+	struct scripted_load load = {.percent = 0};
+
 	(void)state;
+	script_load(&load, 0);
 	folder_new(&f);
 	kernels_of(&f, 0, first, sizeof(first));
 	folder_look(&f);
@@ -113,6 +151,56 @@ test_remembered(void **state)
 	assert_string_equal(before.data, after.data);
 	sl_buf_release(&before);
 	sl_buf_release(&after);
+	folder_free(&f);
+	sl__choices_monitor_source = NULL;
+}
+
+/* Of the rows in the file: how many were looked at n times under load, and
+ * none otherwise. */
+static size_t
+n_rows_loaded(struct folder *f, unsigned n)
+{
+	struct sl_plan_options options = {.n_threads = 1,
+					  .cache_folder = f->path};
+	struct sl__choices *c;
+	struct sl_error err = {0};
+	size_t n_found = 0;
+
+	assert_int_equal(sl__choices_new(&c, &options, &err), SL_OK);
+	assert_true(c->n > 0);
+	for (size_t i = 0; i < c->n; i++)
+		n_found += c->rows[i].n_loaded == n;
+	if (n_found)
+		assert_int_equal(n_found, c->n);
+	sl__choices_free(c);
+	return n_found;
+}
+
+static void
+test_measured_under_load(void **state)
+{
+	struct scripted_load load = {.percent = 0};
+	char kernels[512];
+	struct folder f;
+
+	(void)state;
+	folder_new(&f);
+	script_load(&load, 50);
+	kernels_of(&f, 0, kernels, sizeof(kernels));
+	assert_true(n_rows_loaded(&f, 1));
+	kernels_of(&f, 0, kernels, sizeof(kernels));
+	assert_true(n_rows_loaded(&f, 2));
+	/* Not for ever, as long as the load lasts. */
+	kernels_of(&f, 0, kernels, sizeof(kernels));
+	assert_true(n_rows_loaded(&f, 2));
+	script_load(&load, 0);
+	kernels_of(&f, 0, kernels, sizeof(kernels));
+	assert_true(n_rows_loaded(&f, 0));
+	/* What was found on a still machine stays. */
+	script_load(&load, 50);
+	kernels_of(&f, 0, kernels, sizeof(kernels));
+	assert_true(n_rows_loaded(&f, 0));
+	sl__choices_monitor_source = NULL;
 	folder_free(&f);
 }
 
@@ -315,6 +403,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_remembered),
+		cmocka_unit_test(test_measured_under_load),
 		cmocka_unit_test(test_without_winograd),
 		cmocka_unit_test(test_not_kept),
 		cmocka_unit_test(test_table),

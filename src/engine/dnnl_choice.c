@@ -24,10 +24,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/banned.h"
 
-enum { VERSION = 2, MOST_ROWS = 1 << 16 };
+enum {
+	VERSION = 3,
+	MOST_ROWS = 1 << 16,
+	LOOKS_ANYHOW = 2 /* at a choice, whether others use the CPUs or not */
+};
+
+/* Of all CPU time, used by others or taken by the hypervisor. */
+static const double LOAD_SHARE = 0.02;
+
+const struct sl__monitor_source *sl__choices_monitor_source;
 
 const struct sl__choice *
 sl__choices_find(struct sl__choices *c, const char *key)
@@ -69,7 +79,10 @@ sl__choices_put(struct sl__choices *c, const char *key,
 		return rc;
 	c->is_changed = 1;
 	if (known) {
+		unsigned n_loaded = c->rows[*known].n_loaded;
+
 		c->rows[*known] = *choice;
+		c->rows[*known].n_loaded = n_loaded;
 		return SL_OK;
 	}
 	c->keys[c->n] = sl__arena_string(&c->arena, key);
@@ -101,17 +114,17 @@ write_rows(struct sl_buf *out, const struct sl__choices *c)
 	for (size_t i = 0; i < c->n && i < MOST_ROWS; i++) {
 		const struct sl__choice *r = &c->rows[i];
 
-		sl__buf_format(out, "%s|%s %s %" PRIu64 " %s\n", c->keys[i],
+		sl__buf_format(out, "%s|%s %s %" PRIu64 " %u %s\n", c->keys[i],
 			       r->is_winograd ? "winograd" : "direct",
 			       r->is_plain ? "plain" : "order", r->elapsed_ns,
-			       r->kernel);
+			       r->n_loaded, r->kernel);
 	}
 	if (out->data)
 		sl__buf_format(out, "end %016" PRIx64 "\n",
 			       sl__hash(out->data, out->n_bytes, 0));
 }
 
-/* One line "key|winograd order 1234 name"; 0 where it is not one. */
+/* One line "key|winograd order 1234 0 name"; 0 where it is not one. */
 static int
 parse_row(char *line, struct sl__choice *row)
 {
@@ -122,8 +135,8 @@ parse_row(char *line, struct sl__choice *row)
 		return 0;
 	*at++ = '\0';
 	memset(row, 0, sizeof(*row));
-	if (sscanf(at, "%15s %15s %" SCNu64 " %63s", algorithm, source,
-		   &row->elapsed_ns, row->kernel) != 4)
+	if (sscanf(at, "%15s %15s %" SCNu64 " %u %63s", algorithm, source,
+		   &row->elapsed_ns, &row->n_loaded, row->kernel) != 5)
 		return 0;
 	row->is_winograd = !strcmp(algorithm, "winograd");
 	row->is_plain = !strcmp(source, "plain");
@@ -227,6 +240,80 @@ read_file(struct sl__choices *c, struct sl_error *err)
 	return SL_OK;
 }
 
+/* What else used the CPUs in a moment in which this process does nothing; 0
+ * where it cannot be told. */
+static double
+share_of_others(const struct sl__monitor_source *script)
+{
+	struct sl__system_times before, after;
+	struct timespec moment = {0, 60000000};
+
+	if (!sl__monitor_read_system(&before, script) ||
+	    (!script && nanosleep(&moment, NULL)) ||
+	    !sl__monitor_read_system(&after, script) ||
+	    after.total <= before.total)
+		return 0;
+	return 1 - (double)(after.idle - before.idle) /
+			   (double)(after.total - before.total);
+}
+
+int
+sl__choices_is_doubtful(struct sl__choices *c, const struct sl__choice *known)
+{
+	if (!known->n_loaded || known->is_new)
+		return 0;
+	if (known->n_loaded < LOOKS_ANYHOW)
+		return 1;
+	if (c->was_calm < 0)
+		c->was_calm = share_of_others(sl__choices_monitor_source) < 0.2;
+	return c->was_calm;
+}
+
+void
+sl__choices_monitor(struct sl__choices *c)
+{
+	struct sl__measurement_sources with = {
+		.monitor = sl__choices_monitor_source};
+
+	if (!c->is_monitored)
+		sl__monitor_open(&c->monitor, &with);
+	c->is_monitored = 1;
+}
+
+/* Whether others used the CPUs while something was measured.  Too short for
+ * the kernel's ticks, it is what our own runs noticed. */
+static int
+was_loaded(struct sl__choices *c)
+{
+	const struct sl__dnnl_timer *timer = c->timer;
+	struct sl_noise noise;
+
+	sl__monitor_close(&c->monitor, &noise);
+	c->is_monitored = 0;
+	if (noise.neighbour_share.absent)
+		return timer && timer->n_runs < 4 * timer->n_waited;
+	return noise.neighbour_share.value > LOAD_SHARE ||
+	       (!noise.steal_share.absent &&
+		noise.steal_share.value > LOAD_SHARE);
+}
+
+static void
+note_load(struct sl__choices *c)
+{
+	int is_loaded = c->is_monitored && was_loaded(c);
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct sl__choice *row = &c->rows[i];
+
+		if (row->is_new)
+			row->n_loaded = is_loaded ? row->n_loaded + 1 : 0;
+		row->is_new = 0;
+	}
+	if (is_loaded)
+		sl__log(c->log, "algorithms were measured while others used "
+				"the CPUs: they will be measured again");
+}
+
 /* Another process may have added rows since the file was read. */
 static enum sl_status
 write_file(struct sl__choices *c, struct sl_error *err)
@@ -252,6 +339,7 @@ sl__choices_save(struct sl__choices *c)
 
 	if (!c || !c->is_changed)
 		return;
+	note_load(c);
 	why = c->no_path;
 	rc = why.status;
 	if (c->path[0])
@@ -278,6 +366,7 @@ sl__choices_new(struct sl__choices **out, const struct sl_plan_options *options,
 	sl__arena_init(&c->arena, options->allocator);
 	sl__map_init(&c->ids, &c->arena);
 	c->log = options->log;
+	c->was_calm = -1;
 	rc = find_path(c, options, err);
 	if (!rc)
 		rc = read_file(c, err);
@@ -296,6 +385,11 @@ sl__choices_free(struct sl__choices *c)
 
 	if (!c)
 		return;
+	if (c->is_monitored) {
+		struct sl_noise ignored;
+
+		sl__monitor_close(&c->monitor, &ignored);
+	}
 	sl__dnnl_timer_release(c->timer);
 	allocator = c->arena.allocator;
 	sl__arena_release(&c->arena);

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/cache_file.h"
 #include "base/map.h"
+#include "timing/covariates.h"
 
 enum { SL__CHOICE_NAME = 64 };
 
@@ -16,8 +17,11 @@ enum { SL__PLAN_HALF_BATCH_CHOICES = 1 << 30 };
 /* The fastest of several ways to do one thing. */
 struct sl__choice {
 	int is_winograd;
-	int is_plain;                 /* reads its source row-major */
-	uint64_t elapsed_ns;          /* UINT64_MAX: there is no way */
+	int is_plain;        /* reads its source row-major */
+	uint64_t elapsed_ns; /* UINT64_MAX: there is no way */
+	unsigned n_loaded;   /* looks at it, all while others used the CPUs; 0:
+			      the last one was undisturbed */
+	int is_new;          /* measured for the program that is being made */
 	char kernel[SL__CHOICE_NAME]; /* the name of that implementation; no
 					 blanks */
 };
@@ -36,7 +40,10 @@ struct sl__choices {
 	size_t n, cap;
 	const struct sl_log *log;
 	int is_changed;
-	int order; /* enum sl__image_layout; ANY: not decided yet */
+	int order;        /* enum sl__image_layout; ANY: not decided yet */
+	int is_monitored; /* since the first measurement */
+	struct sl__monitor monitor;     /* what else used the CPUs meanwhile */
+	int was_calm;                   /* when it was looked at; -1: not yet */
 	struct sl__dnnl_timer *timer;   /* of those who measure; or NULL */
 	uint64_t budget_ns, elapsed_ns; /* for measuring; spent on it */
 	struct sl_error no_path;
@@ -50,6 +57,19 @@ enum sl_status sl__choices_new(struct sl__choices **out,
 			       struct sl_error *err) SL_CHECKED;
 void sl__choices_free(struct sl__choices *choices); /* NULL is fine */
 
+/*
+ * Whether a known choice is to be measured again: others used the CPUs when it
+ * was, and either it has not been looked at twice or they do not use them now.
+ */
+int sl__choices_is_doubtful(struct sl__choices *choices,
+			    const struct sl__choice *known);
+
+/* To be called before something is measured. */
+void sl__choices_monitor(struct sl__choices *choices);
+
+/* In place of the kernel's readings, for tests; NULL: the kernel's. */
+extern const struct sl__monitor_source *sl__choices_monitor_source;
+
 /* NULL where nothing is known. */
 const struct sl__choice *sl__choices_find(struct sl__choices *choices,
 					  const char *key);
@@ -57,7 +77,8 @@ enum sl_status sl__choices_put(struct sl__choices *choices, const char *key,
 			       const struct sl__choice *choice,
 			       struct sl_error *err) SL_CHECKED;
 
-/* Adds what was found to the file; NULL is fine. */
+/* Adds what was found to the file, and whether it was found under load; NULL is
+ * fine. */
 void sl__choices_save(struct sl__choices *choices);
 
 #endif

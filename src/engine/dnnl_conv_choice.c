@@ -466,10 +466,12 @@ learn(struct question *q, const char *key)
 	struct sl__choices *choices = q->pl->choices;
 	struct sl__choice best = {.elapsed_ns = UINT64_MAX};
 
+	sl__choices_monitor(choices);
 	if (sl__planner_keep_status(
 		    q->pl,
 		    sl__check_interrupt(q->pl->options->interrupt, q->pl->err)))
 		best = measure(q);
+	best.is_new = 1;
 	if (!q->pl->rc &&
 	    sl__planner_keep_status(
 		    q->pl, sl__choices_put(choices, key, &best, q->pl->err)))
@@ -494,6 +496,9 @@ take_known(dnnl_primitive_desc_t *pd, struct question *q, const char *key,
 	const struct sl__choice *known = sl__choices_find(q->pl->choices, key);
 	struct sl__choice best;
 
+	if (known && sl__choices_is_doubtful(q->pl->choices, known) &&
+	    !is_spent(q->pl))
+		known = NULL;
 	if (known && pd)
 		*pd = follow(q, known);
 	if (known && (!pd || *pd || known->elapsed_ns == UINT64_MAX)) {

@@ -204,7 +204,10 @@ run_once(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	end = sl__clock_now_ns(clock);
 	if (end - begin < t->least_ns)
 		t->least_ns = end - begin;
-	if (n_waits(t->timer) == waits && slot->round) {
+	waits = n_waits(t->timer) - waits;
+	t->timer->n_runs++;
+	t->timer->n_waited += waits > 0;
+	if (!waits && slot->round) {
 		t->n_quiet++;
 		t->quiet_ns += end - begin;
 	}

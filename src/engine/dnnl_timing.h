@@ -14,6 +14,7 @@ struct sl__dnnl_timer {
 				    NULL: not needed yet, or not to be had */
 	int was_asked;           /* for it */
 	unsigned sum;
+	size_t n_runs, n_waited; /* all runs; those with a wait for a CPU */
 	struct sl__measurement_sources with; /* for tests */
 };
 

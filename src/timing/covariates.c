@@ -37,10 +37,10 @@ enum {
 static const double MAX_SLOT_DELAY = 0.01;
 static const double MAX_CHILD_DELAY = 0.1;
 
-static int
-read_system(const struct sl__monitor *monitor, struct sl__system_times *out)
+int
+sl__monitor_read_system(struct sl__system_times *out,
+			const struct sl__monitor_source *script)
 {
-	const struct sl__monitor_source *script = monitor->with.monitor;
 	char text[512];
 
 	if (script)
@@ -108,7 +108,8 @@ sl__monitor_open(struct sl__monitor *monitor,
 					     O_RDONLY | O_CLOEXEC);
 	monitor->start_ns = sl__clock_now_ns(monitor->with.clock);
 	monitor->own_cpu_ns = own_cpu_ns(monitor);
-	monitor->has_system = read_system(monitor, &monitor->system);
+	monitor->has_system = sl__monitor_read_system(&monitor->system,
+						      monitor->with.monitor);
 	monitor->has_throttle = read_throttle(monitor, &monitor->n_throttled);
 	monitor->probe_stride = 1;
 	monitor->n_until_probe = 1;
@@ -306,7 +307,8 @@ close_system(struct sl__monitor *monitor, struct sl_noise *out, double wall_ns)
 
 	out->steal_share = sl__absent(no_stat);
 	out->neighbour_share = sl__absent(no_stat);
-	if (monitor->has_system && read_system(monitor, &now))
+	if (monitor->has_system &&
+	    sl__monitor_read_system(&now, monitor->with.monitor))
 		sl__system_noise_shares(
 			out, &monitor->system, &now,
 			own_ns / wall_ns /

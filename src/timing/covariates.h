@@ -106,6 +106,11 @@ void sl__monitor_add_nested(struct sl__monitor *monitor,
  */
 void sl__monitor_probe_frequency(struct sl__monitor *monitor);
 
+/* Reads the whole machine's, or the script's where it is not NULL; 0: they
+ * cannot be read. */
+int sl__monitor_read_system(struct sl__system_times *out,
+			    const struct sl__monitor_source *script);
+
 /*
  * What two readings of the whole machine say: the share that the hypervisor
  * took, and the share that others used, given that this process and its
