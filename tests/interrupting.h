@@ -58,20 +58,23 @@ interrupting_plan(struct interrupting *i)
 	return how;
 }
 
-/* Models for graph_text.h: y = -(|x| + n x), by a loop. */
-#define LOOP_TEXT(count, body)         \
-	"opset 13\n"                   \
-	"in x f32 4\n"                 \
-	"const n i64 1 = 5\n"          \
-	"const yes bool - = 1\n"       \
-	"block body\n"                 \
-	"in i i64 -\n"                 \
-	"in go bool -\n"               \
-	"in sum f32 4\n" body "end\n"  \
-	"h = Abs x\n"                  \
-	"last = Loop " count " yes h " \
-	"body=@body\n"                 \
-	"y = Neg last\n"               \
+/* Models for graph_text.h: y = -(|x| + n x), by a loop, which the evaluator
+ * runs: the size of one value that it carries is found when it runs. */
+#define LOOP_TEXT(count, body)                              \
+	"opset 13\n"                                        \
+	"in x f32 4\n"                                      \
+	"const n i64 1 = 5\n"                               \
+	"const yes bool - = 1\n"                            \
+	"block body\n"                                      \
+	"in i i64 -\n"                                      \
+	"in go bool -\n"                                    \
+	"in sum f32 4\n"                                    \
+	"in list i64 1,k\n" body "out list\n"               \
+	"end\n"                                             \
+	"h = Abs x\n"                                       \
+	"some = NonZero x\n"                                \
+	"last,all = Loop " count " yes h some body=@body\n" \
+	"y = Neg last\n"                                    \
 	"out y\n"
 
 #define LOOP_BODY              \

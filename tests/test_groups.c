@@ -102,7 +102,7 @@ static void
 timelines(void **state)
 {
 	struct sl__timestamp stamps[] = {
-		{1010, 0}, {1110, 1}, {1150, SL__NONE}};
+		{1010, 0, 1}, {1110, 1, 1}, {1150, SL__NONE, 1}};
 	struct sl__traced_iteration kept = {
 		{.stamps = stamps, .n_stamps = 3, .cap = 3}, 1000, 1160, 4};
 	struct sl__timed_iterations iterations = {.ticks_per_ns = 2,

@@ -27,7 +27,8 @@ add(struct made *m, uint64_t took)
 	assert_true(m->n < N_MOST);
 	for (uint32_t i = 0; i <= N_STEPS; i++)
 		stamps[i] = (struct sl__timestamp){begin + took * i / N_STEPS,
-						   i < N_STEPS ? i : SL__NONE};
+						   i < N_STEPS ? i : SL__NONE,
+						   1};
 	m->took[m->n++] = took;
 	sl__traced_iterations_add(&m->kept, &events, begin, begin + took);
 	memset(stamps, 0xff, sizeof(stamps));

@@ -197,6 +197,8 @@ make_node(struct sl__planner *pl, uint32_t id)
 		make_static(pl, node);
 	else if (sl__plan_can_branch(pl, node))
 		sl__plan_branch(pl, node);
+	else if (sl__plan_can_loop(pl, node))
+		sl__plan_loop(pl, node);
 	else
 		sl__plan_dynamic(pl, id);
 	consume(pl, node);

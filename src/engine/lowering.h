@@ -31,6 +31,12 @@ int sl__plan_can_branch(const struct sl__planner *pl,
 			const struct sl__node *node);
 void sl__plan_branch(struct sl__planner *pl, const struct sl__node *node);
 
+/* Loop or Scan as a step that runs those of its body (step_loop.c): whether a
+ * node can be planned so, and the steps. */
+int sl__plan_can_loop(const struct sl__planner *pl,
+		      const struct sl__node *node);
+void sl__plan_loop(struct sl__planner *pl, const struct sl__node *node);
+
 /* Forgets the versions that were made since the journal had 'n' entries, but
  * for those of constants, which are packed when planning. */
 void sl__plan_forget_versions(struct sl__planner *pl, size_t n);

@@ -5,22 +5,31 @@
 
 #include "engine/plan.h"
 
-enum { SL__TIMESTAMPS_SPARSE = 4 }; /* a power of two */
+enum {
+	SL__TIMESTAMPS_SPARSE = 4, /* a power of two */
+	SL__STAMPS_PER_STEP = 4    /* while loops are added up */
+};
 
-/* When a step began. */
+/* When a step began, and how often it ran until the next one did. */
 struct sl__timestamp {
 	uint64_t ticks;
 	uint32_t step; /* SL__NONE: the end of the last step */
+	uint32_t n_calls;
 };
 
 /*
  * What a recorded run leaves: stamps[] in the order in which steps ran, the
  * last being the end.  One reading of the clock per boundary: the time of a
- * step is from its mark to the next, one reading included.
+ * step is from its mark to the next, one reading per call included.  A step of
+ * a loop's body has one stamp for all its runs; adding them up takes
+ * 'paused_ticks', which the stamps leave out.
  */
 struct sl__event_buffer {
 	struct sl__timestamp *stamps; /* [cap] */
-	size_t n_stamps, cap;         /* cap: steps + 1 at least */
+	size_t n_stamps, cap; /* cap: SL__STAMPS_PER_STEP of each step, and 1,
+				 at least; what there is no room for is not
+				 marked, in loops four deep */
+	uint64_t n_readings, paused_ticks;
 	int is_sparse; /* every SL__TIMESTAMPS_SPARSE-th step is marked: what a run
 			  takes longer with all marks is what they cost where
 			  they are made */

@@ -7,15 +7,17 @@
 #include "engine/parallel.h"
 #include "engine/observer.h"
 
+#include <string.h>
+
 #include "base/banned.h"
 
-/* Puts the step's name before a failure; the evaluator names its node
- * itself. */
+/* Puts the step's name before a failure; the evaluator names its node itself,
+ * and the body of a loop has done so. */
 static enum sl_status
 within_step(const struct sl__program *p, const struct sl__step *step,
 	    enum sl_status rc, struct sl_error *err)
 {
-	if (step->path == SL_PATH_STEPWISE)
+	if (step->path == SL_PATH_STEPWISE || step->target)
 		return rc;
 	if (step->node == SL__NONE)
 		return sl__error_prefix(err, rc, step->name);
@@ -37,38 +39,144 @@ next_step(struct sl__program *p, const struct sl__step *step, size_t i)
 	return step->target;
 }
 
+static void
+add_stamp(struct sl__event_buffer *events, uint32_t step)
+{
+	uint64_t ticks = sl__ticks_read(events->clock);
+
+	events->n_readings++;
+	if (events->n_stamps == events->cap)
+		return;
+	events->stamps[events->n_stamps++] =
+		(struct sl__timestamp){ticks - events->paused_ticks, step, 1};
+}
+
 /* One loop, recorded or not, so that recording changes nothing but the marks:
  * where on the stack kernels run is felt in their time. */
 static enum sl_status
-run_steps(struct sl__program *p, struct sl__event_buffer *events,
-	  struct sl_error *err)
+run_range(struct sl__program *p, size_t i, size_t end, struct sl_error *err)
 {
-	struct sl__timestamp *mark = events ? events->stamps : NULL;
+	struct sl__event_buffer *events = p->events;
 	size_t left_out =
 		events && events->is_sparse ? SL__TIMESTAMPS_SPARSE - 1 : 0;
-	size_t i = 0;
 
-	while (i < p->n_steps) {
+	while (i < end) {
 		struct sl__step *step = &p->steps[i];
 		enum sl_status rc = sl__check_interrupt(p->interrupt, err);
 
 		if (rc)
 			return rc;
-		if (mark && !(i & left_out)) {
-			mark->step = (uint32_t)i;
-			mark++->ticks = sl__ticks_read(events->clock);
-		}
+		if (events && !(i & left_out))
+			add_stamp(events, (uint32_t)i);
 		rc = step->run(step, err);
 		if (rc)
 			return within_step(p, step, rc, err);
 		i = next_step(p, step, i);
 	}
-	if (mark) {
-		mark->step = SL__NONE;
-		mark++->ticks = sl__ticks_read(events->clock);
-		events->n_stamps = (size_t)(mark - events->stamps);
-	}
 	return SL_OK;
+}
+
+static enum sl_status
+run_steps(struct sl__program *p, struct sl__event_buffer *events,
+	  struct sl_error *err)
+{
+	enum sl_status rc;
+
+	if (events)
+		events->n_stamps = events->n_readings = events->paused_ticks =
+			0;
+	p->events = events;
+	rc = run_range(p, 0, p->n_steps, err);
+	p->events = NULL;
+	if (!rc && events)
+		add_stamp(events, SL__NONE);
+	return rc;
+}
+
+void
+sl__program_enter_body(const struct sl__program *p, struct sl__body_run *body,
+		       size_t first, size_t end)
+{
+	body->first = first;
+	body->end = end;
+	body->n_stamps = p->events ? p->events->n_stamps : 0;
+}
+
+/* Starts of n steps, the last of which ends at 'end', into times, or back. */
+static void
+make_spans(struct sl__timestamp *stamps, size_t n, uint64_t end)
+{
+	for (size_t i = 0; i < n; i++)
+		stamps[i].ticks = (i + 1 < n ? stamps[i + 1].ticks : end) -
+				  stamps[i].ticks;
+}
+
+static void
+make_starts(struct sl__timestamp *stamps, size_t n, uint64_t start)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t span = stamps[i].ticks;
+
+		stamps[i].ticks = start;
+		start += span;
+	}
+}
+
+/* Adds the spans of the stamps from number 'n' on to those before it, both in
+ * the order of steps; of a step that is new there the stamp moves there. */
+static size_t
+merge_spans(struct sl__timestamp *stamps, size_t n, size_t n_all)
+{
+	size_t at = 0;
+
+	for (size_t i = n; i < n_all; i++) {
+		struct sl__timestamp new = stamps[i];
+
+		while (at < n && stamps[at].step < new.step)
+			at++;
+		if (at < n && stamps[at].step == new.step) {
+			stamps[at].ticks += new.ticks;
+			stamps[at].n_calls += new.n_calls;
+			continue;
+		}
+		memmove(stamps + at + 1, stamps + at,
+			(n - at) * sizeof(*stamps));
+		stamps[at] = new;
+		n++;
+	}
+	return n;
+}
+
+/* The run that began with stamp number 'begin' into those before it.  The next
+ * stamp is a reading too many: what one takes is left out with the rest. */
+static void
+add_up(struct sl__event_buffer *events, size_t first, size_t begin)
+{
+	struct sl__timestamp *stamps = events->stamps + first;
+	size_t n = begin - first, n_all = events->n_stamps - first;
+	uint64_t ticks = sl__ticks_read(events->clock);
+	uint64_t start = stamps[0].ticks, done, after;
+
+	make_spans(stamps, n_all, ticks - events->paused_ticks);
+	n = merge_spans(stamps, n, n_all);
+	make_starts(stamps, n, start);
+	events->n_stamps = first + n;
+	done = sl__ticks_read(events->clock);
+	after = sl__ticks_read(events->clock);
+	events->paused_ticks += after - ticks + (after - done);
+}
+
+enum sl_status
+sl__program_run_body(struct sl__program *p, const struct sl__body_run *body,
+		     struct sl_error *err)
+{
+	struct sl__event_buffer *events = p->events;
+	size_t begin = events ? events->n_stamps : 0;
+	enum sl_status rc = run_range(p, body->first, body->end, err);
+
+	if (!rc && events && begin > body->n_stamps && events->n_stamps > begin)
+		add_up(events, body->n_stamps, begin);
+	return rc;
 }
 
 enum sl_status

@@ -67,7 +67,8 @@ struct sl__step {
 	uint32_t *operands; /* buffers it reads or writes */
 	unsigned char **at; /* their addresses */
 	int n_threads;
-	int jumps; /* set by 'run': go on with step 'target' */
+	int is_inner; /* of a loop's body: run by the step in front of it */
+	int jumps;    /* set by 'run': go on with step 'target' */
 	size_t target;
 	uint64_t core_flops;     /* 2 x the multiply-adds of products */
 	uint64_t nominal_flops;  /* of the nodes it covers, by the model */
@@ -106,6 +107,7 @@ struct sl__program {
 	int is_unfinished; /* the time for measuring algorithms did not
 			      suffice: planned again it may choose others */
 	int is_stepwise;   /* the evaluator holds an input, or runs a step */
+	struct sl__event_buffer *events; /* of the run under way; or NULL */
 };
 
 /* Gives every buffer its place in one block (memory.c): needs first and last
@@ -124,6 +126,20 @@ struct sl__observer {
 enum sl_status sl__program_run(struct sl__program *program,
 			       const struct sl__observer *observer,
 			       struct sl_error *err) SL_CHECKED;
+
+/* The body of a loop, from its first step to the one before 'end', is entered
+ * once and then run as often as the loop wants; a recorded run adds the times
+ * of later runs to those of the first. */
+struct sl__body_run {
+	size_t first, end;
+	size_t n_stamps; /* before the first run */
+};
+void sl__program_enter_body(const struct sl__program *program,
+			    struct sl__body_run *body, size_t first,
+			    size_t end);
+enum sl_status sl__program_run_body(struct sl__program *program,
+				    const struct sl__body_run *body,
+				    struct sl_error *err) SL_CHECKED;
 void sl__program_free(struct sl__program *program); /* NULL is fine */
 
 #endif

@@ -43,7 +43,9 @@ static const char NO_MEMORY[] = "no memory for a copy of its outputs";
 static const char *
 why_not(const struct sl__step *step)
 {
-	/* Only branches have a step to go on with. */
+	if (step->is_inner)
+		return "it is part of a loop, which runs it several times";
+	/* Only branches and loops have a step to go on with. */
 	if (step->jumps || step->target)
 		return "it decides which steps follow";
 	if (step->path == SL_PATH_STEPWISE)

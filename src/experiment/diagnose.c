@@ -700,7 +700,7 @@ prepare_steps(struct diagnoser *d, struct sl_error *err)
 		s = &p->steps[h->step];
 		n_bytes = sl__operands_bytes(p, s);
 		h->is_timed = s->path != SL_PATH_REFERENCE &&
-			      s->path != SL_PATH_STEPWISE;
+			      s->path != SL_PATH_STEPWISE && !s->is_inner;
 		h->runs_twice = n_bytes <= TWICE_MOST;
 		if (h->is_timed)
 			d->slot_of[h->step] = (unsigned char)i;

@@ -126,6 +126,7 @@ run_slot(const struct director *d, struct sl__model_arm *who,
 
 	for (size_t i = 0; i < d->out->n_sub_slots; i++) {
 		struct sl__event_buffer *events = who->events + i * n_calls;
+		uint64_t paused = 0;
 
 		who->bounds[2 * i] = sl__ticks_read(d->ticker.clock);
 		for (size_t k = 0; k < n_calls; k++) {
@@ -134,8 +135,10 @@ run_slot(const struct director *d, struct sl__model_arm *who,
 
 			if (rc)
 				return rc;
+			paused += events[k].paused_ticks;
 		}
-		who->bounds[2 * i + 1] = sl__ticks_read(d->ticker.clock);
+		who->bounds[2 * i + 1] =
+			sl__ticks_read(d->ticker.clock) - paused;
 	}
 	return SL_OK;
 }
@@ -164,9 +167,10 @@ add_steps(const struct director *d, const struct sl__model_arm *who,
 		for (size_t i = 0; i + 1 < events->n_stamps; i++) {
 			const struct sl__timestamp *m = &events->stamps[i];
 
-			sums[m->step] += span_ns(d, m[0].ticks, m[1].ticks, 1);
+			sums[m->step] +=
+				span_ns(d, m[0].ticks, m[1].ticks, m->n_calls);
 		}
-		n_readings += events->n_stamps;
+		n_readings += events->n_readings;
 	}
 	return n_readings;
 }

@@ -142,13 +142,15 @@ run_stretch(struct taker *t, struct sl__event_buffer *events,
 	    double *iteration_ns, struct sl_error *err)
 {
 	size_t n = t->out->calls_per_sample;
-	uint64_t begin = now(t), end;
+	uint64_t begin = now(t), end, paused = 0;
 	enum sl_status rc = SL_OK;
 
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; !rc && i < n; i++) {
 		rc = events ? sl__plan_record(t->plan, events, err)
 			    : sl_plan_run(t->plan, err);
-	end = now(t);
+		paused += events ? events->paused_ticks : 0;
+	}
+	end = now(t) - paused;
 	*iteration_ns = fmax(span_ns(t, begin, end) - t->out->reading_ns, 0) /
 			(double)n;
 	return rc;
@@ -186,7 +188,8 @@ add_steps(struct taker *t)
 		double ns = span_ns(t, m[0].ticks, m[1].ticks);
 
 		t->stretch.step_ns[m->step] += ns;
-		t->stretch.n_calls[m->step]++;
+		t->stretch.n_calls[m->step] += m->n_calls;
+		ns /= m->n_calls;
 		out->step_min_ns[m->step] = fmin(out->step_min_ns[m->step], ns);
 		out->step_max_ns[m->step] = fmax(out->step_max_ns[m->step], ns);
 		if (row)
@@ -258,7 +261,7 @@ run_recorded(struct taker *t, double *iteration_ns, struct sl_error *err)
 		add_iteration(t);
 		begin = now(t);
 		rc = sl__plan_record(t->plan, &t->events, err);
-		end = now(t);
+		end = now(t) - t->events.paused_ticks;
 		if (rc)
 			return rc;
 		sum += span_ns(t, begin, end) - t->out->reading_ns;
@@ -288,7 +291,7 @@ take_sparse(struct taker *t, struct sl_error *err)
 		rc = run_stretch(t, is_sparse ? &t->sparse : &t->events,
 				 &ns[is_sparse], err);
 	}
-	n = (double)t->events.n_stamps - (double)t->sparse.n_stamps;
+	n = (double)t->events.n_readings - (double)t->sparse.n_readings;
 	if (!rc && n > 0)
 		sl__calm_pairs_add(&t->out->mark, ns[1] / n, ns[0] / n);
 	return rc;
@@ -332,8 +335,9 @@ look(struct taker *t)
 	if (!t->out->mark.more.n)
 		return;
 	mark = sl__calm_pairs_median(&t->out->mark, t->sorted);
-	t->is_mark_known = is_known(&mark, OVERHEAD_PRECISION * median.value /
-						   (double)t->events.n_stamps);
+	t->is_mark_known =
+		is_known(&mark, OVERHEAD_PRECISION * median.value /
+					(double)t->events.n_readings);
 	t->mark_ns = mark.value;
 	t->is_sharp &= t->is_mark_known;
 }

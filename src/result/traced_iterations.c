@@ -12,7 +12,7 @@ sl__event_buffer_reserve(struct sl__event_buffer *events, size_t n_steps,
 			 struct sl__arena *arena)
 {
 	memset(events, 0, sizeof(*events));
-	events->cap = n_steps + 1;
+	events->cap = SL__STAMPS_PER_STEP * n_steps + 1;
 	events->stamps =
 		sl__arena_array(arena, events->cap, sizeof(*events->stamps));
 	return !events->stamps;
