@@ -5,6 +5,7 @@
  */
 #include "built.h"
 #include "counting.h"
+#include "graph_text.h"
 
 /* x -> a: linear, Relu -> b: linear -> y; s = shape arithmetic -> Reshape */
 static struct sl_graph *
@@ -176,12 +177,61 @@ test_out_of_memory(void **state)
 	assert_int_equal(c.n_out, 0);
 }
 
+/* A layer in a branch, one in a loop, and the node that runs them. */
+static void
+test_layers_in_bodies(void **state)
+{
+	struct graph_text *g =
+		graph_text_with("in c bool -\n"
+				"in x f32 4\n"
+				"const n i64 - = 3\n"
+				"h = Exp x\n"
+				"block then\n"
+				"t = Neg h\n"
+				"t2 = Abs t\n"
+				"out t2\n"
+				"end\n"
+				"block else\n"
+				"block body\n"
+				"in i i64 -\n"
+				"in go bool -\n"
+				"in s f32 4\n"
+				"r = Add s h\n"
+				"out go\n"
+				"out r\n"
+				"end\n"
+				"e = Loop n - h body=@body\n"
+				"out e\n"
+				"end\n"
+				"y = If c then_branch=@then else_branch=@else\n"
+				"out y\n",
+				NULL);
+	struct sl_graph *part = part_of(g->graph, "t2");
+	struct sl_error err = {0};
+
+	(void)state;
+	assert_int_equal(sl_graph_n_nodes(part), 1);
+	assert_string_equal(sl_graph_value_name(part, sl_graph_input(part, 0)),
+			    "t");
+	assert_string_equal(sl_graph_value_name(part, sl_graph_output(part, 0)),
+			    "t2");
+	sl_graph_free(part);
+	part = part_of(g->graph, "r");
+	assert_int_equal(sl_graph_n_inputs(part), 2);
+	sl_graph_free(part);
+	assert_int_equal(sl_graph_extract(&part, g->graph, "y", NULL, &err),
+			 SL_E_ABSENT);
+	assert_non_null(strstr(err.text, "has a body"));
+	graph_text_free(g);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts_are_the_whole),
 		cmocka_unit_test(test_block_of_a_network),
+		cmocka_unit_test(test_layers_in_bodies),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_nothing_of_that_name),
 		cmocka_unit_test(test_out_of_memory),

@@ -56,7 +56,7 @@ find_steps(struct isolating *x, struct sl_error *err)
 			x->is_wanted[step.covers[k]] = 1;
 	}
 	for (size_t i = 0; i < x->graph->n_nodes; i++) {
-		if (x->is_wanted[i] && x->graph->nodes[i].block == 0)
+		if (x->is_wanted[i])
 			x->nodes[x->n_nodes++] = i;
 	}
 	if (!x->out->n_operations)

@@ -37,7 +37,7 @@ reserve(struct isolator *x, struct sl__arena *arena, struct sl_error *err)
 		       : SL_OK;
 }
 
-/* The time of the steps that count; NULL: all. */
+/* The time of the steps that count, in a loop that of one run; NULL: all. */
 static double
 sum_ns(const struct isolator *x, const struct sl__event_buffer *events,
        const unsigned char *counts)
@@ -48,7 +48,7 @@ sum_ns(const struct isolator *x, const struct sl__event_buffer *events,
 		const struct sl__timestamp *m = &events->stamps[i];
 
 		if (!counts || counts[m->step])
-			ticks += m[1].ticks - m[0].ticks;
+			ticks += (m[1].ticks - m[0].ticks) / m->n_calls;
 	}
 	return sl__ticker_span_ns(&x->ticker, 0, ticks);
 }

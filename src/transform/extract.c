@@ -187,6 +187,7 @@ add_node(struct extractor *x, uint32_t id)
 	struct sl__node node = x->from->nodes[id];
 	uint32_t made;
 
+	node.block = 0;
 	for (size_t i = 0; i < node.n_attributes; i++) {
 		if (node.attributes[i].kind == SL__ATTRIBUTE_BLOCK) {
 			x->rc = sl__fail(x->err, SL_E_ABSENT,
@@ -207,10 +208,11 @@ static int
 is_given(const struct extractor *x, const struct sl__value_users *users,
 	 uint32_t value)
 {
-	const struct sl__block *model = &x->from->blocks[0];
+	const struct sl__block *block =
+		&x->from->blocks[x->from->values[value].block];
 
-	for (size_t k = 0; k < model->n_outputs; k++) {
-		if (model->outputs[k] == value)
+	for (size_t k = 0; k < block->n_outputs; k++) {
+		if (block->outputs[k] == value)
 			return 1;
 	}
 	for (uint32_t u = users->first[value]; u < users->first[value + 1];
@@ -251,7 +253,7 @@ static void
 extract(struct extractor *x)
 {
 	const struct sl_graph *from = x->from;
-	const struct sl__block *model = &from->blocks[0];
+	struct sl__execution_order order = {0};
 	struct sl__arena *scratch = &x->scratch;
 	size_t n = from->n_values;
 
@@ -266,9 +268,11 @@ extract(struct extractor *x)
 	for (size_t i = 0; i < x->what->n_nodes; i++)
 		x->is_inside[x->what->nodes[i]] = 1;
 	copy_opsets(x);
-	for (size_t i = 0; !x->rc && i < model->n_nodes; i++) {
-		if (x->is_inside[model->nodes[i]])
-			add_node(x, model->nodes[i]);
+	x->rc = sl__execution_order_find(&order, from, scratch, x->err);
+	for (size_t i = 0; !x->rc && i < order.n; i++) {
+		if (x->is_inside[order.rows[i].node] &&
+		    order.rows[i].kind != SL__NODE_VISIT_ENTER)
+			add_node(x, order.rows[i].node);
 	}
 	if (!x->rc)
 		find_outputs(x);
@@ -367,7 +371,7 @@ sl__extract_find_nodes(const struct sl_graph *graph, const char *layer,
 	return n ? SL_OK : fail_unknown(graph, layer, scratch, err);
 }
 
-/* The numbers of the nodes found; those in bodies go with their owner. */
+/* The numbers of the nodes found. */
 static enum sl_status
 list_nodes(struct sl__extract_options *what, const char *layer,
 	   struct sl__arena *scratch, struct sl_error *err)
@@ -381,7 +385,7 @@ list_nodes(struct sl__extract_options *what, const char *layer,
 		return sl__fail_nomem(err);
 	rc = sl__extract_find_nodes(what->graph, layer, is_found, scratch, err);
 	for (size_t i = 0; !rc && i < n; i++) {
-		if (is_found[i] && what->graph->nodes[i].block == 0)
+		if (is_found[i])
 			nodes[what->n_nodes++] = i;
 	}
 	what->nodes = nodes;

@@ -6,8 +6,7 @@
 #include "graph/shapes.h"
 
 /*
- * The nodes whose numbers are in nodes[], which are nodes of the model itself
- * (block 0), as a model: what they take from others are its inputs, with the
+ * The nodes whose numbers are in nodes[], of whichever block, as a model: what they take from others are its inputs, with the
  * sizes that 'shapes' has, what they give to others its outputs.  Values whose
  * contents are known become constants.  The new graph refers to the numbers
  * of the old one, which outlives it.  SL_E_ABSENT for a node with a body,
