@@ -9,6 +9,8 @@
 ##                 a row for every member of a result; no decision by a word
 ## make check-all  test, check-long and check; all tests under sanitizers and
 ##                 clang too; clang-tidy; an installed copy; a short make fuzz
+## make check-distributions  make demo, test and install in bare systems of
+##                 DISTRIBUTIONS (bookworm trixie); root and debootstrap
 ## make check-mutants  plant small faults: do the tests notice?  An hour at
 ##                 most, not part of check-all; MUTANTS='--sample 20 --seed 2'
 ## make fuzz       hostile models for FUZZ_SECONDS (1800); check-all: 60 s
@@ -28,6 +30,7 @@ DESTDIR     ?=
 CMAKE_FLAGS ?=
 DEPS        ?= tools/deps
 FUZZ_SECONDS ?= 1800
+DISTRIBUTIONS ?= bookworm trixie
 JOBS        ?= $(shell nproc 2>/dev/null || echo 2)
 
 # build(folder, options): a folder that is configured keeps its generator, a
@@ -41,16 +44,19 @@ run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error $(2)
 
 checks := includes headers symbols abi limits format text fields words scripts manual
 
-.PHONY: all demo test check check-all check-long bench schema abi cases install clean help deps deps-dev \
-	$(checks:%=check-%) check-mutants check-asan check-tsan check-clang check-tidy \
+.PHONY: all demo test check check-all check-long bench schema abi cases install clean help deps deps-build deps-dev \
+	$(checks:%=check-%) check-distributions check-mutants check-asan check-tsan check-clang check-tidy \
 	check-install fuzz check-fuzz
 
+# What needs no test is built without, but for a folder that has them already.
+without_tests = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DSL_BUILD_TESTS=OFF)
+
 all: deps
-	@$(call build,$(BUILD),$(CMAKE_FLAGS))
+	@$(call build,$(BUILD),-DSL_BUILD_TESTS=ON $(CMAKE_FLAGS))
 
 # The reports are left beside the build.
-demo: deps
-	@$(call build,$(BUILD),$(CMAKE_FLAGS)) --target sleuth_cli
+demo: deps-build
+	@$(call build,$(BUILD),$(without_tests) $(CMAKE_FLAGS)) --target sleuth_cli
 	$(BUILD)/sleuth profile resnet50 --md $(BUILD)/resnet50.md \
 		--trace $(BUILD)/resnet50.trace.json
 	$(BUILD)/sleuth profile gpt2 --md $(BUILD)/gpt2.md
@@ -73,6 +79,9 @@ check-long: all
 	@$(call run_tests,$(BUILD),-L long)
 
 check: $(checks:%=check-%)
+
+check-distributions:
+	@tools/$@ $(DISTRIBUTIONS)
 
 check-mutants: all deps-dev
 	@BUILD=$(BUILD) tools/$@ $(MUTANTS)
@@ -115,8 +124,8 @@ bench: all deps-dev
 	@for script in $$(find bench -type f -perm -u+x | sort); do \
 		$$script $(BUILD)/sleuth || exit 1; done
 
-install: deps
-	@$(call build,$(BUILD),$(CMAKE_FLAGS)) --target installed
+install: deps-build
+	@$(call build,$(BUILD),$(without_tests) $(CMAKE_FLAGS)) --target installed
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
@@ -127,6 +136,9 @@ help:
 
 deps:
 	@$(DEPS)
+
+deps-build:
+	@$(DEPS) --build
 
 deps-dev:
 	@$(DEPS) --dev
