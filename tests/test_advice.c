@@ -259,7 +259,7 @@ far_bounds_are_times(void **state)
 	advised_advise(&m);
 	assert_string_equal(
 		advised_expected(&m, advised_must_find(&m, "'top'", 50)),
-		"no faster than 20 ns; 1 us now");
+		"no faster than 20 ns; 1 µs now");
 	advised_finish(&m);
 }
 

@@ -106,7 +106,7 @@ batch(void **state)
 	m.p.ceilings.flops_per_s = (struct sl_estimate){
 		.value = 1.9e10, .lo = 1.8e10, .hi = 2e10, .n = 36};
 	advised_advise(&m);
-	a = advised_must_find(&m, "batch size from 1 to at most 16", most);
+	a = advised_must_find(&m, "batch size from 1 to up to 16", most);
 	assert_string_equal(advised_expected(&m, a),
 			    "at most 7.62 × samples per second");
 	assert_string_equal(advised_command(&m, a),
@@ -291,7 +291,7 @@ a_cache_of_keys_and_values(void **state)
 	assert_string_equal(
 		advised_expected(&m, advised_must_find(&m, "128 tokens", 128)),
 		"no faster than 7.81 ns for each further token; 1 "
-		"us now");
+		"µs now");
 	m.model.seq = 1;
 	m.model.past = 128;
 	advised_advise(&m);

@@ -83,8 +83,8 @@ narrow_pages_leave_out_and_shorten(void **state)
 		    "  command               median  verdict\n"
 		    "  a|b\\n                  12 ms  baseline\n"
 		    "  a long na... command    9 us  faster\n"
-		    "  A wider terminal also shows: 95 %\n"
-		    "  interval\n"
+		    "  Hidden for width: 95 % interval (needs\n"
+		    "  52 columns)\n"
 		    "   .#\n");
 }
 

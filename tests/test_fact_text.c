@@ -97,7 +97,7 @@ numbers_and_words(void **state)
 		{{SL_FACT_PASS_SHARE, {1, 0.998, (double)NAN}, {NULL}},
 		 "it takes 100 % of the time"},
 		{{SL_FACT_STEP_SIZE, {1234, 500}, {NULL}},
-		 "takes 1.23 us; an empty step takes 500 ns"},
+		 "takes 1.23 µs; an empty step takes 500 ns"},
 		{{SL_FACT_HOGGED, {1.97, 2, 1.01}, {NULL}},
 		 "beside a bandwidth hog it takes 1.97 × as long (on one "
 		 "thread; a pure "
@@ -115,7 +115,7 @@ numbers_and_words(void **state)
 		{{SL_FACT_BYTES_IMPOSSIBLE,
 		  {1.1e9, 1.02e6, 1078.4e9, 1020e9},
 		  {"add", "Add"}},
-		 "add (Add): 1100 MB in 1020 us are 1078 GB/s, above the 1020 "
+		 "add (Add): 1100 MB in 1020 µs are 1078 GB/s, above the 1020 "
 		 "GB/s of the fastest cache: it does not access all of "
 		 "its operands, or its bytes are counted too high"},
 		{{SL_FACT_MEMORY_NESTING, {3e6, 2e6, 1e6}, {NULL}},

@@ -101,11 +101,11 @@ both_loops(void **state)
 		"The whole loop is 4.00 [3, 5] × as fast.",
 		"The cache takes 73.7 kB per token and sample: "
 		"7.67 MB at the end of this loop.",
-		"Without a cache, a decode step takes 30 us more for each "
-		"token of context [27 us, 33 us]: over the loop that is 10 % "
+		"Without a cache, a decode step takes 30 µs more for each "
+		"token of context [27 µs, 33 µs]: over the loop that is 10 % "
 		"of the 6 ms at its middle.",
-		"With a cache, a decode step takes 2 us more for each token of "
-		"context [1.8 us, 2.2 us]: over the loop that is 2 % of the 2 "
+		"With a cache, a decode step takes 2 µs more for each token of "
+		"context [1.8 µs, 2.2 µs]: over the loop that is 2 % of the 2 "
 		"ms at its middle.",
 		"gpt2@kv takes one token at a time, so the first token waits "
 		"for 32 steps: 64 ms, where gpt2 computes the "
@@ -136,8 +136,8 @@ less_is_known(void **state)
 		"ceilings.",
 		"Measured: a decode step is 13.00 [5.5, 6.5] × as fast, more "
 		"than predicted.",
-		"Without a cache, a decode step takes 30 us less for each "
-		"token of context [-40 us, -20 us]: over the loop that is 10 % "
+		"Without a cache, a decode step takes 30 µs less for each "
+		"token of context [-40 µs, -20 µs]: over the loop that is 10 % "
 		"of the 6 ms at its middle.",
 		"With a cache, the time of a decode step does not grow "
 		"significantly with its position: by 10 ns per token of "

@@ -165,7 +165,7 @@ all_columns_fit_in_80(void **state)
 {
 	static const char *const titles[] = {"layer",  "type",  "output",
 					     "params", "FLOPs", "bytes",
-					     "op/B",   "share", NULL};
+					     "FLOP/B", "share", NULL};
 	struct sl_inspection i = recorded_inspection();
 	const struct sl_inspection *one = &i;
 	struct sl_layer layers[24];
@@ -184,7 +184,7 @@ all_columns_fit_in_80(void **state)
 	}
 	i.layers = layers;
 	i.n_layers = 24;
-	take_line(line, sizeof(line), &one, 1, NULL, "op/B  share");
+	take_line(line, sizeof(line), &one, 1, NULL, "FLOP/B  share");
 	assert_words(line, titles);
 	take_line(line, sizeof(line), &one, 1, NULL, "MatMul");
 	assert_words(line,
@@ -204,7 +204,8 @@ layers_without_products_show_what_they_compute(void **state)
 	take_line(line, sizeof(line), &one, 1, NULL, "BatchNorm  ");
 	assert_words(line, (const char *const[]){"32.8k", "131k", " 0.25", " -",
 						 NULL});
-	take_line(line, sizeof(line), &one, 1, NULL, "share -: no MACs");
+	take_line(line, sizeof(line), &one, 1, NULL,
+		  "share -: no multiply-accumulates");
 }
 
 static void

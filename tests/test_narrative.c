@@ -13,7 +13,7 @@ units(void **state)
 
 	(void)state;
 	assert_string_equal(sl__phrase_time(&w, 12), "12 ns");
-	assert_string_equal(sl__phrase_time(&w, 1234), "1.23 us");
+	assert_string_equal(sl__phrase_time(&w, 1234), "1.23 µs");
 	assert_string_equal(sl__phrase_time(&w, -2.5e6), "-2.5 ms");
 	assert_string_equal(sl__phrase_time(&w, 3e10), "30 s");
 	assert_string_equal(sl__phrase_bytes(&w, 999), "999 B");

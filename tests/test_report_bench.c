@@ -258,7 +258,7 @@ one_command_shows_figures_with_their_error(void **state)
 	sl_buf_release(&out);
 	render(&out, 1,
 	       (struct sl_render_options){.n_columns = 80, .verbose = 1});
-	assert_holds(out.data, "  median  10.00 ms  [9.90, 10.20]");
+	assert_holds(out.data, "  median       10.00 ms  [9.90, 10.20]");
 	assert_holds(out.data, "p90 12.0 ms [11.0, 13.0]");
 	assert_holds(out.data, "p95 needs n >= 72");
 	assert_holds(out.data, "p99 needs n >= 368");
@@ -266,11 +266,11 @@ one_command_shows_figures_with_their_error(void **state)
 	assert_holds(out.data, "system 1.000 ms [needs n >= 2]");
 	assert_holds(out.data, "2.10 MB");
 	assert_holds(out.data, "5 % of 80 runs disturbed");
-	assert_holds(out.data, "not visible: steal (no /proc/stat)");
-	assert_holds(out.data, "seed    7\n");
+	assert_holds(out.data, "not measured: steal (no /proc/stat)");
+	assert_holds(out.data, "seed         7\n");
 	/* 2.5 s for 2.5 %: 2.5 squared as long for 1 %. */
-	assert_holds(out.data, "detect a change of 2.5 %; 1 % takes about "
-			       "15.62 s");
+	assert_holds(out.data, "detect a change of 2.5 %; detecting 1 % takes "
+			       "about 16 s");
 	assert_null(strstr(out.data, "\033"));
 	sl_buf_release(&out);
 }

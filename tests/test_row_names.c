@@ -27,6 +27,28 @@ names_that_fit_stay(void **state)
 	sl__arena_release(&arena);
 }
 
+/* One does not fit: the same words leave all of its module, and no others. */
+static void
+a_module_loses_one_prefix(void **state)
+{
+	static const char *const names[] = {
+		"lm_head", "transformer.h.2.mlp.c_fc",
+		"transformer.h.1.mlp.c_proj", "transformer.h.10.attn.c_proj"};
+	static const char *const expected[] = {"lm_head", "…h.2.mlp.c_fc",
+					       "…h.1.mlp.c_proj",
+					       "…h.10.attn.c_proj"};
+	struct sl__arena arena;
+	const char **labels;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	labels = sl__row_names_shorten(&arena, names, 4, 24);
+	assert_non_null(labels);
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(labels[i], expected[i]);
+	sl__arena_release(&arena);
+}
+
 static void
 what_differs_is_kept(void **state)
 {
@@ -112,6 +134,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_that_fit_stay),
+		cmocka_unit_test(a_module_loses_one_prefix),
 		cmocka_unit_test(what_differs_is_kept),
 		cmocka_unit_test(both_differences_are_kept),
 		cmocka_unit_test(labels_are_distinct_and_fit),

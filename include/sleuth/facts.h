@@ -89,7 +89,8 @@ enum sl_fact_kind {
 	SL_FACT_REPLACE_LOOPS,    /* operations | operation, type */
 	SL_FACT_USE_ONE_THREAD,   /* threads, operations they slow down */
 	SL_FACT_USE_THREADS,      /* threads, threads now */
-	SL_FACT_USE_LARGER_BATCH, /* batch, batch now, operations | operation */
+	SL_FACT_USE_LARGER_BATCH, /* batch, batch now, operations, their share of
+				     the time | operation */
 
 	/* What bounds the gain. */
 	SL_FACT_PASS_SHARE,     /* operations, share; limit? by ablation, from,

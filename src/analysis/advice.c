@@ -617,10 +617,11 @@ advise_batch(struct adviser *a)
 	if (!s.n)
 		return;
 	advice.most = a->iteration_ns / s.least_ns;
-	advice.what = (struct sl_fact){
-		SL_FACT_USE_LARGER_BATCH,
-		{(double)(batch * BATCH_TIMES), (double)batch, (double)s.n},
-		{s.largest->name}};
+	advice.what =
+		(struct sl_fact){SL_FACT_USE_LARGER_BATCH,
+				 {(double)(batch * BATCH_TIMES), (double)batch,
+				  (double)s.n, s.now_ns / a->iteration_ns},
+				 {s.largest->name}};
 	advice.basis = (struct sl_fact){
 		SL_FACT_WEIGHTS_SHARED,
 		{(double)s.n, s.now_ns / a->iteration_ns, BATCH_TIMES,

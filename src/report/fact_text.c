@@ -50,7 +50,7 @@ spent_text(enum sl_bound bound)
 			"is spent in operations too small for the machine",
 		[SL_BOUND_IMBALANCE] =
 			"is spent while threads wait for one of them",
-		[SL_BOUND_REFERENCE] = "is spent on plain loops",
+		[SL_BOUND_REFERENCE] = "is spent in reference kernels",
 	};
 
 	return words[(unsigned)bound < SL_N_BOUNDS ? bound : SL_BOUND_UNKNOWN];

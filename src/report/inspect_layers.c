@@ -33,7 +33,9 @@ enum {
 	TIMES_MOST = 40 /* bytes of how often a layer runs */
 };
 
-static const char OTHERS[] = "  share -: no MACs, FLOPs are all operations";
+static const char OTHERS[] = "share -: no multiply-accumulates; FLOPs are then "
+			     "all operations, and not "
+			     "in the total";
 
 /* How the figures of a table are shown. */
 struct look {
@@ -179,6 +181,7 @@ label_rows(struct sl__doc *doc, const struct sl__repeated_layers *rows,
 	const char **names =
 		sl__arena_array(&doc->arena, n + 1, sizeof(*names));
 	size_t taken = 0, room;
+	int has_ranges = 1;
 	char times[TIMES_MOST];
 
 	for (size_t k = 0; k < n; k++)
@@ -186,11 +189,16 @@ label_rows(struct sl__doc *doc, const struct sl__repeated_layers *rows,
 								look)));
 	room = look->n_label_columns > taken ? look->n_label_columns - taken
 					     : 1;
+	/* Ranges in all of them, or in none. */
 	for (size_t k = 0; names && k < n; k++) {
-		names[k] =
-			sl__repeated_layers_label(&doc->arena, &rows[k], room);
+		names[k] = sl__repeated_layers_label(&doc->arena, &rows[k],
+						     has_ranges);
 		if (!names[k])
 			return NULL;
+		if (has_ranges && sl__utf8_width(names[k]) > room) {
+			has_ranges = 0;
+			k = SIZE_MAX; /* begins again */
+		}
 	}
 	return names ? sl__row_names_shorten(&doc->arena, names, n, room)
 		     : NULL;
@@ -227,8 +235,7 @@ open_layers(struct sl__doc *doc, const struct look *look, int is_narrow)
 		{"params", 1, is_narrow ? 1 : 0},
 		{look->is_core ? "FLOPs" : "operations", 1, 0},
 		{"bytes", 1, is_narrow ? 4 : 0},
-		/* Two letters that names need more. */
-		{look->is_tight ? "op/B" : "FLOP/B", 1, is_narrow ? 5 : 0},
+		{"FLOP/B", 1, is_narrow ? 5 : 0},
 		{"share", 1, 0},
 	};
 
@@ -257,11 +264,11 @@ look_fit(struct look *look, struct sl__doc *doc,
 		sl__count_text(&t, rows[k].parameters);
 		exact = larger(exact, strlen(t.s));
 	}
-	/* The indent, 7 gaps, FLOPs or operations, bytes, op/B and share. */
-	taken = 2 + 7 * 2 + (look->is_core ? 5u : 10u) + 5 + 4 + 5 + type +
+	/* The indent, 7 gaps, FLOPs or operations, bytes, FLOP/B and share. */
+	taken = 2 + 7 * 2 + (look->is_core ? 5u : 10u) + 5 + 6 + 5 + type +
 		shape;
 	if (!look->is_tight)
-		taken += 6;
+		taken += 4;
 	if (look->is_exact && n_columns < taken + exact + MIN_LABEL)
 		look->is_exact = 0;
 	taken += look->is_exact ? exact : 6;
@@ -325,11 +332,11 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 	sl__doc_heading(doc, is_whole ? "Layers, in the order they run"
 				      : "Layers, most FLOPs first");
 	if (n < i->n_layers)
-		sl__doc_append_dim(doc, "  equal layers grouped");
+		sl__doc_append_dim(
+			doc,
+			"  equal layers are one row: their sum, one output");
 	for (size_t k = n_shown; k < n; k++)
 		sl__repeated_layers_merge(&rest, &rows[k]);
-	if (look.is_core && has_others(rows, n_shown, &rest))
-		sl__doc_append_dim(doc, OTHERS);
 	open_layers(doc, &look, n_columns < WHOLE_COLUMNS);
 	for (size_t k = 0; k < n_shown; k++)
 		add_layer(doc, &rows[k], labels[k], &look);
@@ -339,6 +346,8 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s", "");
 		add_sums(doc, &rest, &look);
 	}
+	if (look.is_core && has_others(rows, n_shown, &rest))
+		sl__doc_text(doc, SL__STYLE_DIM, "%s", OTHERS);
 }
 
 static struct sl__repeated_layers
@@ -390,13 +399,12 @@ add_groups(struct sl__doc *doc, const struct sl_layer_group *groups, size_t n,
 	const struct look look = {.is_core = is_core, .is_exact = 1};
 	struct sl__repeated_layers rest = {0};
 	size_t k = 0;
+	int has_others = 0;
 
 	if (!n_shown || n_shown + 1 >= n)
 		n_shown = n;
-	while (k < n && (groups[k].macs || !groups[k].operations))
-		k++;
-	if (is_core && k < n)
-		sl__doc_append_dim(doc, OTHERS);
+	for (size_t j = 0; j < n; j++)
+		has_others |= !groups[j].macs && groups[j].operations;
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (k = 0; k < n_shown; k++)
 		add_group(doc, &groups[k], &look);
@@ -410,6 +418,8 @@ add_groups(struct sl__doc *doc, const struct sl_layer_group *groups, size_t n,
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", rest.n);
 		add_sums(doc, &rest, &look);
 	}
+	if (is_core && has_others)
+		sl__doc_text(doc, SL__STYLE_DIM, "%s", OTHERS);
 }
 
 static int

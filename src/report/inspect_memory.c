@@ -97,7 +97,7 @@ sl__inspect_memory(struct sl__doc *doc, const struct sl_inspection *i,
 	struct sl__text a, b, c;
 
 	sl__doc_heading(doc, "Memory to run");
-	sl__doc_pair(doc, "all", SL__STYLE_STRONG, "%s%s",
+	sl__doc_pair(doc, "total", SL__STYLE_STRONG, "%s%s",
 		     m->n_unknown ? "at least " : "",
 		     sl__bytes_text(&a, (double)m->parameter_bytes +
 						(double)m->live_bytes));
@@ -174,17 +174,17 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 	phases = t->phase_bytes[SL_OPTIMIZER_ADAM];
 	sl__doc_text(
 		doc, SL__STYLE_DIM,
-		"The peak is that of the phase that needs most; with Adam: "
+		"The peak is the largest phase's, and may be less than the sum "
+		"of its row: gradients take the place of activations. With "
+		"Adam: "
 		"forward %s, backward %s, update %s.",
 		sl__bytes_text(&a, (double)phases[SL_PHASE_FORWARD]),
 		sl__bytes_text(&b, (double)phases[SL_PHASE_BACKWARD]),
 		sl__bytes_text(&c, (double)phases[SL_PHASE_UPDATE]));
-	if (t->other_bytes)
-		sl__doc_append_dim(
-			doc,
-			" %s that are stored and not trained are in every "
-			"peak.",
-			sl__bytes_text(&a, (double)t->other_bytes));
+	if (t->other_bytes > t->parameter_bytes / 1000)
+		sl__doc_append_dim(doc,
+				   " Peaks include %s that are not trained.",
+				   sl__bytes_text(&a, (double)t->other_bytes));
 	if (t->integer_bytes)
 		sl__doc_append_dim(
 			doc, " Weights that are integers count as stored; "
@@ -254,7 +254,7 @@ add_formula(struct sl__doc *doc, const struct sl_growth *g)
 		sl__doc_append_dim(doc, "0");
 	/* What is alive at the peak may be something else for large n. */
 	if (g->final_exponent > 1.5 && !(fabs(g->quadratic) > 0))
-		sl__doc_append_dim(doc, " here");
+		sl__doc_append_dim(doc, ", later n²");
 }
 
 static const char *
@@ -303,10 +303,9 @@ sl__inspect_growth(struct sl__doc *doc, const struct sl_inspection *i,
 		   int verbose)
 {
 	static const struct sl__column columns[] = {
-		{"n", 0, 0},    {"figure", 0, 0},  {"formula", 0, 1},
-		{"here", 1, 0}, {"large n", 1, 0},
+		{"n", 0, 0},    {"quantity", 0, 0},    {"formula", 0, 1},
+		{"at n", 1, 0}, {"for large n", 1, 0},
 	};
-
 	size_t n_rows = 0;
 
 	if (!i->n_growth)

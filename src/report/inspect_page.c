@@ -17,9 +17,8 @@
 #include "base/banned.h"
 
 enum {
-	MAX_PORTS = 3,   /* inputs and outputs named on one screen */
-	SHORT_LINE = 60, /* letters that fit beside the keys */
-	FEW = 1000000000 /* operations: such counts fit on one line */
+	MAX_PORTS = 3,  /* inputs and outputs named on one screen */
+	SHORT_LINE = 60 /* letters that fit beside the keys */
 };
 
 /* "a 1x3 f32, b 2 i64, and 24 more": ports are separated by ", ". */
@@ -105,7 +104,7 @@ add_compute(struct sl__doc *doc, const struct sl_inspection *i)
 	sl__doc_append(doc, SL__STYLE_STRONG, "%sFLOPs",
 		       sl__si_prefix_text(&a, (double)i->flops));
 	if (i->conventions[SL_CONVENTION_TORCH] == i->flops)
-		sl__doc_append_dim(doc, " (torch %s)",
+		sl__doc_append_dim(doc, " (%s, as torch counts)",
 				   sl__count_text(&a, i->flops));
 	sl__doc_append_plain(doc, " = 2 × %s MACs",
 			     sl__count_text(&b, i->cost.macs));
@@ -125,31 +124,29 @@ add_convention(struct sl__doc *doc, const struct sl_inspection *i,
 	sl__doc_append_plain(doc, "%s", sl__count_text(&t, i->conventions[c]));
 }
 
-/* Every tool's figure in full, as people compare them, and its unit. */
+/* What other tools would count, in full, as people compare them. */
 static void
 add_conventions(struct sl__doc *doc, const struct sl_inspection *i)
 {
-	int is_causal = i->conventions[SL_CONVENTION_CORE_CAUSAL] !=
-			i->conventions[SL_CONVENTION_CORE];
-
-	sl__doc_plain_pair(doc, "by tool", "%s", "");
+	sl__doc_plain_pair(doc, "conventions", "%s", "");
 	if (i->conventions[SL_CONVENTION_TORCH] != i->flops) {
 		add_convention(doc, i, SL_CONVENTION_TORCH, "torch");
 		sl__doc_append_dim(doc, " FLOPs");
 		sl__doc_plain_pair(doc, "", "%s", "");
 	}
 	add_convention(doc, i, SL_CONVENTION_FVCORE, "fvcore");
-	add_convention(doc, i, SL_CONVENTION_THOP, ", thop");
-	sl__doc_append_dim(doc, " MACs");
-	if (!is_causal && i->conventions[SL_CONVENTION_ALL] < FEW)
-		sl__doc_append_dim(doc, ", ");
-	else
-		sl__doc_plain_pair(doc, "", "%s", "");
-	add_convention(doc, i, SL_CONVENTION_ALL, "all");
+	add_convention(doc, i, SL_CONVENTION_THOP, " MACs, thop");
+	sl__doc_append_dim(doc, " MACs, by their rules");
+	sl__doc_plain_pair(doc, "", "%s", "");
+	add_convention(doc, i, SL_CONVENTION_ALL,
+		       "with element-wise operations");
 	sl__doc_append_dim(doc, " FLOPs");
-	if (!is_causal)
+	if (i->conventions[SL_CONVENTION_CORE_CAUSAL] ==
+	    i->conventions[SL_CONVENTION_CORE])
 		return;
-	add_convention(doc, i, SL_CONVENTION_CORE_CAUSAL, ", causal halved");
+	sl__doc_plain_pair(doc, "", "%s", "");
+	add_convention(doc, i, SL_CONVENTION_CORE_CAUSAL,
+		       "causal attention counted half");
 	sl__doc_append_dim(doc, " MACs");
 }
 
@@ -280,6 +277,15 @@ sl__model_display_name(const char *name, const char *source)
 	return at;
 }
 
+const char *
+sl__model_source_text(const char *name, const char *source)
+{
+	if (!source || sl__model_display_name(name, source) != name)
+		return "";
+	return strcmp(source, "zoo") == 0 ? "built-in model, random weights"
+					  : source;
+}
+
 /* Inputs, sizes and outputs: on one line where they are short. */
 static void
 add_interface(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
@@ -306,13 +312,11 @@ add_interface(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 static void
 add_identity(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 {
-	const char *title = sl__model_display_name(i->name, i->source);
+	const char *source = sl__model_source_text(i->name, i->source);
 	struct sl__text t;
 
-	sl__doc_heading(doc, "%s", title);
-	sl__doc_append_dim(doc, "  ");
-	if (title == i->name && i->source)
-		sl__doc_append_dim(doc, "%s, ", i->source);
+	sl__doc_heading(doc, "%s", sl__model_display_name(i->name, i->source));
+	sl__doc_append_dim(doc, "  %s%s", source, *source ? "; " : "");
 	if (i->opset)
 		sl__doc_append_dim(doc, "opset %d, ", i->opset);
 	sl__doc_append_dim(doc, "%s node%s", sl__count_text(&t, i->n_nodes),

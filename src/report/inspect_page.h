@@ -50,6 +50,9 @@ void sl__inspect_side_by_side(struct sl__doc *doc,
  */
 const char *sl__model_display_name(const char *name, const char *source);
 
+/* Where it is from, in words; "" where the name that is shown says it. */
+const char *sl__model_source_text(const char *name, const char *source);
+
 /* The growth of that figure along that axis, or NULL. */
 const struct sl_growth *sl__growth_find(const struct sl_inspection *i,
 					enum sl_growth_axis axis,

@@ -13,7 +13,7 @@ sl__phrase_time(struct sl__phrase *words, double ns)
 	static const struct {
 		double ns;
 		const char *unit;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
 	size_t i = 0;
 
 	while (i < 3 && fabs(ns) < 0.9995 * units[i].ns)

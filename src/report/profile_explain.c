@@ -169,7 +169,8 @@ static const char *const words[][2] = {
 	[SL__TOPIC_AMDAHL] =
 		{"If a share s of the time becomes k times faster, the model "
 		 "does by 1 / (1 - s + s / k), and never by more than 1 / (1 - "
-		 "s). 'measured' ran the model with the operation replaced by "
+		 "s). 'removed, measured' ran the model with the operation "
+		 "replaced by "
 		 "its stored output; it differs where operations warm or spoil "
 		 "each other's caches."},
 	[SL__TOPIC_ADVICE] =

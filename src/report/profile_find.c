@@ -17,19 +17,23 @@ enum {
 	AMDAHL_SHOWN = 3,
 	ADVICE_SHOWN = 3,
 	MIN_LABEL = 16,
-	LONG_NAME = 32, /* bytes beyond which advice cuts it */
-	WIDE = 90       /* columns from which on all speed-ups fit */
+	LONG_NAME = 32,  /* bytes beyond which advice cuts it */
+	MEANINGFUL = 50, /* a speed-up beyond leaves nothing of the model */
+	WIDE = 90        /* columns from which on all speed-ups fit */
 };
 
 static void
 add_reasons(struct sl__doc *doc, const char *key, const struct sl_fact *reasons,
 	    size_t n, int is_whole)
 {
-	for (size_t i = 0; i < n && (is_whole || !i); i++)
-		sl__doc_plain_pair(doc, i ? "" : key, "%s",
+	for (size_t i = 0; i < n; i++) {
+		/* The verdict gave the shares. */
+		if (!is_whole && reasons[i].kind == SL_FACT_TIME_SHARE)
+			continue;
+		sl__doc_plain_pair(doc, key, "%s",
 				   sl__doc_fact_sentence(doc, &reasons[i]));
-	if (!is_whole && n > 1)
-		sl__doc_append_dim(doc, " (%zu more)", n - 1);
+		key = "";
+	}
 }
 
 static const char *
@@ -44,11 +48,12 @@ verdict_text(enum sl_bottleneck bottleneck)
 							   : words[0];
 }
 
-/* "time: 71 % compute, 12 % dram", by what bounds operations. */
+/* "; of the time 71 % compute, 12 % dram, 8 % undecided", by what bounds
+ * operations. */
 static void
 add_shares(struct sl__doc *doc, const struct sl_finding *f)
 {
-	const char *separator = "  time: ";
+	const char *separator = "; of the time ";
 	unsigned used = 0;
 
 	for (;;) {
@@ -67,6 +72,9 @@ add_shares(struct sl__doc *doc, const struct sl_finding *f)
 				   sl_bound_text((enum sl_bound)best));
 		separator = ", ";
 	}
+	if (used && f->shares[SL_BOUND_UNKNOWN] >= 0.01)
+		sl__doc_append_dim(doc, ", %.0f %% undecided",
+				   100 * f->shares[SL_BOUND_UNKNOWN]);
 }
 
 void
@@ -118,19 +126,19 @@ sl__profile_evidence(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	}
 }
 
-/* "58.6 GFLOP/s executed of 234 GFLOP/s, 2.86 GB/s of operands". */
+/* "kernels execute 58.6 GFLOP/s of 234 GFLOP/s peak, move 2.86 GB/s". */
 static void
 add_speeds(struct sl__doc *doc, const struct sl_profile *p)
 {
 	const struct sl_rates *r = &p->rates;
 	struct sl__text a;
 
-	sl__doc_plain_pair(doc, "roofline", "executes %sFLOP/s",
+	sl__doc_plain_pair(doc, "roofline", "kernels execute %sFLOP/s",
 			   sl__si_prefix_text(&a, r->executed_flops_per_s));
 	sl__doc_append_plain(
 		doc, " of %sFLOP/s peak",
 		sl__si_prefix_text(&a, p->ceilings.flops_per_s.value));
-	sl__doc_append_plain(doc, ", moves %sB/s",
+	sl__doc_append_plain(doc, ", move %sB/s",
 			     sl__si_prefix_text(&a, r->bytes_per_s));
 }
 
@@ -170,7 +178,8 @@ add_distance(struct sl__doc *doc, const struct sl_profile *p)
 		sl__doc_append_plain(doc, "; lower bound %s, ",
 				     sl__time_text(&t, p->rates.bound_ns));
 	if (p->rates.bound_ns > 0 && isfinite(away) && away < 999.5)
-		sl__doc_append(doc, SL__STYLE_STRONG, "%.3g × as fast", away);
+		sl__doc_append(doc, SL__STYLE_STRONG, "%s × as fast",
+			       sl__three_digit_text(&t, away));
 	else if (p->rates.bound_ns > 0 && away < 1e15)
 		sl__doc_append(doc, SL__STYLE_STRONG, "%s × as fast",
 			       sl__count_text(&t, (uint64_t)(away + 0.5)));
@@ -221,6 +230,8 @@ add_speedup(struct sl__doc *doc, enum sl__style style, double x)
 {
 	if (!isfinite(x))
 		sl__doc_cell(doc, SL__STYLE_DIM, isnan(x) ? "-" : "all");
+	else if (x > MEANINGFUL)
+		sl__doc_cell(doc, SL__STYLE_DIM, "> %d", MEANINGFUL);
 	else
 		sl__doc_cell(doc, style, "%.2f", x);
 }
@@ -238,7 +249,9 @@ add_amdahl_row(struct sl__doc *doc, const struct sl_amdahl *a,
 	if (is_wide)
 		add_speedup(doc, SL__STYLE_PLAIN, a->at_10);
 	add_speedup(doc, SL__STYLE_PLAIN, a->limit);
-	if (a->measured_limit.n)
+	if (a->measured_limit.n && a->measured_limit.value > MEANINGFUL)
+		add_speedup(doc, SL__STYLE_PLAIN, a->measured_limit.value);
+	else if (a->measured_limit.n)
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
 			     sl__ratio_estimate(&t, &a->measured_limit));
 	else
@@ -291,13 +304,18 @@ void
 sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 {
 	static const struct sl__column columns[] = {
-		{"what", 0, 0}, {"share", 1, 1},   {"2 ×", 1, 2},
-		{"4 ×", 1, 3},  {"removed", 1, 0}, {"measured", 0, 0},
+		{"what", 0, 0},    {"of iteration", 1, 1},
+		{"2 ×", 1, 2},     {"4 ×", 1, 3},
+		{"removed", 1, 0}, {"removed, measured", 0, 0},
 	};
 	static const struct sl__column wide_columns[] = {
-		{"what", 0, 0},     {"share", 1, 1}, {"2 ×", 1, 2},
-		{"4 ×", 1, 3},      {"10 ×", 1, 4},  {"removed", 1, 0},
-		{"measured", 0, 0},
+		{"what", 0, 0},
+		{"of iteration", 1, 1},
+		{"2 ×", 1, 2},
+		{"4 ×", 1, 3},
+		{"10 ×", 1, 4},
+		{"removed", 1, 0},
+		{"removed, measured", 0, 0},
 	};
 	const struct sl_profile *p = sheet->profile;
 	size_t width = sheet->how->n_columns ? sheet->how->n_columns
@@ -311,8 +329,7 @@ sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (!sheet->how->verbose && n > AMDAHL_SHOWN)
 		n = AMDAHL_SHOWN;
 	sl__doc_heading(doc, "What if one thing were faster");
-	sl__doc_append_dim(doc,
-			   "  speed-up of the model, predicted and measured");
+	sl__doc_append_dim(doc, "  predicted speed-up of the model (Amdahl)");
 	sl__doc_table(doc, is_wide ? wide_columns : columns, is_wide ? 7 : 6);
 	labels = amdahl_labels(doc, p, n,
 			       width / 3 > MIN_LABEL ? width / 3 : MIN_LABEL);
@@ -377,8 +394,9 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		sl__doc_text(doc, SL__STYLE_DIM,
 			     "No change that was considered promises a gain.");
 	if (n < p->n_advice)
-		sl__doc_append_dim(doc, "  %zu of %zu; -v has all", n,
-				   p->n_advice);
+		sl__doc_append_dim(
+			doc, "  top %zu of %zu by possible gain (-v: all)", n,
+			p->n_advice);
 	for (size_t i = 0; i < n; i++) {
 		const struct sl_advice *a = &p->advice[i];
 

@@ -241,6 +241,21 @@ add_others(struct sl__doc *doc, size_t n_shown, double share,
 		sl__doc_plain_cell(doc, "");
 }
 
+/* Whether kernels execute other FLOPs than the model counts in one of the
+ * rows, so that a rate and its share of the roof do not agree. */
+static int
+is_counted_twice(const struct sl_profile *p, size_t n_shown)
+{
+	for (size_t i = 0; i < n_shown; i++) {
+		const struct sl_operation *o = &p->operations[p->by_time[i]];
+
+		if (fabs(o->executed_flops_per_s - o->flops_per_s) >
+		    0.01 * o->flops_per_s)
+			return 1;
+	}
+	return 0;
+}
+
 static void
 add_operations(struct sl__doc *doc, size_t n_top, const struct look *look)
 {
@@ -263,6 +278,11 @@ add_operations(struct sl__doc *doc, size_t n_top, const struct look *look)
 		add_operation(doc, o, sum, look);
 	}
 	add_others(doc, n_top, sum, &c, look);
+	if (look->has_roof && is_counted_twice(p, n_top))
+		sl__doc_text(doc, SL__STYLE_DIM,
+			     "%s: mean; GFLOP/s: nominal FLOPs, of roof: "
+			     "executed ones, both at the median",
+			     look->unit);
 }
 
 static void
@@ -354,7 +374,8 @@ add_line_of(struct sl__doc *doc, const char *key,
 			sl__doc_plain_pair(doc, key, "%s", "");
 		sl__doc_append_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "",
 				     g->name, 100 * g->share);
-		sl__doc_append_dim(doc, " (%zu)", g->n_operations);
+		sl__doc_append_dim(doc, " (%zu op%s)", g->n_operations,
+				   g->n_operations == 1 ? "" : "s");
 	}
 	if (n_shown < n && n_shown)
 		sl__doc_append_dim(doc, ", %zu more", n - n_shown);
@@ -507,6 +528,9 @@ sl__profile_operations(struct sl__doc *doc,
 			   p->n_for_80, p->n_operations,
 			   p->n_operations == 1 ? "" : "s",
 			   p->n_for_80 == 1 ? "s" : "");
+	if (sheet->view->by == SL_PROFILE_BY_OPERATION &&
+	    n_top + 1 < p->n_operations)
+		sl__doc_append_dim(doc, "; top %zu shown", n_top);
 	switch (sheet->view->by) {
 	case SL_PROFILE_BY_OPERATION:
 		add_operations(doc, n_top, &look);

@@ -34,22 +34,21 @@ is_brief_profile(const struct sl_profile *p)
 static void
 add_title(struct sl__doc *doc, const struct sl_profile *p)
 {
-	const char *title = sl__profile_model_name(p);
+	const char *source = sl__model_source_text(p->name, p->source);
 
-	sl__doc_heading(doc, "%s", title);
-	sl__doc_append_dim(doc, "  ");
-	if (title == p->name && *p->source)
-		sl__doc_append_dim(doc, "%s, ", p->source);
+	sl__doc_heading(doc, "%s", sl__profile_model_name(p));
+	sl__doc_append_dim(doc, "  %s", source);
 	if (p->model && p->model->sizes && *p->model->sizes)
-		sl__doc_append_dim(doc, "%s, ", p->model->sizes);
+		sl__doc_plain_pair(doc, "setup", "%s, ", p->model->sizes);
 	else
-		sl__doc_append_dim(doc, "batch %lld, ", (long long)p->batch);
-	sl__doc_append_dim(doc, "%s on %d thread%s; %zu node%s in ",
-			   sl_dtype_text(p->dtype), p->n_threads,
-			   p->n_threads == 1 ? "" : "s", p->n_nodes,
-			   p->n_nodes == 1 ? "" : "s");
-	sl__doc_append_dim(doc, "%zu operation%s", p->n_operations,
-			   p->n_operations == 1 ? "" : "s");
+		sl__doc_plain_pair(doc, "setup", "batch %lld, ",
+				   (long long)p->batch);
+	sl__doc_append_plain(doc, "%s on %d thread%s; %zu node%s in ",
+			     sl_dtype_text(p->dtype), p->n_threads,
+			     p->n_threads == 1 ? "" : "s", p->n_nodes,
+			     p->n_nodes == 1 ? "" : "s");
+	sl__doc_append_plain(doc, "%zu operation%s", p->n_operations,
+			     p->n_operations == 1 ? "" : "s");
 }
 
 static void
@@ -75,9 +74,10 @@ add_latency(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 	const struct sl_latency *l = &p->latency;
 	struct sl__text a, b;
 
-	sl__doc_pair(doc, "latency", SL__STYLE_STRONG, "%s",
-		     sl__time_value(&a, &l->median, unit));
-	sl__doc_append_plain(doc, " %s, ",
+	sl__doc_plain_pair(doc, "latency", "median ");
+	sl__doc_append(doc, SL__STYLE_STRONG, "%s",
+		       sl__time_value(&a, &l->median, unit));
+	sl__doc_append_plain(doc, "%s %s; ", l->median.needs_n ? "" : ", 95 %",
 			     sl__time_bounds_text(&b, &l->median, unit));
 	add_rates(doc, &p->rates);
 }
@@ -96,15 +96,12 @@ disturbed_share(const struct sl_noise *noise)
 static void
 add_disturbed(struct sl__doc *doc, const struct sl_noise *noise)
 {
-	double share = disturbed_share(noise);
-	struct sl__text t;
-
-	if (share > 0.5)
+	if (disturbed_share(noise) > 0.5)
 		sl__doc_pair(doc, "disturbed", SL__STYLE_WARN,
-			     "other processes disturbed %s of the "
-			     "iterations: times are upper bounds; repeat on "
-			     "an idle machine",
-			     sl__percent_text(&t, share));
+			     "other processes disturbed %zu of %zu "
+			     "measurements; the latency includes them and is "
+			     "an upper bound: repeat on an idle machine",
+			     noise->n_disturbed, noise->n_slots);
 }
 
 static const char *
@@ -161,13 +158,13 @@ add_basis(struct sl__doc *doc, const struct sl_profile *p)
 	if (share <= 0.5)
 		sl__doc_append(doc,
 			       share > 0.1 ? SL__STYLE_WARN : SL__STYLE_DIM,
-			       ", %s of runs disturbed by others",
-			       sl__percent_text(&t, share));
+			       ", %zu of %zu measurements disturbed",
+			       noise->n_disturbed, noise->n_slots);
 	if (!noise->steal_share.absent && noise->steal_share.value > 0.01)
 		sl__doc_append(doc, SL__STYLE_WARN, ", %s of CPU time stolen",
 			       sl__percent_text(&t, noise->steal_share.value));
-	sl__doc_append_dim(doc, "; %s in all",
-			   sl__time_text(&t, 1e9 * p->elapsed_s));
+	sl__doc_append_dim(doc, "; %.2g s with planning%s", p->elapsed_s,
+			   p->n_hot ? " and experiments" : "");
 }
 
 /* What the layer takes alone, and within its model. */
@@ -210,7 +207,7 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		sl__doc_plain_pair(doc, "rates", "%s", "");
 		add_rates(doc, &p->rates);
 		sl__page_detectable_change(doc, &p->latency, p->elapsed_s);
-		sl__page_noise(doc, &p->noise, "slot", 1);
+		sl__page_noise(doc, &p->noise, "measurement", 1);
 	} else {
 		add_latency(doc, p, unit);
 		sl__page_percentiles(doc, &p->latency, unit, 1);
@@ -254,23 +251,26 @@ add_accounting(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 			     l->absent ? l->absent : "nothing was recorded");
 		return;
 	}
-	sl__doc_pair(doc, "accounting", SL__STYLE_STRONG, "%.*f %s", decimals,
-		     wall, unit);
+	sl__doc_plain_pair(doc, "accounting", "mean ");
+	sl__doc_append(doc, SL__STYLE_STRONG, "%.*f %s", decimals, wall, unit);
 	add_entry(doc, "=", l->operations_ns, unit, decimals);
 	sl__doc_append_dim(doc, " operations");
 	add_entry(doc, "+", l->gaps_ns, unit, decimals);
 	sl__doc_append_dim(doc, " gaps");
 	add_entry(doc, l->overhead_ns.value < 0 ? "-" : "+",
 		  fabs(l->overhead_ns.value), unit, decimals);
-	sl__doc_append_dim(doc, " recording");
+	/* It is a difference of times, so noise can turn its sign. */
+	sl__doc_append_dim(doc, " recording%s",
+			   l->overhead_ns.value < 0 ? " (noise)" : "");
 	add_entry(doc, l->residual_ns < 0 ? "-" : "+", fabs(l->residual_ns),
 		  unit, decimals);
 	sl__doc_append_dim(doc, " unattributed");
 	sl__doc_append(doc, l->is_closed ? SL__STYLE_GOOD : SL__STYLE_WARN,
 		       " (%s: %s)", sl__percent_text(&t, l->residual_share),
-		       l->is_closed ? "adds up" : "does not add up");
+		       l->is_closed ? "adds up within 2 %"
+				    : "does not add up within 2 %");
 	if (l->n_left_out)
-		sl__doc_append_dim(doc, "; %zu disturbed iteration%s left out",
+		sl__doc_append_dim(doc, "; without %zu disturbed iteration%s",
 				   l->n_left_out,
 				   l->n_left_out == 1 ? "" : "s");
 	if (l->open.kind)
@@ -300,7 +300,7 @@ add_remarks(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		sl__doc_text(doc, SL__STYLE_DIM, "%s",
 			     sl__doc_fact_sentence(doc, &p->remarks[i]));
 	if (n < p->n_remarks)
-		sl__doc_text(doc, SL__STYLE_DIM, "and %zu more; -v has all",
+		sl__doc_text(doc, SL__STYLE_DIM, "and %zu more (-v: all)",
 			     p->n_remarks - n);
 	sl__page_interrupted(doc, p->stopped_by);
 }

@@ -32,16 +32,18 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 	struct sl__text a;
 
 	if (has_value(&m->resident_peak_bytes)) {
-		sl__doc_pair(doc, "memory", SL__STYLE_STRONG, "%s",
-			     sl__bytes_text(&a, m->resident_peak_bytes.value));
-		sl__doc_append_plain(doc, " peak resident");
+		sl__doc_plain_pair(doc, "memory", "peak RSS ");
+		sl__doc_append(
+			doc, SL__STYLE_STRONG, "%s",
+			sl__bytes_text(&a, m->resident_peak_bytes.value));
 		if (m->peak_moment)
-			sl__doc_append_plain(
-				doc, " %s",
-				sl_peak_moment_text(m->peak_moment));
+			sl__doc_append_plain(doc, " during %s",
+					     m->peak_moment == SL_PEAK_PLANNING
+						     ? "planning"
+						     : "the runs");
 		if (has_value(&m->resident_bytes) && is_peak_passing(m))
 			sl__doc_append_plain(
-				doc, " (%s after runs)",
+				doc, " (%s after the runs)",
 				sl__bytes_text(&a, m->resident_bytes.value));
 		sl__doc_append_plain(doc, ", ");
 	} else {
@@ -59,7 +61,7 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 			doc, " (%s planned)",
 			sl__bytes_text(&a, (double)m->planned_bytes));
 	if (m->efficiency > 0 && m->efficiency <= 1)
-		sl__doc_append_plain(doc, "; efficiency %s%.*f",
+		sl__doc_append_plain(doc, "; efficiency %s%.*f (of RSS growth)",
 				     m->is_peak_reset ? "" : "at most ",
 				     m->efficiency < 0.01 ? 4 : 2,
 				     m->efficiency);

@@ -282,25 +282,19 @@ star_ranges(char *label)
 
 const char *
 sl__repeated_layers_label(struct sl__arena *arena,
-			  const struct sl__repeated_layers *b, size_t n_columns)
+			  const struct sl__repeated_layers *b, int has_ranges)
 {
 	struct sl_buf label = {0};
-	char *whole = NULL, *cut = NULL;
+	char *whole = NULL;
 
 	if (b->n == 1)
 		return b->rows[0]->name;
 	add_label(&label, b);
-	if (!sl__buf_status(&label, NULL)) {
+	if (!sl__buf_status(&label, NULL))
 		whole = sl__arena_string(arena, label.data ? label.data : "");
-		cut = sl__arena_string(arena, label.data ? label.data : "");
-	}
 	sl_buf_release(&label);
-	if (!whole || !cut)
-		return NULL;
-	cut_words(cut, 3, n_columns);
-	if (sl__utf8_width(cut) <= n_columns)
-		return cut;
-	star_ranges(whole);
+	if (whole && !has_ranges)
+		star_ranges(whole);
 	return whole;
 }
 

@@ -34,14 +34,13 @@ void sl__repeated_layers_merge(struct sl__repeated_layers *into,
 			       const struct sl__repeated_layers *b);
 
 /*
- * "layer3.[1-5].conv2", or the name of a single layer.  Where three letters of
- * a word do not make it fit into n_columns, a range is but a star and nothing
- * is cut: "transformer.h.*.mlp.c_fc"; see sl__row_names_shorten().  NULL when
+ * "layer3.[1-5].conv2", or the name of a single layer; without ranges
+ * "layer3.*.conv2".  Nothing is cut: see sl__row_names_shorten().  NULL when
  * out of memory.
  */
 const char *sl__repeated_layers_label(struct sl__arena *arena,
 				      const struct sl__repeated_layers *b,
-				      size_t n_columns);
+				      int has_ranges);
 
 /*
  * A copy of 'name' in which words of its path are cut from the left, to three

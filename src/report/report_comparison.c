@@ -24,7 +24,7 @@ add_page(struct sl__doc *doc, const void *result,
 			     sl__ratio_estimate(&cpu, &c->rows[i].cpu_ratio));
 	}
 	sl__page_comparison_detectable(doc, &c->rows[0], c->elapsed_s);
-	sl__page_noise(doc, &c->noise, "slot", how->verbose);
+	sl__page_noise(doc, &c->noise, "measurement", how->verbose);
 	sl__page_stop_and_seed(doc, c->stopped_by, c->seed);
 }
 

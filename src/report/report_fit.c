@@ -280,8 +280,8 @@ page(struct sl__doc *doc, const void *result,
 	sl__doc_heading(doc, "%s, %s%s", title,
 			f->optimizer ? "training with " : "inference",
 			f->optimizer ? sl_optimizer_text(f->optimizer) : "");
-	if (title == f->name && *f->source)
-		sl__doc_append(doc, SL__STYLE_DIM, "  %s", f->source);
+	sl__doc_append_dim(doc, "  %s",
+			   sl__model_source_text(f->name, f->source));
 	if (v->n_trials) {
 		add_tried_answer(doc, f);
 		sl__doc_gap(doc);

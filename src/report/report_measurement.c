@@ -32,7 +32,7 @@ sl__section_measurement(struct sl__doc *doc, const void *result,
 	sl__doc_append(doc, SL__STYLE_DIM, "  %s",
 		       sl__time_bounds_text(&interval, &m->cpu, how->unit));
 	sl__page_detectable_change(doc, &m->wall, m->elapsed_s);
-	sl__page_noise(doc, &m->noise, "slot", how->verbose);
+	sl__page_noise(doc, &m->noise, "measurement", how->verbose);
 	sl__page_stop_and_seed(doc, m->stopped_by, m->seed);
 }
 

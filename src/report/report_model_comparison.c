@@ -315,7 +315,7 @@ add_page(struct sl__doc *doc, const void *result,
 	add_placements(doc, v);
 	sl__page_comparison_detectable(doc, &v->pairs[0].comparison,
 				       v->elapsed_s);
-	sl__page_noise(doc, &v->noise, "slot", how->verbose);
+	sl__page_noise(doc, &v->noise, "measurement", how->verbose);
 	sl__page_stop_and_seed(doc, v->stopped_by, v->seed);
 }
 

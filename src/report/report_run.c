@@ -200,11 +200,10 @@ page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
 	const struct sl_run *r = result;
-	const char *title = sl__model_display_name(r->name, r->source);
 
-	sl__doc_heading(doc, "%s", title);
-	if (title == r->name && *r->source)
-		sl__doc_append_dim(doc, "  %s", r->source);
+	sl__doc_heading(doc, "%s", sl__model_display_name(r->name, r->source));
+	sl__doc_append_dim(doc, "  %s",
+			   sl__model_source_text(r->name, r->source));
 	add_facts(doc, r);
 	add_outputs(doc, r);
 	if (r->is_checked)

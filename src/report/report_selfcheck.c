@@ -88,7 +88,7 @@ add_page(struct sl__doc *doc, const void *result,
 	sl__doc_gap(doc);
 	add_summary(doc, s);
 	sl__doc_gap(doc);
-	sl__page_noise(doc, &s->noise, "slot", how->verbose);
+	sl__page_noise(doc, &s->noise, "measurement", how->verbose);
 	sl__page_stop_and_seed(doc, s->stopped_by, s->seed);
 }
 

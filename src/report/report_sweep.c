@@ -327,8 +327,8 @@ add_series(struct sl__doc *doc, const struct sl_sweep *sweep,
 	sl__doc_heading(doc, "%s, %s %lld to %lld", title,
 			sl_axis_text(sweep->axis),
 			(long long)s->points[0].value, (long long)last->value);
-	if (title == s->name && *s->source)
-		sl__doc_append(doc, SL__STYLE_DIM, "  %s", s->source);
+	sl__doc_append_dim(doc, "  %s",
+			   sl__model_source_text(s->name, s->source));
 	add_facts(doc, sweep, s);
 	add_times(doc, sweep, s);
 	add_needs(doc, sweep, s);

@@ -35,8 +35,10 @@ sl__page_percentiles(struct sl__doc *doc, const struct sl_latency *l,
 			       e->needs_n ? SL__STYLE_DIM : SL__STYLE_PLAIN,
 			       "%s%s %s", i ? ", " : "", all[i].name,
 			       sl__time_percentile(&text, e, unit));
-		if (e->needs_n && is_brief)
+		if (e->needs_n && is_brief) {
+			sl__doc_append_dim(doc, " (n is %zu)", l->n);
 			return;
+		}
 		if (!e->needs_n && !is_brief)
 			sl__doc_append_dim(
 				doc, " %s",
@@ -231,7 +233,7 @@ sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
 	if (seen.n_bytes)
 		sl__doc_append_dim(doc, "; %s", seen.data);
 	if (missing.n_bytes)
-		sl__doc_pair(doc, "", SL__STYLE_DIM, "not visible: %s",
+		sl__doc_pair(doc, "", SL__STYLE_DIM, "not measured: %s",
 			     missing.data);
 	sl_buf_release(&seen);
 	sl_buf_release(&missing);
@@ -324,39 +326,37 @@ sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c)
 }
 
 /*
- * "can detect a change of 3.2 %; 1 % takes about 10 s".  'reach' is what can
- * be seen and shrinks with the square root of the time, 'goal' is 1 % on the
- * same scale.  As there is a reach, the time spent gave an interval; so no
- * time printed is too short for one.
+ * "can detect a change of 3.2 %; detecting 1 % takes about 10 s".  'reach' is
+ * what can be seen and shrinks with the square root of the time, 'goal' is 1 %
+ * on the same scale, 'target' what the goal is as a change.  As there is a
+ * reach, the time spent gave an interval; so no time printed is too short for
+ * one.
  */
 static void
-add_power(struct sl__doc *doc, double reach, double goal,
-	  const struct sl__text *change, const char *beyond, double elapsed_s)
+add_sensitivity(struct sl__doc *doc, double change, double reach, double goal,
+		const char *target, double elapsed_s)
 {
-	double factor = reach / goal;
-	struct sl__text time;
+	double factor = reach / goal, needed_s = elapsed_s * factor * factor;
+	struct sl__text t;
 
-	sl__doc_pair(doc, "power", SL__STYLE_DIM, "can detect a change of %s",
-		     change->s);
+	sl__doc_pair(doc, "sensitivity", SL__STYLE_DIM,
+		     "can detect a change of %s", sl__percent_text(&t, change));
 	if (factor <= 1)
-		sl__doc_append_dim(doc, ", less than 1 %%%s", beyond);
+		return;
+	sl__doc_append_dim(doc, "; detecting %s takes about ", target);
+	if (needed_s < 99.5)
+		sl__doc_append_dim(doc, "%.2g s", needed_s);
 	else
-		sl__doc_append_dim(
-			doc, "; 1 %%%s takes about %s", beyond,
-			sl__time_text(&time,
-				      1e9 * elapsed_s * factor * factor));
+		sl__doc_append_dim(doc, "%.0f min", needed_s / 60);
 }
 
 void
 sl__page_detectable_change(struct sl__doc *doc, const struct sl_latency *l,
 			   double elapsed_s)
 {
-	struct sl__text change;
-
-	if (isnan(l->minimum_detectable))
-		return;
-	sl__percent_text(&change, l->minimum_detectable);
-	add_power(doc, l->minimum_detectable, 0.01, &change, "", elapsed_s);
+	if (!isnan(l->minimum_detectable))
+		add_sensitivity(doc, l->minimum_detectable,
+				l->minimum_detectable, 0.01, "1 %", elapsed_s);
 }
 
 /* The margin stays however long it takes: only what is beyond it shrinks. */
@@ -365,16 +365,17 @@ sl__page_comparison_detectable(struct sl__doc *doc,
 			       const struct sl_comparison *c, double elapsed_s)
 {
 	double reach = log1p(c->minimum_detectable) - log1p(c->margin);
-	struct sl__text change, margin;
-	char beyond[96] = "";
+	double percent = 100 * (1.01 * (1 + c->margin) - 1);
+	char target[96] = "1 %";
 
 	if (isnan(c->minimum_detectable))
 		return;
 	if (c->margin > 0)
-		snprintf(beyond, sizeof(beyond), " beyond the margin of %s",
-			 sl__percent_text(&margin, c->margin));
-	sl__percent_text(&change, c->minimum_detectable);
-	add_power(doc, reach, log1p(0.01), &change, beyond, elapsed_s);
+		snprintf(target, sizeof(target),
+			 "%.*f %% (1 %% above the margin)", percent < 10,
+			 percent);
+	add_sensitivity(doc, c->minimum_detectable, reach, log1p(0.01), target,
+			elapsed_s);
 }
 
 void

@@ -26,28 +26,65 @@ struct alike {
 	size_t head, tail; /* bytes that all begin and end with */
 };
 
-/* The bytes of whole words that all names begin with. */
+/* The bytes of a name's first word and what ends it. */
 static size_t
-common_head(const char *const *names, size_t n)
+first_word(const char *name)
 {
-	size_t head = n ? strlen(names[0]) : 0;
+	size_t n = strcspn(name, "./");
 
-	for (size_t i = 1; i < n; i++) {
-		size_t same = 0;
+	return n + (name[n] != '\0');
+}
 
-		while (same < head && names[i][same] == names[0][same])
-			same++;
-		head = same;
-	}
-	while (head && !strchr("./", names[0][head - 1]))
-		head--;
-	return head;
+/* The bytes of the words that end within the first n of a name. */
+static size_t
+whole_words(const char *name, size_t n)
+{
+	while (n && !strchr("./", name[n - 1]))
+		n--;
+	return n;
 }
 
 /*
- * A name that does not fit loses first what all of them begin with, then
- * letters of its words.  Of "reorder layer1.conv" the first word says what it
- * does and stays.
+ * What the names of one module begin with, where one of them does not fit:
+ * all lose it, so that the same words stand in all of them.  The length in
+ * *head, and a name that has it; NULL: none.
+ */
+static const char *
+module_head(const char *const *names, size_t n, size_t n_columns, size_t *head)
+{
+	const char *longest = NULL;
+	size_t n_alike = 0, word;
+
+	*head = 0;
+	for (size_t i = 0; i < n && !longest; i++) {
+		if (sl__utf8_width(names[i]) > n_columns)
+			longest = names[i];
+	}
+	if (!longest)
+		return NULL;
+	word = first_word(longest);
+	*head = strlen(longest);
+	for (size_t i = 0; i < n; i++) {
+		size_t same = 0;
+
+		if (strncmp(names[i], longest, word) != 0)
+			continue;
+		while (same < *head && names[i][same] == longest[same])
+			same++;
+		n_alike += same < *head || names[i][same];
+		*head = same;
+	}
+	*head = whole_words(longest, *head);
+	/* A number stays with its word, unless that is the first. */
+	if (*head > word && strchr("0123456789*[", longest[*head]))
+		*head = whole_words(longest, *head - 1);
+	return n_alike && *head ? longest : NULL;
+}
+
+/*
+ * A name that does not fit loses letters of its words, and what all of them
+ * begin with.  Of "reorder layer1.conv" the first word says what it does and
+ * stays.
  */
 static const char *
 plain_label(struct sl__arena *arena, const char *name, size_t head,
@@ -59,7 +96,7 @@ plain_label(struct sl__arena *arena, const char *name, size_t head,
 	size_t room = n_columns > n_kept ? n_columns - n_kept : 1;
 	const char *label;
 
-	if (head && sl__utf8_width(name) > n_columns) {
+	if (head) {
 		label = plain_label(arena, name + head, 0,
 				    n_columns > 1 ? n_columns - 1 : 1);
 		return label ? sl__arena_format(arena, "…%s", label) : NULL;
@@ -114,8 +151,7 @@ measure(struct alike *a, size_t i)
 		a->tail = same;
 	}
 	/* Whole words. */
-	while (a->head && !strchr("./", name[a->head - 1]))
-		a->head--;
+	a->head = whole_words(name, a->head);
 	while (a->tail && !strchr("./", name[n - a->tail]))
 		a->tail--;
 }
@@ -205,7 +241,8 @@ sl__row_names_shorten(struct sl__arena *arena, const char *const *names,
 	const char **made = sl__arena_array(arena, n + 1, sizeof(*made));
 	const char **again = sl__arena_array(arena, n + 1, sizeof(*again));
 	const char **out = sl__arena_array(arena, n + 1, sizeof(*out));
-	size_t head = common_head(names, n);
+	size_t head;
+	const char *module = module_head(names, n, n_columns, &head);
 	struct alike a = {.names = names,
 			  .labels = plain,
 			  .n = n,
@@ -214,7 +251,10 @@ sl__row_names_shorten(struct sl__arena *arena, const char *const *names,
 	if (!plain || !made || !again || !out)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
-		plain[i] = plain_label(arena, names[i], head, n_columns);
+		int is_of_it = module && !strncmp(names[i], module, head);
+
+		plain[i] = plain_label(arena, names[i], is_of_it ? head : 0,
+				       n_columns);
 		if (!plain[i])
 			return NULL;
 	}

@@ -160,9 +160,11 @@ put_wrapped(struct page *page, const char *text, size_t indent)
 	int style = SL__STYLE_PLAIN;
 
 	for (;;) {
-		size_t n = line_bytes(text, width);
+		size_t n = line_bytes(text, width), end = n;
 
-		put_part(page, text, n, &style);
+		while (end && text[end - 1] == ' ')
+			end--;
+		put_part(page, text, end, &style);
 		sl__buf_text(page->out, "\n");
 		text += n;
 		while (*text == ' ')
@@ -375,19 +377,31 @@ put_row(struct page *page, const struct grid *grid, const char *const *cells)
 	sl__buf_text(page->out, "\n");
 }
 
+/* The least width at which every column that has values fits. */
+static size_t
+width_of_all(struct grid *grid, size_t width)
+{
+	size_t all = grid_width(grid, SIZE_MAX);
+
+	while (width < all && grid_width(grid, width / 3) > width)
+		width++;
+	return width;
+}
+
 static void
-put_left_out(struct page *page, const struct grid *grid)
+put_left_out(struct page *page, const struct grid *grid, size_t n_needed)
 {
 	const char *separator = "";
 	struct sl_buf line = {0};
 
-	sl__buf_text(&line, "\003A wider terminal also shows: "); /* 3: dim */
+	sl__buf_text(&line, "\003Hidden for width: "); /* 3: dim */
 	for (size_t c = 0; c < grid->n_columns; c++) {
 		if (grid->hidden[c] != TOO_WIDE || !*grid->titles[c])
 			continue;
 		sl__buf_format(&line, "%s%s", separator, grid->titles[c]);
 		separator = ", ";
 	}
+	sl__buf_format(&line, " (needs %zu columns)", n_needed);
 	page->failed |= sl__buf_status(&line, NULL) != SL_OK;
 	if (*separator && !page->failed) {
 		put_spaces(page, INDENT);
@@ -400,16 +414,18 @@ static void
 put_table(struct page *page, const struct sl__block *block)
 {
 	struct grid grid;
+	size_t n_needed;
 
 	if (!fill_grid(page, &grid, block)) {
 		page->failed = 1;
 		return;
 	}
+	n_needed = width_of_all(&grid, page->width);
 	fit_grid(&grid, page->width);
 	put_row(page, &grid, grid.titles);
 	for (size_t row = 0; row < grid.n_rows; row++)
 		put_row(page, &grid, grid.cells + row * grid.n_columns);
-	put_left_out(page, &grid);
+	put_left_out(page, &grid, n_needed);
 }
 
 /* One block, or a run of pairs; returns the block that follows. */

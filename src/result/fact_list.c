@@ -61,7 +61,7 @@ static const struct {
 	[SL_FACT_REPLACE_LOOPS] = {"replace-loops", 1, 2},
 	[SL_FACT_USE_ONE_THREAD] = {"use-one-thread", 2, 0},
 	[SL_FACT_USE_THREADS] = {"use-threads", 2, 0},
-	[SL_FACT_USE_LARGER_BATCH] = {"use-larger-batch", 3, 1},
+	[SL_FACT_USE_LARGER_BATCH] = {"use-larger-batch", 4, 1},
 	[SL_FACT_PASS_SHARE] = {"pass-share", 5, 0},
 	[SL_FACT_THREAD_TIMES] = {"thread-times", 3, 0},
 	[SL_FACT_THREAD_GAINS] = {"thread-gains", 3, 0},
