@@ -268,7 +268,8 @@ extract(struct extractor *x)
 	for (size_t i = 0; i < x->what->n_nodes; i++)
 		x->is_inside[x->what->nodes[i]] = 1;
 	copy_opsets(x);
-	x->rc = sl__execution_order_find(&order, from, scratch, x->err);
+	if (!x->rc)
+		x->rc = sl__execution_order_find(&order, from, scratch, x->err);
 	for (size_t i = 0; !x->rc && i < order.n; i++) {
 		if (x->is_inside[order.rows[i].node] &&
 		    order.rows[i].kind != SL__NODE_VISIT_ENTER)
