@@ -220,6 +220,52 @@ sums_do_not_wrap(void **state)
 	}
 }
 
+enum { MANY = 12000, AHEAD = 40 };
+
+/* Thousands, each needed for up to AHEAD steps from its own on: at no step two
+ * overlap, and room is used again. */
+static void
+places_thousands(void **state)
+{
+	struct sl__buffer *buffers =
+		test_calloc(MANY, sizeof(struct sl__buffer));
+	struct sl__step *steps = test_calloc(MANY, sizeof(struct sl__step));
+	uint32_t(*operands)[2] = test_calloc(MANY, sizeof(*operands));
+	struct sl__program p = {.buffers = buffers, .steps = steps};
+	struct sl__rng rng;
+	struct sl_error err;
+
+	(void)state;
+	sl__rng_init(&rng, 5);
+	sl__arena_init(&p.arena, NULL);
+	p.n_buffers = p.n_steps = MANY;
+	for (uint32_t i = 0; i < MANY; i++) {
+		uint32_t back = (uint32_t)sl__rng_below(&rng, AHEAD);
+
+		buffers[i].base = i;
+		buffers[i].n_bytes = 1 + sl__rng_below(&rng, 5000);
+		operands[i][0] = i;
+		operands[i][1] = i > back ? i - back : 0;
+		steps[i].operands = operands[i];
+		steps[i].n_operands = 2;
+	}
+	assert_int_equal(sl__program_place_buffers(&p, &err), SL_OK);
+	for (uint32_t a = 0; a < MANY; a++) {
+		assert_true(buffers[a].offset + buffers[a].n_bytes <=
+			    p.block_bytes);
+		for (uint32_t b = a + 1; b < MANY && b <= buffers[a].last; b++)
+			assert_true(buffers[a].offset + buffers[a].n_bytes <=
+					    buffers[b].offset ||
+				    buffers[b].offset + buffers[b].n_bytes <=
+					    buffers[a].offset);
+	}
+	assert_true(p.block_bytes <= 2 * p.bound_bytes);
+	sl__arena_release(&p.arena);
+	test_free(operands);
+	test_free(steps);
+	test_free(buffers);
+}
+
 static void
 wastes_little_on_small_models(void **state)
 {
@@ -239,6 +285,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_do_not_wrap),
 		cmocka_unit_test(places_random_programs),
+		cmocka_unit_test(places_thousands),
 		cmocka_unit_test(wastes_little_on_small_models),
 	};
 

@@ -10,8 +10,11 @@
 #include "engine/compile.h"
 #include "engine/dnnl_context.h"
 #include "engine/lowering.h"
+#include "machine/platform.h"
 
 #include "base/banned.h"
+
+enum { LARGE_BITS = 28 }; /* of bytes that are held against all memory */
 
 struct kernel {
 	enum sl__op_id op;
@@ -44,6 +47,8 @@ count_uses(struct sl__planner *pl)
 		for (size_t i = 0; i < graph->blocks[b].n_outputs; i++)
 			pl->held[graph->blocks[b].outputs[i]].uses_left++;
 	}
+	for (size_t i = 0; i < graph->blocks[0].n_outputs; i++)
+		pl->held[graph->blocks[0].outputs[i]].is_output = 1;
 }
 
 static void
@@ -174,6 +179,30 @@ rewind_to(struct sl__planner *pl, size_t mark)
 		pl->rc = rc;
 }
 
+/* Refuses a value that alone exceeds all memory before a kernel makes its
+ * tables for it.  A dry plan takes none. */
+static void
+check_outputs(struct sl__planner *pl, const struct sl__node *node)
+{
+	for (uint32_t k = 0; !pl->rc && k < node->n_outputs; k++) {
+		uint32_t value = node->outputs[k];
+		uint64_t n_bytes, all;
+
+		if (value == SL__NONE || !sl__plan_is_static(pl, value) ||
+		    pl->options->flags & SL__PLAN_DRY)
+			continue;
+		n_bytes = sl__plan_value_bytes(pl, value);
+		all = n_bytes >> LARGE_BITS ? sl__platform_total_bytes("") : 0;
+		if (all && n_bytes > all)
+			pl->rc = sl__fail(
+				pl->err, SL_E_NOMEM,
+				"out of memory: its output '%.200s' takes %.4g "
+				"GB, and there are %.1f GB in all",
+				pl->graph->values[value].name,
+				(double)n_bytes / 1e9, (double)all / 1e9);
+	}
+}
+
 static void
 make_node(struct sl__planner *pl, uint32_t id)
 {
@@ -185,6 +214,11 @@ make_node(struct sl__planner *pl, uint32_t id)
 	if (sl__is_op(node, SL__OP_ONNX_Constant) &&
 	    pl->graph->values[node->outputs[0]].tensor)
 		return;
+	check_outputs(pl, node);
+	if (pl->rc) {
+		(void)sl__error_prefix_node_name(pl->err, pl->rc, node);
+		return;
+	}
 	/* A node that cannot be run is no failure where it is not reached. */
 	if (pl->n_branches && (!node->op || node->op->ref == sl__ref_none))
 		sl__plan_dynamic(pl, id);

@@ -7,12 +7,14 @@
  * is needed at the same time lies: the largest first, which mostly needs no
  * more than is needed at one step.  Where it does, other orders are tried: the
  * longest-lived first, and, a few times, the one that reaches highest moved to
- * the front.
+ * the front.  All that takes the square of their number; thousands are placed
+ * in the order in which they are needed.
  */
 #include "base/status.h"
 #include "engine/program.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/banned.h"
 
@@ -69,7 +71,11 @@ find_lives(struct sl__program *p)
 	}
 }
 
-enum { TRIES = 48 }; /* orders looked at */
+enum {
+	TRIES = 48,        /* orders looked at */
+	TRIED_MOST = 8192, /* buffers of which orders are tried */
+	GAPS_MOST = 256    /* remembered; others stay unused */
+};
 
 struct piece {
 	uint64_t n_bytes, offset, best;
@@ -225,6 +231,102 @@ find_order(struct placing *t, uint64_t bound_bytes)
 	}
 }
 
+struct gap {
+	uint64_t offset, n_bytes;
+};
+
+/* Free places below the top, by offset. */
+struct gaps {
+	struct gap list[GAPS_MOST];
+	size_t n;
+	uint64_t top;
+};
+
+static uint64_t
+take_gap(struct gaps *g, uint64_t n_bytes)
+{
+	uint64_t offset = g->top;
+
+	for (size_t i = 0; i < g->n; i++) {
+		struct gap *gap = &g->list[i];
+
+		if (gap->n_bytes < n_bytes)
+			continue;
+		offset = gap->offset;
+		gap->offset += n_bytes;
+		gap->n_bytes -= n_bytes;
+		if (!gap->n_bytes)
+			memmove(gap, gap + 1, (--g->n - i) * sizeof(*gap));
+		return offset;
+	}
+	g->top += n_bytes;
+	return offset;
+}
+
+static void
+give_gap(struct gaps *g, uint64_t offset, uint64_t n_bytes)
+{
+	size_t i = 0;
+
+	while (i < g->n && g->list[i].offset < offset)
+		i++;
+	if (i < g->n && g->list[i].offset == offset + n_bytes) {
+		n_bytes += g->list[i].n_bytes;
+		memmove(&g->list[i], &g->list[i + 1],
+			(--g->n - i) * sizeof(*g->list));
+	}
+	if (i && g->list[i - 1].offset + g->list[i - 1].n_bytes == offset) {
+		g->list[i - 1].n_bytes += n_bytes;
+		return;
+	}
+	if (g->n == GAPS_MOST)
+		return;
+	memmove(&g->list[i + 1], &g->list[i], (g->n - i) * sizeof(*g->list));
+	g->list[i] = (struct gap){offset, n_bytes};
+	g->n++;
+}
+
+static int
+by_first(const void *a, const void *b)
+{
+	const struct piece *x = *(struct piece *const *)a;
+	const struct piece *y = *(struct piece *const *)b;
+
+	return x->first != y->first ? (x->first < y->first ? -1 : 1)
+				    : by_size(a, b);
+}
+
+static int
+by_last(const void *a, const void *b)
+{
+	const struct piece *x = *(struct piece *const *)a;
+	const struct piece *y = *(struct piece *const *)b;
+
+	return x->last != y->last ? (x->last < y->last ? -1 : 1)
+				  : by_size(a, b);
+}
+
+/* Each where there is room when it is first needed. */
+static void
+place_many(struct placing *t)
+{
+	struct gaps gaps = {.n = 0};
+	size_t ended = 0;
+
+	memcpy(t->placed, t->order, t->n * sizeof(*t->order));
+	qsort(t->order, t->n, sizeof(*t->order), by_first);
+	qsort(t->placed, t->n, sizeof(*t->placed), by_last);
+	for (size_t i = 0; i < t->n; i++) {
+		struct piece *piece = t->order[i];
+
+		for (; t->placed[ended]->last < piece->first; ended++)
+			give_gap(&gaps, t->placed[ended]->best,
+				 t->placed[ended]->n_bytes);
+		piece->best = take_gap(&gaps, piece->n_bytes);
+	}
+	t->best_bytes = gaps.top;
+}
+
 /*
  * The buffers that are to be placed.  No offset, end or sum of live bytes is
  * beyond the sum of all of them, so that nothing wraps around where that one
@@ -271,7 +373,10 @@ sl__program_place_buffers(struct sl__program *p, struct sl_error *err)
 		rc = find_bound(p, t.pieces, t.n, err);
 	if (rc)
 		return rc;
-	find_order(&t, p->bound_bytes);
+	if (t.n > TRIED_MOST)
+		place_many(&t);
+	else
+		find_order(&t, p->bound_bytes);
 	p->block_bytes = t.best_bytes;
 	for (size_t i = 0; i < t.n; i++)
 		p->buffers[t.pieces[i].id].offset = t.pieces[i].best;

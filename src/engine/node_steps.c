@@ -21,13 +21,7 @@ sl__plan_node_output_type(const struct sl__planner *pl,
 int
 sl__plan_is_model_output(const struct sl__planner *pl, uint32_t value)
 {
-	const struct sl__block *block = &pl->graph->blocks[0];
-
-	for (size_t k = 0; k < block->n_outputs; k++) {
-		if (block->outputs[k] == value)
-			return 1;
-	}
-	return 0;
+	return pl->held[value].is_output;
 }
 
 int

@@ -17,10 +17,10 @@ enum { SL__VERSIONS_MOST = 4 };
 /* Where a value is while the program is made. */
 struct sl__planned_value {
 	struct sl__value_version versions[SL__VERSIONS_MOST];
-	uint32_t n_versions;       /* the first is how it was made */
-	uint32_t uses_left;        /* by nodes that are still to come */
-	int is_dynamic;            /* the evaluator holds it */
-	struct sl__packed *packed; /* a constant's; constants.c */
+	uint32_t n_versions; /* the first is how it was made */
+	uint32_t uses_left;  /* by nodes that are still to come */
+	unsigned char is_dynamic, is_output; /* the evaluator's; the model's */
+	struct sl__packed *packed;           /* a constant's; constants.c */
 };
 
 struct sl__planner {

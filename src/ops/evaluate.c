@@ -205,6 +205,24 @@ sl__evaluator_value(struct sl__evaluator *ev, uint32_t value,
 	return sl__error_prefix(err, rc, where);
 }
 
+struct sl__runtime_value *
+sl__evaluator_last_use(const struct sl__kernel_call *call, size_t i)
+{
+	struct sl__evaluator *ev = call->evaluator;
+	const struct sl__node *node = call->node;
+	uint32_t value = node->inputs[i];
+
+	if (!ev || ev->keeps_all || ev->is_bound[value] ||
+	    !ev->values[value].block || ev->last_user[value] == SL__NONE ||
+	    node != &ev->graph->nodes[ev->last_user[value]])
+		return NULL;
+	for (uint32_t k = 0; k < node->n_inputs; k++) {
+		if (k != i && node->inputs[k] == value)
+			return NULL;
+	}
+	return &ev->values[value];
+}
+
 /* The type of what a value holds; its sizes stay where they are. */
 static enum sl_status
 type_of(struct sl__shapes *s, struct sl__type *out,

@@ -56,6 +56,11 @@ enum sl_status sl__evaluator_value(struct sl__evaluator *ev, uint32_t value,
 				   const struct sl__runtime_value **out,
 				   struct sl_error *err) SL_CHECKED;
 
+/* Input i of a node that is being run, for its kernel to take over and leave
+ * empty, where nobody needs it any more; NULL: somebody does. */
+struct sl__runtime_value *
+sl__evaluator_last_use(const struct sl__kernel_call *call, size_t i);
+
 /* Empties all values but parameters and bound ones. */
 void sl__evaluator_clear_values(struct sl__evaluator *ev);
 

@@ -11,6 +11,7 @@
  */
 #include "graph/body.h"
 #include "ops/cost.h"
+#include "ops/evaluate.h"
 #include "ops/list_input.h"
 #include "ops/ref_move.h"
 
@@ -458,6 +459,7 @@ sl__ref_sequence_insert(struct sl__kernel_call *ev)
 	struct sl__runtime_value *out = sl__ref_output(ev, 0);
 	const struct sl__runtime_value *in = need_sequence(ev, 0);
 	const struct sl__runtime_value *new = sl__ref_input(ev, 1);
+	struct sl__runtime_value *own = sl__evaluator_last_use(ev, 0);
 	int64_t n = in ? (int64_t)in->n_items : 0;
 	size_t at = (size_t)place_of(ev, 2, n, 1, n);
 
@@ -469,6 +471,16 @@ sl__ref_sequence_insert(struct sl__kernel_call *ev)
 		return sl__ref_reject(ev, "%s into a sequence of %s",
 				      sl_dtype_text(dtype_of(new)),
 				      sl_dtype_text(in->dtype));
+	if (n && out && own && own->kind == SL__TYPE_SEQUENCE) {
+		sl__runtime_value_clear(out, ev->allocator);
+		*out = *own;
+		memset(own, 0, sizeof(*own));
+		if (!sl__ref_keep_status(
+			    ev, sl__runtime_value_insert(out, at, ev->allocator,
+							 ev->err)))
+			sl__ref_value_copy(ev, &out->items[at], new);
+		return ev->failure;
+	}
 	sl__ref_value_set_sequence(ev, out, dtype_of(new), in->n_items + 1);
 	for (size_t k = 0; !ev->failure && k < out->n_items; k++)
 		sl__ref_value_copy(ev, &out->items[k],

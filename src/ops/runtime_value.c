@@ -128,19 +128,50 @@ sl__runtime_value_alloc_list(struct sl__runtime_value *content,
 {
 	struct sl__runtime_value made = {.kind = kind, .dtype = dtype};
 
-	if (n_items > SIZE_MAX / sizeof(*made.items))
+	size_t cap = 1;
+
+	while (cap < n_items && cap <= SIZE_MAX / sizeof(*made.items) / 4)
+		cap *= 2;
+	if (n_items > cap)
 		return sl__fail_nomem(err);
 	if (n_items) {
 		made.block = sl__allocator_alloc(allocator,
-						 n_items * sizeof(*made.items));
+						 cap * sizeof(*made.items));
 		if (!made.block)
 			return sl__fail_nomem(err);
-		memset(made.block, 0, n_items * sizeof(*made.items));
+		memset(made.block, 0, cap * sizeof(*made.items));
 		made.items = made.block;
 		made.n_items = n_items;
 	}
 	sl__runtime_value_clear(content, allocator);
 	*content = made;
+	return SL_OK;
+}
+
+enum sl_status
+sl__runtime_value_insert(struct sl__runtime_value *list, size_t at,
+			 const struct sl_allocator *allocator,
+			 struct sl_error *err)
+{
+	size_t n = list->n_items;
+	struct sl__runtime_value grown = {0};
+	enum sl_status rc;
+
+	if ((n & (n - 1)) == 0) {
+		rc = sl__runtime_value_alloc_list(
+			&grown, list->kind, list->dtype, n + 1, allocator, err);
+		if (rc)
+			return rc;
+		if (n)
+			memcpy(grown.items, list->items,
+			       n * sizeof(*list->items));
+		sl__allocator_free(allocator, list->block);
+		*list = grown;
+	}
+	memmove(list->items + at + 1, list->items + at,
+		(n - at) * sizeof(*list->items));
+	memset(list->items + at, 0, sizeof(*list->items));
+	list->n_items = n + 1;
 	return SL_OK;
 }
 

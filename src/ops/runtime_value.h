@@ -54,6 +54,13 @@ enum sl_status sl__runtime_value_alloc_list(
 	enum sl_dtype dtype, size_t n_items,
 	const struct sl_allocator *allocator, struct sl_error *err) SL_CHECKED;
 
+/* Room for one more item, UNKNOWN, at a place of a list that owns its items;
+ * what lists take grows by powers of two. */
+enum sl_status sl__runtime_value_insert(struct sl__runtime_value *list,
+					size_t at,
+					const struct sl_allocator *allocator,
+					struct sl_error *err) SL_CHECKED;
+
 /* The tensor, where it is: it must outlive the value. */
 void sl__runtime_value_borrow(struct sl__runtime_value *content,
 			      const struct sl__tensor *tensor);

@@ -118,16 +118,28 @@ add_use(struct sl__rewrite *rw, uint32_t value, uint32_t node)
 	u->nodes[u->n++] = node;
 }
 
+/* From both ends at once: whoever takes out all users of a value, first to
+ * last or last to first, finds the next one at an end. */
 static void
 drop_use(struct sl__rewrite *rw, uint32_t value, uint32_t node)
 {
 	struct sl__value_uses *u = &rw->uses[value];
 
 	for (uint32_t i = 0; i < u->n; i++) {
-		if (u->nodes[i] != node)
-			continue;
-		u->nodes[i] = u->nodes[--u->n];
-		return;
+		uint32_t *end = u->nodes + u->n;
+
+		if (u->nodes[i] == node) {
+			memmove(u->nodes + 1, u->nodes, i * sizeof(*end));
+			u->nodes++;
+			u->cap--;
+			u->n--;
+			return;
+		}
+		if (end[-1 - (ptrdiff_t)i] == node) {
+			memmove(end - 1 - i, end - i, i * sizeof(*end));
+			u->n--;
+			return;
+		}
 	}
 }
 
