@@ -61,6 +61,8 @@ struct reduction {
 };
 
 static const struct reduction reductions[SL__N_OPS] = {
+	[SL__OP_ONNX_GlobalMaxPool] = {"reduce_max", most_row_for,
+				       most_band_for, MOST, NOTHING},
 	[SL__OP_ONNX_ReduceL1] = {"reduce_l1", sum_abs_row_for,
 				  sum_abs_band_for, SUM, NOTHING},
 	[SL__OP_ONNX_ReduceL2] = {"reduce_l2", sum_square_row_for,
@@ -212,6 +214,12 @@ mark_axes(struct sl__planner *pl, const struct sl__node *node, int rank,
 	const int64_t *axes;
 	size_t n;
 
+	if (sl__is_op(node, SL__OP_ONNX_GlobalMaxPool)) {
+		/* oneDNN pools what lies in blocks; rows are slow there. */
+		for (int d = 0; d < rank; d++)
+			marks[d] = d >= 2;
+		return rank > 2 && !sl__plan_value_layout(pl, node->inputs[0]);
+	}
 	if (!sl__plan_node_integer_list(pl, node, 1, "axes", &axes, &n))
 		return 0;
 	memset(marks,
