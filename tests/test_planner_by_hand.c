@@ -37,6 +37,8 @@ by_hand_start(struct by_hand *h, const char *text)
 	h->pl.graph = h->g->graph;
 	h->pl.shapes = &h->shapes;
 	h->pl.held = h->held;
+	for (size_t k = 0; k < h->g->graph->blocks[0].n_outputs; k++)
+		h->held[h->g->graph->blocks[0].outputs[k]].is_output = 1;
 }
 
 static void
