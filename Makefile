@@ -7,8 +7,9 @@
 ## make check-long build and run the long tests: each takes more than 5 s
 ## make check      style: include edges, headers, symbols, ABI, limits, format, text;
 ##                 a row for every member of a result; no decision by a word
-## make check-all  test, check-long and check; all tests under sanitizers and
-##                 clang too; clang-tidy; an installed copy; a short make fuzz
+## make check-all  test, check-long, check and check-isa; all tests under sanitizers
+##                 and clang too; clang-tidy; an installed copy; a short make fuzz
+## make check-isa  the engine's tests at each level of instruction sets
 ## make check-distributions  make demo, test and install in bare systems of
 ##                 DISTRIBUTIONS (bookworm trixie); root and debootstrap
 ## make check-mutants  plant small faults: do the tests notice?  An hour at
@@ -45,7 +46,7 @@ run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error $(2)
 checks := includes headers symbols abi limits format text fields words scripts manual
 
 .PHONY: all demo test check check-all check-long bench schema abi cases install clean help deps deps-build deps-dev \
-	$(checks:%=check-%) check-distributions check-mutants check-asan check-tsan check-clang check-tidy \
+	$(checks:%=check-%) check-distributions check-isa check-mutants check-asan check-tsan check-clang check-tidy \
 	check-install fuzz check-fuzz
 
 # What needs no test is built without, but for a folder that has them already.
@@ -90,7 +91,10 @@ check-symbols check-manual check-tidy: all
 $(checks:%=check-%) check-install check-tidy: deps-dev
 	@BUILD=$(BUILD) tools/$@
 
-check-all: test check-long check check-asan check-tsan check-clang check-tidy check-install \
+check-isa: all
+	@BUILD=$(BUILD) tools/$@
+
+check-all: test check-long check check-isa check-asan check-tsan check-clang check-tidy check-install \
 	check-fuzz
 
 asan  := -DCMAKE_BUILD_TYPE=Debug -DSL_SANITIZE=address,undefined

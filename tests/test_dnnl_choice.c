@@ -8,6 +8,7 @@
  */
 #include "cache_obstacle.h"
 #include "conv_graph.h"
+#include "needs_dnnl.h"
 #include "engine/dnnl_choice.h"
 #include "base/file.h"
 
@@ -139,6 +140,7 @@ test_remembered(void **state)
 	struct scripted_load load = {.percent = 0};
 
 	(void)state;
+	needs_dnnl();
 	script_load(&load, 0);
 	folder_new(&f);
 	kernels_of(&f, 0, first, sizeof(first));

@@ -5,6 +5,7 @@
  * files; and that what is measured is what is then run.
  */
 #include "planned_graph.h"
+#include "needs_dnnl.h"
 
 /* The stem, twice the same block of which the sum is written over what came
  * before it, and one whose operand is needed later. */
@@ -89,11 +90,13 @@ each_is_measured_once(void **state)
 				      .n_threads = 1,
 				      .flags = SL_PLAN_NO_CACHE,
 				      .log = &log};
-	struct graph_text *g = graph_text_with(layers, NULL);
+	struct graph_text *g;
 	struct sl_plan *plan;
 	struct sl_error err;
 
 	(void)state;
+	needs_dnnl();
+	g = graph_text_with(layers, NULL);
 	if (sl_plan_new(&plan, g->graph, &how, &err))
 		fail_msg("%s", err.text);
 	keep_questions(&lines);
@@ -122,11 +125,13 @@ an_interrupt_ends_measuring(void **state)
 				      .flags = SL_PLAN_NO_CACHE,
 				      .log = &log,
 				      .interrupt = &lines.interrupted};
-	struct graph_text *g = graph_text_with(layers, NULL);
+	struct graph_text *g;
 	struct sl_plan *plan;
 	struct sl_error err;
 
 	(void)state;
+	needs_dnnl();
+	g = graph_text_with(layers, NULL);
 	for (int at = 0; at < 4; at++) {
 		lines.n = 0;
 		lines.interrupt_at = at;

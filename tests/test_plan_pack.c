@@ -4,6 +4,7 @@
  * are packed once, and those wanted otherwise each on their own.
  */
 #include "planned_graph.h"
+#include "needs_dnnl.h"
 
 static uint64_t
 packed_bytes(const char *text)
@@ -51,6 +52,7 @@ convolutions_share(void **state)
 	const char *first = "y = Conv x w pads=[1,1,1,1]\n";
 
 	(void)state;
+	needs_dnnl();
 	assert_int_equal(
 		times_packed(start, first, "z = Conv y w pads=[1,1,1,1]\n"), 1);
 	/* Half of the channels from each half. */
@@ -69,6 +71,7 @@ products_share(void **state)
 	const char *first = "y = MatMul x w\n";
 
 	(void)state;
+	needs_dnnl();
 	assert_int_equal(times_packed(start, first, "z = MatMul y w\n"), 1);
 	/* The same bytes and the same form, but the other way round. */
 	assert_int_equal(times_packed(start, first, "z = Gemm y w transB=1\n"),

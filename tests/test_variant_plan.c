@@ -7,6 +7,7 @@
 #include "experiment/diagnose.h"
 #include "engine/dnnl_choice.h"
 #include "graph_text.h"
+#include "needs_dnnl.h"
 
 #include <unistd.h>
 
@@ -178,6 +179,7 @@ algorithms_are_taken_over(void **state)
 	struct fixture f;
 
 	(void)state;
+	needs_dnnl();
 	assert_non_null(mkdtemp(folder));
 	start(&f, conv, 1, 1);
 	sl__subject_model_close(&f.subject);

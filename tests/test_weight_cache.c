@@ -4,6 +4,7 @@
 #include "counting.h"
 #include "graph_text.h"
 #include "engine/plan.h"
+#include "needs_dnnl.h"
 
 #include <pthread.h>
 
@@ -103,6 +104,7 @@ static void
 second_finds_all(void **state)
 {
 	(void)state;
+	needs_dnnl();
 	for (size_t i = 0; i < N_MODELS; i++) {
 		struct graph_text *g = graph_text_with(models[i], NULL);
 		struct counting c = {0};
@@ -156,7 +158,7 @@ apart_are_alone(void **state)
 static void
 goes_with_the_last(void **state)
 {
-	struct graph_text *g = graph_text_with(products, NULL);
+	struct graph_text *g = (needs_dnnl(), graph_text_with(products, NULL));
 	struct counting c = {0};
 	struct sl_allocator allocator = counting_allocator(&c);
 	struct sl_plan *first = plan_of(g->graph, &allocator);
@@ -260,10 +262,10 @@ built_in_models_share(void **state)
 static void
 stays_while_pinned(void **state)
 {
-	struct graph_text *g = graph_text_with(products, NULL);
 	struct counting c = {0};
 	struct sl_allocator allocator = counting_allocator(&c);
 	struct sl__weight_pin *pin;
+	struct graph_text *g = (needs_dnnl(), graph_text_with(products, NULL));
 	struct sl_plan *plan;
 	uint64_t n_bytes;
 
