@@ -139,10 +139,11 @@ test_fixed_cost_is_of_measured_points(void **state)
 					       .scale = 1e6,
 					       .formula = (double)NAN};
 	m.laws[0].exponent.value = 1;
-	assert_true(tells(&m, "80 % of the time at batch 2 and 11 % at 64."));
+	assert_true(tells(
+		&m, "80 % of the fitted time at batch 2 and 11 % at 64."));
 	m.laws[0].tail = about(1);
 	m.laws[0].tail_from = 32;
-	assert_true(tells(&m, "80 % of the time at batch 2."));
+	assert_true(tells(&m, "80 % of the fitted time at batch 2."));
 }
 
 static void

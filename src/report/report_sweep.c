@@ -32,14 +32,20 @@ add_number(struct sl__doc *doc, double x, writes *text_of)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", text_of(&t, x));
 }
 
+static int
+is_noisy(const struct sl_estimate *e)
+{
+	return e->hi > 3 * e->lo;
+}
+
 /* One unit does not serve bounds that are far apart. */
 static void
 add_latency(struct sl__doc *doc, const struct sl_estimate *e)
 {
 	struct sl__text value, lo, hi;
 
-	if (e->hi > 3 * e->lo)
-		sl__doc_cell(doc, SL__STYLE_WARN, "%s [%s, %s]",
+	if (is_noisy(e))
+		sl__doc_cell(doc, SL__STYLE_WARN, "~ %s [%s, %s]",
 			     sl__time_text(&value, e->value),
 			     sl__time_text(&lo, e->lo),
 			     sl__time_text(&hi, e->hi));
@@ -93,11 +99,20 @@ add_times(struct sl__doc *doc, const struct sl_sweep *sweep,
 		{"of peak", 1, 1},
 		{"of roofline", 1, 2},
 		{"roofline side", 0, 1}};
+	size_t n_noisy = 0;
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->n_points; i++)
 		add_point(doc, sweep, &s->points[i], i == s->best.point);
 	add_same(doc, sweep, sl__doc_drop_equal_columns(doc));
+	for (size_t i = 0; i < s->n_points; i++)
+		n_noisy += !s->points[i].absent &&
+			   is_noisy(&s->points[i].latency_ns);
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "* best%s; GFLOP/s: nominal FLOPs; of peak: executed "
+		     "FLOPs, of the peak that was measured beside that point",
+		     n_noisy ? "; ~ noisy, the interval spans a factor of 3"
+			     : "");
 }
 
 static void
@@ -139,7 +154,7 @@ add_needs(struct sl__doc *doc, const struct sl_sweep *sweep,
 	const struct sl__column columns[] = {{sl_axis_text(sweep->axis), 1, 0},
 					     {"per sample", 1, 0},
 					     {"FLOPs", 1, 0},
-					     {"memory", 1, 0},
+					     {"planned memory", 1, 0},
 					     {"samples/s/MB", 1, 0},
 					     {"RSS growth", 1, 1},
 					     {"energy", 1, 3},
@@ -235,7 +250,7 @@ add_law(struct sl__doc *doc, const struct sl_sweep_exponent *e)
 		     e->figure == SL_SWEEP_KIND ? "  " : "",
 		     sl__sweep_law_quantity(e));
 	add_exponent(doc, &e->exponent);
-	if (isnan(e->formula))
+	if (isnan(e->formula) || e->figure == SL_SWEEP_MEMORY)
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
 	else
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.2f", e->formula);
@@ -250,22 +265,38 @@ add_law(struct sl__doc *doc, const struct sl_sweep_exponent *e)
 	add_number(doc, e->deviation, sl__percent_text);
 }
 
+static const char *
+share_title(struct sl__doc *doc, const struct sl_sweep_point *p)
+{
+	return sl__doc_text_or_nomem(
+		doc, sl__arena_format(&doc->arena, "share at %lld",
+				      (long long)p->value));
+}
+
 static void
 add_laws(struct sl__doc *doc, const struct sl_sweep_series *s)
 {
-	static const struct sl__column columns[] = {
-		{"growth of", 0, 0},     {"exponent [95 %]", 1, 0},
-		{"by FLOPs", 1, 0},      {"fixed part", 1, 0},
-		{"tail", 1, 3},          {"share at first", 1, 1},
-		{"share at last", 1, 1}, {"max error", 1, 2}};
+	const struct sl__column columns[] = {
+		{"scaling of", 0, 0},
+		{"exponent [95 %]", 1, 0},
+		{"of FLOPs", 1, 0},
+		{"fixed part", 1, 0},
+		{"tail", 1, 3},
+		{share_title(doc, s->points), 1, 1},
+		{share_title(doc, &s->points[s->n_points - 1]), 1, 1},
+		{"max error", 1, 2}};
 
 	if (!s->n_exponents || s->exponents[0].absent)
 		return;
 	sl__doc_gap(doc);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->n_exponents; i++) {
-		if (!s->exponents[i].absent)
-			add_law(doc, &s->exponents[i]);
+		const struct sl_sweep_exponent *e = &s->exponents[i];
+
+		/* The exponent of FLOPs stands beside that of the time. */
+		if (!e->absent &&
+		    (e->figure != SL_SWEEP_FLOPS || e->offset > 0))
+			add_law(doc, e);
 	}
 	(void)sl__doc_drop_equal_columns(doc); /* empty ones */
 }
@@ -294,7 +325,7 @@ add_facts(struct sl__doc *doc, const struct sl_sweep *sweep,
 		sl__doc_append(doc, SL__STYLE_DIM, ", %s parameters",
 			       sl__count_text(&t, p[i].parameters));
 	sl__doc_append(doc, SL__STYLE_DIM,
-		       "; %zu visit%s per point in random order, seed %llu",
+		       "; each visited %zu time%s in random order, seed %llu",
 		       sweep->n_visits, sweep->n_visits == 1 ? "" : "s",
 		       (unsigned long long)sweep->seed);
 }

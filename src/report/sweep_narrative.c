@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/banned.h"
 
@@ -118,7 +119,8 @@ tell_fixed(struct narrator *t, const struct sl_sweep_exponent *law)
 		sl__narrative_add_sentence(
 			t->to,
 			"From %s %lld on, time grows %s%s; below that, a fixed "
-			"cost of %s shows: %.0f %% of the time at %s %.0f.",
+			"cost of %s shows: %.0f %% of the fitted time at %s "
+			"%.0f.",
 			t->axis, (long long)law->tail_from,
 			manner_of(&law->tail), exponent_words(&w, &law->tail),
 			cost.s, 100 * fixed_share(law, first), t->axis, first);
@@ -126,12 +128,19 @@ tell_fixed(struct narrator *t, const struct sl_sweep_exponent *law)
 		sl__narrative_add_sentence(
 			t->to,
 			"Above a fixed cost of %s, time grows %s%s; that cost "
-			"is %.0f %% of the time at %s %.0f and %.0f %% at "
-			"%.0f.",
+			"is %.0f %% of the fitted time at %s %.0f and %.0f %% "
+			"at %.0f.",
 			cost.s, manner_of(&law->exponent),
 			exponent_words(&w, &law->exponent),
 			100 * fixed_share(law, first), t->axis, first,
 			100 * fixed_share(law, last), last);
+	if (law->offset > t->first->latency_ns.value)
+		sl__narrative_add_sentence(
+			t->to,
+			"The fitted cost exceeds the %s measured at %s %.0f: "
+			"take it as an upper bound.",
+			sl__phrase_time(&w, t->first->latency_ns.value),
+			t->axis, first);
 }
 
 static void
@@ -254,8 +263,8 @@ tell_knee(struct narrator *t)
 	else
 		sl__narrative_add_sentence(
 			t->to,
-			"Knee near %s %lld (not significant): a doubling "
-			"from there %s.",
+			"From %s %lld on, a doubling gains nothing "
+			"significant: it %s.",
 			t->axis, (long long)k->at, w.s);
 }
 
@@ -289,6 +298,30 @@ tell_none(struct narrator *t)
 		b->n_over_latency);
 }
 
+/* "; as fast within the error: batch 8, 32": the intervals overlap.  Of points that were
+ * chosen within limits, only the smallest is known to be within them. */
+static void
+close_words(struct sl__phrase *w, const struct narrator *t, int is_limited)
+{
+	const struct sl_sweep_best *b = &t->series->best;
+	const struct sl_sweep_point *best = &t->series->points[b->point];
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->series->n_points; i++) {
+		const struct sl_sweep_point *p = &t->series->points[i];
+		size_t at = strlen(w->s);
+
+		if (p == best || p->absent ||
+		    (is_limited ? p->value != b->as_good
+				: !(p->rate_per_s.hi >= best->rate_per_s.lo)))
+			continue;
+		snprintf(w->s + at, sizeof(w->s) - at, "%s%s %lld",
+			 n ? "," : "; as fast within the error: ",
+			 n ? "" : t->axis, (long long)p->value);
+		n++;
+	}
+}
+
 static void
 tell_best(struct narrator *t)
 {
@@ -305,10 +338,7 @@ tell_best(struct narrator *t)
 	limit_words(&limits, t->sweep);
 	if (*limits.s)
 		snprintf(within.s, sizeof(within.s), " within %.60s", limits.s);
-	if (b->as_good != b->at)
-		snprintf(close.s, sizeof(close.s),
-			 "; %s %lld may be as fast, within the error", t->axis,
-			 (long long)b->as_good);
+	close_words(&close, t, *limits.s != 0);
 	if (p->memory_bytes)
 		snprintf(memory.s, sizeof(memory.s), ", %.60s of memory",
 			 sl__phrase_bytes(&size, (double)p->memory_bytes));
