@@ -735,7 +735,7 @@ open_test(struct director *d, size_t which, struct sl_error *err)
 	c->decided_s = (double)NAN;
 	if (all[0].n_threads != all[which].n_threads)
 		c->absent[SL_COMPARISON_BASIS_CPU] =
-			"not comparable: the thread counts differ";
+			"not tested: the thread counts differ";
 	if (choose_layers(d, c, which) < MIN_COMMON)
 		c->absent[SL_COMPARISON_BASIS_LAYERS] =
 			"layers in common make less than half of an iteration";

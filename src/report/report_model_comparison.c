@@ -26,7 +26,7 @@ letter_of(size_t side)
 	return "ABCDEFGH"[side];
 }
 
-/* "0.512 [0.508, 0.517] × A's time (1.95 × as fast)" */
+/* "0.512 × A's time, 95 % [0.508, 0.517] (1.95 × as fast)" */
 static void
 add_ratio(struct sl__doc *doc, const struct sl_model_comparison *v,
 	  const struct sl_comparison *c)
@@ -35,9 +35,9 @@ add_ratio(struct sl__doc *doc, const struct sl_model_comparison *v,
 
 	sl__doc_append(doc, SL__STYLE_STRONG, " %s",
 		       sl__ratio_value(&text, &c->ratio));
-	sl__doc_append_plain(doc, " %s × A's %s",
-			     sl__ratio_bounds_text(&text, &c->ratio),
-			     what_of(v));
+	sl__doc_append_plain(doc, " × A's %s, %s%s", what_of(v),
+			     c->ratio.needs_n ? "" : "95 % ",
+			     sl__ratio_bounds_text(&text, &c->ratio));
 	if (c->verdict == SL_VERDICT_FASTER)
 		sl__doc_append_plain(doc, " (%.3g × as fast)", c->speedup);
 }
@@ -68,13 +68,11 @@ add_verdict(struct sl__doc *doc, const struct sl_model_comparison *v,
 	}
 	add_ratio(doc, v, c);
 	if (c->verdict == SL_VERDICT_UNDECIDED)
-		sl__doc_append_plain(doc, " after %s",
-				     sl__time_text(&text, 1e9 * v->elapsed_s));
+		sl__doc_append_plain(doc, " after %.2g s", v->elapsed_s);
 	else
-		sl__doc_append_plain(
-			doc, ", decided after %s by %s",
-			sl__time_text(&text, 1e9 * c->decided_after_s),
-			sl_comparison_basis_text(p->decided_by));
+		sl__doc_append_plain(doc, "; decided by %s after %.2g s",
+				     sl_comparison_basis_text(p->decided_by),
+				     c->decided_after_s);
 	sl__page_rounds(doc, c);
 }
 
@@ -84,10 +82,9 @@ add_series(struct sl__doc *doc, const char *key, const struct sl_estimate *a,
 {
 	struct sl__text x, y, ratio;
 
-	sl__doc_plain_pair(doc, key, "%s against %s",
-			   sl__time_value(&x, b, NULL),
-			   sl__time_value(&y, a, NULL));
-	sl__doc_append_plain(doc, ": ratio %s",
+	sl__doc_plain_pair(doc, key, "A %s, B %s", sl__time_value(&x, a, NULL),
+			   sl__time_value(&y, b, NULL));
+	sl__doc_append_plain(doc, "; B/A by round %s",
 			     sl__ratio_estimate(&ratio, &c->ratio));
 }
 
@@ -113,9 +110,9 @@ add_typical(struct sl__doc *doc, const struct sl_arm_comparison *p)
 			     why ? why : "no layer is long enough to time");
 		return;
 	}
-	sl__doc_plain_pair(doc, "typical layer", "ratio %s",
+	sl__doc_plain_pair(doc, "typical layer", "B/A by round %s",
 			   sl__ratio_estimate(&ratio, &p->layers_ratio));
-	sl__doc_append_dim(doc, "  median of the layers' ratios in each round");
+	sl__doc_append_dim(doc, "  the median of all layers");
 }
 
 /* How many times as much as A's it is. */
@@ -123,9 +120,9 @@ static void
 add_times(struct sl__doc *doc, uint64_t a, uint64_t b)
 {
 	if (b == a)
-		sl__doc_append_dim(doc, ": the same");
+		sl__doc_append_dim(doc, ", the same");
 	else if (a)
-		sl__doc_append_plain(doc, ": %.4g ×", (double)b / (double)a);
+		sl__doc_append_plain(doc, "; B/A %.4g", (double)b / (double)a);
 }
 
 static void
@@ -134,20 +131,22 @@ add_amounts(struct sl__doc *doc, const struct sl_model_arm_result *a,
 {
 	struct sl__text x, y;
 
-	sl__doc_plain_pair(doc, "memory", "%s against %s",
-			   sl__bytes_text(&x, (double)b->memory_bytes),
-			   sl__bytes_text(&y, (double)a->memory_bytes));
+	sl__doc_plain_pair(doc, "memory", "A %s, B %s",
+			   sl__bytes_text(&x, (double)a->memory_bytes),
+			   sl__bytes_text(&y, (double)b->memory_bytes));
 	add_times(doc, a->memory_bytes, b->memory_bytes);
 	sl__doc_append_dim(doc, "  activations and weights, as planned");
-	sl__doc_plain_pair(doc, "work", "%sFLOP against %sFLOP per iteration",
-			   sl__si_prefix_text(&x, (double)b->nominal_flops),
-			   sl__si_prefix_text(&y, (double)a->nominal_flops));
+	sl__doc_plain_pair(doc, "work", "A %sFLOP, B %sFLOP per iteration",
+			   sl__si_prefix_text(&x, (double)a->nominal_flops),
+			   sl__si_prefix_text(&y, (double)b->nominal_flops));
 	add_times(doc, a->nominal_flops, b->nominal_flops);
-	if (a->executed_flops != b->executed_flops)
-		sl__doc_append_dim(
-			doc, "; kernels execute %sFLOP against %sFLOP",
-			sl__si_prefix_text(&x, (double)b->executed_flops),
-			sl__si_prefix_text(&y, (double)a->executed_flops));
+	if (a->executed_flops == b->executed_flops)
+		return;
+	sl__doc_plain_pair(doc, "", "kernels execute A %sFLOP, B %sFLOP",
+			   sl__si_prefix_text(&x, (double)a->executed_flops),
+			   sl__si_prefix_text(&y, (double)b->executed_flops));
+	if (a->nominal_flops == b->nominal_flops)
+		sl__doc_append_plain(doc, ", by other algorithms");
 }
 
 static void
@@ -164,15 +163,15 @@ add_sides(struct sl__doc *doc, const struct sl_model_comparison *v,
 	add_word(doc, p->cpu.verdict, p->absent[SL_COMPARISON_BASIS_CPU]);
 	if (v->is_per_sample)
 		sl__doc_pair(doc, "", SL__STYLE_DIM,
-			     "times are per iteration (batch %lld against "
-			     "%lld), ratios per sample",
-			     (long long)b->batch, (long long)a->batch);
+			     "times are per iteration (batch A %lld, B %lld), "
+			     "ratios per sample",
+			     (long long)a->batch, (long long)b->batch);
 	add_typical(doc, p);
 	add_amounts(doc, a, b);
 }
 
 static void
-add_layer(struct sl__doc *doc, const struct sl_compared_layer *l)
+add_layer(struct sl__doc *doc, const struct sl_compared_layer *l, int has_steps)
 {
 	struct sl__text text;
 
@@ -186,20 +185,34 @@ add_layer(struct sl__doc *doc, const struct sl_compared_layer *l)
 		     : l->ratio.value > 1 ? SL__STYLE_BAD
 					  : SL__STYLE_GOOD,
 		     "%s", sl__ratio_estimate(&text, &l->ratio));
-	if (l->n_a == l->n_b)
+	if (has_steps && l->n_a == l->n_b)
 		sl__doc_cell(doc, SL__STYLE_DIM, "%zu", l->n_a);
-	else
+	else if (has_steps)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu:%zu", l->n_a, l->n_b);
+}
+
+/* Whether a layer that both have takes several steps in one of them. */
+static int
+has_steps(const struct sl_arm_comparison *p)
+{
+	for (size_t i = 0; i < p->n_layers; i++) {
+		const struct sl_compared_layer *l = &p->layers[i];
+
+		if (l->n_a && l->n_b && l->n_a + l->n_b > 2)
+			return 1;
+	}
+	return 0;
 }
 
 static void
 add_layers(struct sl__doc *doc, const struct sl_arm_comparison *p, int verbose)
 {
 	static const struct sl__column columns[] = {
-		{"layer", 0, 0}, {"type", 0, 1},  {"A", 1, 0},
-		{"B", 1, 0},     {"B / A", 1, 0}, {"steps", 1, 2}};
+		{"layer", 0, 0}, {"type", 0, 1}, {"A", 1, 0},
+		{"B", 1, 0},     {"B/A", 1, 0},  {"steps A:B", 1, 2}};
 	size_t n_common = p->n_layers - p->n_only_a - p->n_only_b, n = 0;
 	size_t most = verbose ? n_common : LAYER_ROWS;
+	int is_split = has_steps(p);
 
 	if (!n_common || (!p->n_named && !verbose)) {
 		sl__doc_plain_pair(doc, "layers", "%zu in common%s", n_common,
@@ -210,18 +223,19 @@ add_layers(struct sl__doc *doc, const struct sl_arm_comparison *p, int verbose)
 	if (!verbose && most > p->n_named)
 		most = p->n_named;
 	sl__doc_heading(doc, "Layers that differ");
-	sl__doc_append_dim(doc, "  %zu of %zu", p->n_named, n_common);
-	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	sl__doc_append_dim(doc, "  %zu of %zu, largest difference first",
+			   p->n_named, n_common);
+	sl__doc_table(doc, columns, is_split ? 6 : 5);
 	for (size_t i = 0; i < p->n_layers && n < most; i++) {
 		const struct sl_compared_layer *l = &p->layers[p->by_change[i]];
 
 		if (!l->n_a || !l->n_b)
 			continue;
-		add_layer(doc, l);
+		add_layer(doc, l, is_split);
 		n++;
 	}
 	if (n < p->n_named)
-		sl__doc_text(doc, SL__STYLE_DIM, "and %zu more; -v lists all",
+		sl__doc_text(doc, SL__STYLE_DIM, "and %zu more (-v: all)",
 			     p->n_named - n);
 }
 
@@ -273,12 +287,11 @@ add_placements(struct sl__doc *doc, const struct sl_model_comparison *v)
 	struct sl__text text;
 
 	sl__doc_pair(doc, "placements", is_few ? SL__STYLE_WARN : SL__STYLE_DIM,
-		     "%zu placements of the buffers in memory",
-		     v->n_placements);
+		     "%zu memory layout%s of the buffers sampled",
+		     v->n_placements, v->n_placements == 1 ? "" : "s");
 	if (is_few)
 		sl__doc_append(doc, SL__STYLE_WARN,
-			       ", too few to tell layers apart that differ by "
-			       "less than %s",
+			       ", too few: ignore layer differences below %s",
 			       sl__percent_text(&text, v->placement_reach));
 	if (v->renewal_absent)
 		sl__doc_append(doc, SL__STYLE_WARN, "; no more, because %s",
@@ -294,8 +307,8 @@ add_page(struct sl__doc *doc, const void *result,
 	for (size_t i = 1; i < v->n; i++) {
 		const struct sl_arm_comparison *p = &v->pairs[i - 1];
 
-		sl__doc_heading(doc, "%s against %s", p->comparison.b,
-				p->comparison.a);
+		sl__doc_heading(doc, "A: %s, %c: %s", p->comparison.a,
+				letter_of(i), p->comparison.b);
 		add_verdict(doc, v, i);
 		add_title(doc, v, 0);
 		add_title(doc, v, i);

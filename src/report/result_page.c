@@ -287,7 +287,7 @@ sl__page_rounds(struct sl__doc *doc, const struct sl_comparison *c)
 {
 	sl__doc_append_dim(doc, "  (%zu rounds", c->n_rounds);
 	if (c->n_left_out)
-		sl__doc_append_dim(doc, ", %zu more left out as disturbed",
+		sl__doc_append_dim(doc, ", %zu disturbed ones excluded",
 				   c->n_left_out);
 	sl__doc_append_dim(doc, ")");
 }
