@@ -53,9 +53,8 @@ squeeze(struct sl__strided_view *to, const struct sl__strided_view *view)
 static int
 is_one(const struct sl__strided_view *view, int first, int end)
 {
-	for (int d = first; d + 1 < end; d++) {
-		if (view->strides[d] !=
-		    view->strides[d + 1] * view->dims[d + 1])
+	for (int d = end - 1; d > first; d--) {
+		if (view->strides[d - 1] != view->strides[d] * view->dims[d])
 			return 0;
 	}
 	return 1;
@@ -66,7 +65,7 @@ is_one(const struct sl__strided_view *view, int first, int end)
 int
 sl__view_reshape(struct sl__strided_view *view, int rank, const int64_t *dims)
 {
-	struct sl__strided_view old = {0};
+	struct sl__strided_view old;
 	int o = 0, n = 0;
 
 	if (rank > SL__VIEW_RANK)
