@@ -235,10 +235,11 @@ sl__plan_packed_constant(struct sl__planner *pl, uint32_t value,
 {
 	struct reordering how = {.value = value, .as = as, .layout = layout};
 	struct sl__packing packing = {pack_reordered, is_same_reordering, &how,
-				      sizeof(how), sl__layout_bytes(layout)};
+				      sizeof(how), 0};
 
 	if (pl->rc)
 		return SL__NONE;
+	packing.n_bytes = sl__layout_bytes(layout);
 	how.is_private = !sl__layout_digest(pl, value, as, &how.from) ||
 			 !sl__layout_digest(pl, value, layout, &how.to);
 	return sl__plan_constant_packed_by(pl, value, &packing);
