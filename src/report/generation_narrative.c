@@ -20,7 +20,7 @@ bounds_words(struct sl__phrase *w, const struct sl_estimate *e)
 {
 	w->s[0] = '\0';
 	if (!e->needs_n && isfinite(e->lo) && isfinite(e->hi))
-		snprintf(w->s, sizeof(w->s), " [%.3g, %.3g]", e->lo, e->hi);
+		snprintf(w->s, sizeof(w->s), " [%.2f, %.2f]", e->lo, e->hi);
 	return w->s;
 }
 
@@ -44,9 +44,8 @@ tell_growth(struct narrator *t, const struct sl_decoding *d)
 	if (e->lo <= 0 && e->hi >= 0) {
 		sl__narrative_add_sentence(
 			t->to,
-			"%s, the time of a decode step does not grow "
-			"significantly with its position: by %s per token "
-			"of context, between %s and %s.",
+			"%s, a decode step does not take significantly "
+			"longer with more context: %s [%s, %s] per token.",
 			way_of(d), sl__phrase_time(&slope, e->value),
 			sl__phrase_time(&lo, e->lo),
 			sl__phrase_time(&hi, e->hi));
@@ -92,8 +91,9 @@ tell_fitted(struct narrator *t)
 	if (is_fitted)
 		sl__narrative_add_sentence(
 			t->to,
-			"Measured, of %lld tokens: %s. Fitted figures come "
-			"from a line over the context length through these.",
+			"Measured, of %lld tokens: %s. Extrapolated figures "
+			"come from a line over the context length through "
+			"these.",
 			(long long)g->n_tokens, text);
 }
 
@@ -108,10 +108,10 @@ tell_states(struct narrator *t)
 		has_cache |= g->loops[i].has_cache;
 	if (has_cache)
 		sl__narrative_add_sentence(
-			t->to, "With a cache, a step gets the keys and "
-			       "values that the previous step returned if "
-			       "that one ran just before; otherwise they "
-			       "are synthetic (seeded normal numbers).");
+			t->to, "With a cache, keys and values are those that "
+			       "the previous step returned where it ran just "
+			       "before, and synthetic otherwise; times do not "
+			       "depend on them.");
 }
 
 static void
@@ -124,12 +124,12 @@ tell_repeated(struct narrator *t)
 		return;
 	sl__narrative_add_sentence(
 		t->to,
-		"Without a cache, %.1f %% of the arithmetic repeats the "
-		"previous decode step: %s of %s (%s).",
+		"Without a cache, %.1f %% of the FLOPs recompute what the "
+		"previous decode step had: %s of %s (%s).",
 		100 * c->repeated_share,
 		sl__phrase_flops(&a, c->repeated_share * c->flops_without),
 		sl__phrase_flops(&b, c->flops_without),
-		c->is_counted ? "counted in both models"
+		c->is_counted ? "by the counts of both models"
 			      : "from how the model's FLOPs grow");
 }
 
@@ -153,9 +153,9 @@ tell_most(struct narrator *t)
 	sl__narrative_add_sentence(
 		t->to,
 		"Predicted: with a cache a decode step is at most %.1f × as "
-		"fast. It still reads %s, which takes at least %s at the %.3g "
-		"GB/s measured here; arithmetic alone, at the same rate, would "
-		"allow %.1f ×.",
+		"fast, because it still reads %s: at least %s at the %.3g GB/s "
+		"that were measured here. By its FLOPs alone it would be "
+		"%.1f ×.",
 		c->most, sl__phrase_bytes(&bytes, c->step_bytes),
 		sl__phrase_time(&time, c->step_bytes / c->bytes_per_s * 1e9),
 		c->bytes_per_s / 1e9, c->most_arithmetic);
@@ -180,11 +180,32 @@ tell_measured(struct narrator *t)
 	sl__narrative_add_sentence(
 		t->to, "Measured: a decode step is %.2f%s × as fast, %s.",
 		c->measured.value, bounds_words(&a, &c->measured), of.s);
-	if (c->measured_total.n)
-		sl__narrative_add_sentence(
-			t->to, "The whole loop is %.2f%s × as fast.",
-			c->measured_total.value,
-			bounds_words(&a, &c->measured_total));
+}
+
+/* What it comes to, before why. */
+static void
+tell_total(struct narrator *t)
+{
+	const struct sl_generation *g = t->of;
+	struct sl_estimate e = g->cache.measured_total;
+	int is_slower = e.value < 1;
+	struct sl__phrase a, with, without;
+
+	if (!e.n || g->n_loops < 2)
+		return;
+	if (is_slower)
+		e = (struct sl_estimate){.value = 1 / e.value,
+					 .lo = 1 / e.hi,
+					 .hi = 1 / e.lo,
+					 .needs_n = e.needs_n};
+	sl__narrative_add_sentence(
+		t->to,
+		"Overall, the loop with a cache %s %.2f%s × as %s: %s with, %s "
+		"without.",
+		is_slower ? "takes" : "is", e.value, bounds_words(&a, &e),
+		is_slower ? "long" : "fast",
+		sl__phrase_time(&with, g->loops[1].total_ns.value),
+		sl__phrase_time(&without, g->loops[0].total_ns.value));
 }
 
 /* A model that takes one token at a time pays for the prompt. */
@@ -219,18 +240,13 @@ static void
 tell_price(struct narrator *t)
 {
 	const struct sl_reading *r = &t->of->cache.bytes_per_token;
-	double n = (double)(t->of->prompt + t->of->n_tokens - 1) *
-		   (double)t->of->batch;
-	struct sl__phrase a, b;
+	struct sl__phrase a;
 
 	if (r->absent)
 		return;
-	sl__narrative_add_sentence(
-		t->to,
-		"The cache takes %s per token and sample: %s at the end of "
-		"this loop.",
-		sl__phrase_bytes(&a, r->value),
-		sl__phrase_bytes(&b, r->value * n));
+	sl__narrative_add_sentence(t->to,
+				   "The cache takes %s per token and sample.",
+				   sl__phrase_bytes(&a, r->value));
 }
 
 void
@@ -239,14 +255,15 @@ sl__generation_narrate(struct sl__narrative *to,
 {
 	struct narrator t = {to, generation};
 
+	tell_total(&t);
+	for (size_t i = 0; i < generation->n_loops; i++)
+		tell_prompt(&t, &generation->loops[i]);
 	tell_repeated(&t);
 	tell_most(&t);
 	tell_measured(&t);
 	tell_price(&t);
-	for (size_t i = 0; i < generation->n_loops; i++) {
+	for (size_t i = 0; i < generation->n_loops; i++)
 		tell_growth(&t, &generation->loops[i]);
-		tell_prompt(&t, &generation->loops[i]);
-	}
 	tell_fitted(&t);
 	tell_states(&t);
 }

@@ -3,6 +3,7 @@
 #include "report/bar.h"
 #include "report/generation_narrative.h"
 #include "report/inspect_page.h"
+#include "report/phrase.h"
 #include "report/render.h"
 #include "report/result_page.h"
 #include "report/unit.h"
@@ -27,9 +28,8 @@ add_time(struct sl__doc *doc, const struct sl_estimate *e, int is_fitted)
 	if (!e->n)
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
 	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s",
-			     sl__time_estimate(&t, e, NULL),
-			     is_fitted ? " fitted" : "");
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s", is_fitted ? "~" : "",
+			     sl__time_estimate(&t, e, NULL));
 }
 
 static void
@@ -93,8 +93,9 @@ add_figures(struct sl__doc *doc, const struct sl_generation *g)
 					    "tokens/s",
 					    "tokens/s, decode steps",
 					    "memory at the end",
-					    "of which KV cache",
+					    "  of which KV cache",
 					    "FLOPs"};
+	int is_fitted = 0;
 
 	sl__doc_table(doc, g->loops[0].has_cache ? with : both, g->n_loops + 1);
 	for (int f = FIRST; f <= FLOPS; f++) {
@@ -102,6 +103,14 @@ add_figures(struct sl__doc *doc, const struct sl_generation *g)
 		for (size_t i = 0; i < g->n_loops; i++)
 			add_figure(doc, &g->loops[i], f);
 	}
+	for (size_t i = 0; i < g->n_loops; i++)
+		is_fitted |= g->loops[i].first_is_fitted ||
+			     g->loops[i].total_is_fitted ||
+			     !g->loops[i].is_complete;
+	if (is_fitted)
+		sl__doc_text(doc, SL__STYLE_DIM,
+			     "~: extrapolated from the steps that were "
+			     "measured");
 }
 
 /* Both loops have one scale, so that they can be compared. */
@@ -139,12 +148,13 @@ add_bar(struct sl__doc *doc, const struct sl_decode_step *s, double most,
 }
 
 static void
-add_chart(struct sl__doc *doc, const struct sl_decoding *d, double most,
+add_chart(struct sl__doc *doc, const struct sl_decoding *d,
+	  int64_t n_prompt_steps, double most,
 	  const struct sl_render_options *how)
 {
 	size_t n_bar = sl__bar_columns_that_fit(how->n_columns, 1, BESIDE_BARS,
 						BAR_COLUMNS);
-	size_t stride = 1;
+	size_t stride = 1, n_prompt = 0;
 
 	while (!how->verbose && d->n_steps / stride > BARS_MOST)
 		stride++;
@@ -152,6 +162,11 @@ add_chart(struct sl__doc *doc, const struct sl_decoding *d, double most,
 	sl__doc_text(doc, SL__STYLE_STRONG, "%s cache, per step",
 		     d->has_cache ? "With" : "Without");
 	sl__doc_append(doc, SL__STYLE_DIM, "  %s", d->name);
+	for (size_t k = 0; k < d->n_steps; k++)
+		n_prompt += !d->steps[k].nth && d->steps[k].n_visits;
+	if (n_prompt && (int64_t)n_prompt < n_prompt_steps)
+		sl__doc_append_dim(doc, "; %zu of %lld prompt steps measured",
+				   n_prompt, (long long)n_prompt_steps);
 	sl__doc_drawing(doc, SL__STYLE_DIM, "%7s  %7s", "token", "context");
 	for (size_t k = 0; k < d->n_steps; k++) {
 		if (k % stride == 0 || k + 1 == d->n_steps)
@@ -163,7 +178,7 @@ static void
 add_plans(struct sl__doc *doc, const struct sl_generation *g)
 {
 	double longest = 0;
-	struct sl__text t;
+	struct sl__phrase t;
 
 	for (size_t i = 0; i < g->n_loops; i++) {
 		for (size_t k = 0; k < g->loops[i].n_steps; k++)
@@ -171,8 +186,8 @@ add_plans(struct sl__doc *doc, const struct sl_generation *g)
 	}
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "Times exclude planning: each step has its own sizes and "
-		     "needs its own plan, which takes up to %s.",
-		     sl__time_text(&t, longest));
+		     "needs its own plan, which takes up to %s a step.",
+		     sl__phrase_time(&t, longest));
 }
 
 static void
@@ -215,21 +230,31 @@ page(struct sl__doc *doc, const void *result,
 	const struct sl_generation *g = result;
 	const char *title = sl__model_display_name(g->name, g->source);
 	double most = longest_of(g);
+	size_t has_total = g->cache.measured_total.n && g->n_loops > 1;
+	struct sl__narrative told;
 
+	sl__narrative_init(&told, NULL);
+	sl__generation_narrate(&told, g);
 	sl__doc_heading(doc, "%s, %lld token%s from a prompt of %lld", title,
 			(long long)g->n_tokens, g->n_tokens == 1 ? "" : "s",
 			(long long)g->prompt);
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "%s on %d thread%s, batch %lld; %zu round%s, seed %llu",
+		     "%s on %d thread%s, batch %lld; medians [95 %%] over %zu "
+		     "round%s, seed %llu",
 		     sl_dtype_text(g->dtype), g->n_threads,
 		     g->n_threads == 1 ? "" : "s", (long long)g->batch,
 		     g->n_rounds, g->n_rounds == 1 ? "" : "s",
 		     (unsigned long long)g->seed);
+	if (has_total && told.n) /* the answer first */
+		sl__doc_text(doc, SL__STYLE_STRONG, "%s", told.list[0]);
 	add_figures(doc, g);
 	for (size_t i = 0; i < g->n_loops; i++)
-		add_chart(doc, &g->loops[i], most, how);
+		add_chart(doc, &g->loops[i], g->prompt - 1, most, how);
 	sl__doc_gap(doc);
-	sl__narrator_page(doc, narrate, g, NULL, SL__SENTENCES_MOST);
+	for (size_t i = has_total; i < told.n; i++)
+		sl__doc_text(doc, SL__STYLE_PLAIN, "- %s", told.list[i]);
+	doc->failed |= told.has_failed;
+	sl__narrative_release(&told);
 	sl__doc_gap(doc);
 	add_plans(doc, g);
 	add_disturbed(doc, g);
