@@ -5,6 +5,8 @@
 #include "report/unit.h"
 #include "result/tables.h"
 
+#include <math.h>
+
 #include "base/banned.h"
 
 static enum sl__style
@@ -22,10 +24,35 @@ style_of(enum sl_fitness fitness)
 	return SL__STYLE_PLAIN;
 }
 
-static void
-row(struct sl__doc *doc, const struct sl_overhead_row *r)
+static int
+is_significant(const struct sl_overhead_row *r)
 {
-	struct sl__text t[4];
+	return r->extra_ns.lo > 0 || r->extra_ns.hi < 0;
+}
+
+/* "0.34 %", or where that may be noise, what it is less than: "< 1.2 %". */
+static void
+add_overhead(struct sl__doc *doc, const struct sl_overhead_row *r,
+	     double bare_ns)
+{
+	double most = r->extra_ns.hi / bare_ns;
+	struct sl__text t;
+
+	if (is_significant(r) || !isfinite(most))
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
+			     sl__percent_text(&t, r->share));
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "< %.*f %%",
+			     most < 0.0095  ? 2
+			     : most < 0.095 ? 1
+					    : 0,
+			     100 * most);
+}
+
+static void
+row(struct sl__doc *doc, const struct sl_overhead_row *r, double bare_ns)
+{
+	struct sl__text t[2];
 
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl_instrumentation_text(r->instrumentation));
@@ -34,8 +61,7 @@ row(struct sl__doc *doc, const struct sl_overhead_row *r)
 		     sl__time_text(&t[0], r->event_ns));
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__time_estimate(&t[1], &r->extra_ns, NULL));
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     sl__percent_text(&t[2], r->share));
+	add_overhead(doc, r, bare_ns);
 	sl__doc_cell(doc, style_of(r->fitness), "%s",
 		     sl_fitness_text(r->fitness));
 }
@@ -45,10 +71,11 @@ page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
 	static const struct sl__column columns[] = {
-		{"instrumentation", 0, 0}, {"events", 1, 2},
-		{"per event", 1, 1},       {"per iteration", 1, 0},
+		{"instrumentation", 0, 0}, {"events", 1, 1},
+		{"per event", 1, 2},       {"per iteration [95 %]", 1, 0},
 		{"overhead", 1, 0},        {"suitable for", 0, 0}};
 	const struct sl_overhead_study *s = result;
+	int n_noisy = 0;
 	struct sl__text t;
 
 	(void)how;
@@ -59,19 +86,34 @@ page(struct sl__doc *doc, const void *result,
 		       s->n_threads == 1 ? "" : "s");
 	sl__doc_pair(doc, "baseline", SL__STYLE_STRONG, "%s",
 		     sl__time_estimate(&t, &s->bare_ns, NULL));
+	sl__doc_append_dim(doc, " per iteration without instrumentation");
 	sl__doc_pair(doc, "rounds", SL__STYLE_PLAIN,
 		     "%zu, each with all variants in random order, seed %llu",
 		     s->n_rounds, (unsigned long long)s->seed);
 	sl__doc_gap(doc);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
-	for (int i = 0; i < SL_N_INSTRUMENTATIONS; i++)
-		row(doc, &s->rows[i]);
+	for (int i = 0; i < SL_N_INSTRUMENTATIONS; i++) {
+		row(doc, &s->rows[i], s->bare_ns.value);
+		n_noisy += !is_significant(&s->rows[i]);
+	}
 	sl__doc_gap(doc);
+	if (n_noisy)
+		sl__doc_text(doc, SL__STYLE_PLAIN,
+			     "%s not significant: < is the upper end of the "
+			     "interval. More --time narrows it.",
+			     n_noisy == SL_N_INSTRUMENTATIONS
+				     ? "All differences are"
+				     : "Differences with < are");
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "By the interval's upper end: always: at most 1 %%; "
-		     "development: at "
-		     "most 5 %%; investigation only: more; unknown: the "
-		     "interval is too wide to tell.");
+		     "scope: sl_scope_begin() to sl_scope_end(), with "
+		     "resources also CPU time, page faults and memory; "
+		     "timestamps: the clock is read after each step; hooks: "
+		     "a function is called before and after each step.");
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "Suitable by the upper end of the interval: always up to "
+		     "1 %%, for development up to 5 %%, else for "
+		     "investigation only; unknown where the interval is too "
+		     "wide to tell.");
 }
 
 enum sl_status

@@ -130,6 +130,8 @@ add_rounded(struct sl__text *text, double value, int decimals)
 
 	if (decimals < 0)
 		value = round(value / step) * step;
+	if (fabs(value) < step / 2)
+		value = 0; /* not "-0" */
 	snprintf(text->s + at, sizeof(text->s) - at, "%.*f",
 		 decimals < 0 ? 0 : decimals, value);
 }
