@@ -2,6 +2,7 @@
 /* report_selfcheck.c - what the instrument's verdicts are worth. */
 #include "base/buf.h"
 #include "report/doc.h"
+#include "report/phrase.h"
 #include "report/render.h"
 #include "report/result_csv.h"
 #include "report/result_page.h"
@@ -40,7 +41,11 @@ add_row(struct sl__doc *doc, const struct sl_selfcheck_row *r)
 	sl__doc_cell(doc, SL__STYLE_DIM, "[%s, %s]",
 		     sl__percent_text(&b, r->rate.lo),
 		     sl__percent_text(&c, r->rate.hi));
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", r->n_different - r->n_right);
+	if (r->planted > 0)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu",
+			     r->n_different - r->n_right);
+	else
+		sl__doc_absent_cell(doc);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__time_text(&a, 1e9 * r->seconds.value));
 }
@@ -50,21 +55,22 @@ static void
 add_summary(struct sl__doc *doc, const struct sl_selfcheck *s)
 {
 	const struct sl_selfcheck_row *same = &s->rows[0];
-	struct sl__text rate;
+	struct sl__text rate, lo, hi;
 
 	sl__percent_text(&rate, same->rate.value);
 	if (same->rate.lo > 0.05)
-		sl__doc_text(doc, SL__STYLE_BAD,
-			     "Broken here: %s of the verdicts claimed a change "
-			     "where there was none; at most 5 %% are promised.",
-			     rate.s);
+		sl__doc_text(doc, SL__STYLE_BAD, "FAIL");
 	else
-		sl__doc_text(doc, SL__STYLE_PLAIN,
-			     "False positives: %s of the verdicts claimed a "
-			     "change where there was none; that is consistent "
-			     "with the promised 5 %%, however often the test "
-			     "looks.",
-			     rate.s);
+		sl__doc_text(doc, SL__STYLE_GOOD, "PASS");
+	sl__doc_append_plain(
+		doc,
+		": %zu of %zu verdicts claimed a change where there was none. "
+		"%s [%s, %s] is %s the promised 5 %%, which holds whenever the "
+		"sequential test stops.",
+		same->n_different, same->n_verdicts, rate.s,
+		sl__percent_text(&lo, same->rate.lo),
+		sl__percent_text(&hi, same->rate.hi),
+		same->rate.lo > 0.05 ? "more than" : "consistent with");
 }
 
 static void
@@ -77,11 +83,11 @@ add_page(struct sl__doc *doc, const void *result,
 		{"wrong sign", 1, 2}, {"time to verdict", 1, 3},
 	};
 	const struct sl_selfcheck *s = result;
-	struct sl__text work, budget;
+	struct sl__phrase work, budget;
 
-	sl__doc_heading(doc, "Selfcheck: %s of work, %s per verdict",
-			sl__time_text(&work, s->function_ns),
-			sl__time_text(&budget, 1e9 * s->budget_s));
+	sl__doc_heading(doc, "Selfcheck: %s of work, up to %s per verdict",
+			sl__phrase_time(&work, s->function_ns),
+			sl__phrase_time(&budget, 1e9 * s->budget_s));
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->n_rows; i++)
 		add_row(doc, &s->rows[i]);
