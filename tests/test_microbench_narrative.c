@@ -114,8 +114,8 @@ memory_over_elements(void **state)
 		"elements, below both roofs at 4 Mi elements; an empty step "
 		"takes 100 ns.",
 		"It is on the memory side of the roofline at every size: "
-		"0.0833 FLOP/B at 4 Mi elements; for data in DRAM the ridge is "
-		"at 8 FLOP/B.",
+		"0.0833 FLOP/B at 4 Mi elements; the ridge is at 8 FLOP/B for "
+		"data in DRAM, lower for caches.",
 		"Its working set leaves L1 between 1024 and 64 Ki elements: "
 		"42.4 GB/s before, 78.6 GB/s after, not slower yet.",
 		"Its working set leaves L2 between 64 Ki and 4 Mi elements: "
@@ -173,13 +173,13 @@ one_size_alone(void **state)
 		"add: overhead at 96 channels; an empty step takes "
 		"100 ns.",
 		"It is on the memory side of the roofline at every size: "
-		"0.0833 FLOP/B at 96 channels; for data in DRAM the ridge is "
-		"at 8 FLOP/B."};
+		"0.0833 FLOP/B at 96 channels; the ridge is at 8 FLOP/B for "
+		"data in DRAM, lower for caches."};
 	static const char *const unknown[] = {
 		"add: no verdict at 96 channels.",
 		"It is on the memory side of the roofline at every size: "
-		"0.0833 FLOP/B at 96 channels; for data in DRAM the ridge is "
-		"at 8 FLOP/B.",
+		"0.0833 FLOP/B at 96 channels; the ridge is at 8 FLOP/B for "
+		"data in DRAM, lower for caches.",
 		"By its name, the kernel jit:f32 does not compute in bf16: "
 		"these may be figures of f32."};
 	struct made m;

@@ -213,8 +213,8 @@ tell_roofs(struct narrator *t)
 		sl__narrative_add_sentence(
 			t->to,
 			"It is on the %s side of the roofline at every "
-			"size: %.3g FLOP/B at %s; for data in DRAM the "
-			"ridge is at %.3g FLOP/B.",
+			"size: %.3g FLOP/B at %s; the ridge is at %.3g FLOP/B "
+			"for data in DRAM, lower for caches.",
 			is_compute(last) ? "compute" : "memory",
 			last->intensity, place(&w, s, s->largest), ridge);
 }

@@ -92,9 +92,9 @@ add_absent(struct sl__doc *doc, const char *why)
 /* clang-format off */
 #define COLUMNS(axis, flops, bytes) \
 	{ \
-		{axis, 1, 0}, {"median", 1, 0}, {"±", 1, 4}, \
+		{axis, 1, 0}, {"median", 1, 0}, {"±", 1, 3}, \
 		{"GFLOP/s", 1, flops}, {"GB/s", 1, bytes}, {"fits in", 0, 2}, \
-		{"of roofline", 1, 0}, {"", 0, 3}, {"verdict", 0, 0} \
+		{"of roofline", 1, 0}, {"", 0, 4}, {"verdict", 0, 0} \
 	}
 /* clang-format on */
 
@@ -133,6 +133,9 @@ add_series(struct sl__doc *doc, const struct sl_micro_series *s)
 		else
 			add_figures(doc, &s->points[i]);
 	}
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "at a roof: 80 %% of it or more; fits in: the caches of "
+		     "all threads together");
 }
 
 /* About one operator, or about all of them. */
@@ -171,7 +174,7 @@ static void
 add_facts(struct sl__doc *doc, const struct sl_microbench *m)
 {
 	const struct sl_ceilings *c = &m->ceilings;
-	struct sl__text t;
+	struct sl__phrase t;
 
 	sl__doc_text(doc, SL__STYLE_DIM, "%s on %d thread%s",
 		     m->dtype ? sl_dtype_text(m->dtype) : "nothing",
@@ -195,8 +198,9 @@ add_facts(struct sl__doc *doc, const struct sl_microbench *m)
 	if (c->n_levels)
 		sl__doc_append(doc, SL__STYLE_DIM, " GB/s");
 	if (c->step_ns.n)
-		sl__doc_append(doc, SL__STYLE_DIM, "; an empty step takes %s",
-			       sl__time_text(&t, c->step_ns.value));
+		sl__doc_append(doc, SL__STYLE_DIM,
+			       "; every time includes the %s of an empty step",
+			       sl__phrase_time(&t, c->step_ns.value));
 }
 
 static void
