@@ -120,7 +120,7 @@ test_both_answers(void **state)
 	assert_true(f->largest > f->graph_largest);
 
 	assert_int_equal(sl_fit_render(f, &text, &out, NULL), SL_OK);
-	assert_non_null(strstr(out.data, "graph alone  30  without fusion"));
+	assert_non_null(strstr(out.data, "unfused graph  batch 30 would fit"));
 	assert_non_null(strstr(out.data, "Predicted from the engine's plan"));
 	sl_buf_release(&out);
 	assert_int_equal(sl_fit_render(f, &json, &out, NULL), SL_OK);

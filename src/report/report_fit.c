@@ -131,12 +131,12 @@ add_graph(struct sl__doc *doc, const struct sl_fit *f)
 {
 	struct sl__text t;
 
-	sl__doc_pair(doc, "graph alone", SL__STYLE_PLAIN, "%lld",
-		     (long long)f->graph_largest);
-	sl__doc_append(doc, SL__STYLE_DIM,
-		       "  without fusion and engine overhead (%s at %s %lld)",
-		       sl__bytes_text(&t, f->graph_bytes), axis_of(f),
-		       (long long)f->graph_size);
+	sl__doc_pair(doc, "unfused graph", SL__STYLE_PLAIN, "%s %lld would fit",
+		     axis_of(f), (long long)f->graph_largest);
+	sl__doc_append_dim(doc, " (%s", sl__bytes_text(&t, f->graph_bytes));
+	if (f->graph_size != f->graph_largest)
+		sl__doc_append_dim(doc, " at %lld", (long long)f->graph_size);
+	sl__doc_append_dim(doc, ", engine overhead not counted)");
 }
 
 /* As the engine has them. */
@@ -151,7 +151,7 @@ add_engine_parts(struct sl__doc *doc, const struct sl_fit *f, double weights,
 	if (rest > 0) {
 		add_share(doc, "engine", f, rest);
 		sl__doc_append(doc, SL__STYLE_DIM,
-			       ": records, code, page rounding");
+			       ": plan, generated code, page rounding");
 	}
 	add_share(doc, "total", f, total);
 }
