@@ -30,15 +30,14 @@ rate_text(struct sl__text *text, double value)
 	return text->s;
 }
 
-/* "[116.2, 117.0]", or what the interval needs. */
+/* "[116.2, 117.0]", or "-": add_probes() says what it needs. */
 static const char *
 interval_text(struct sl__text *text, const struct sl_estimate *e, double scale)
 {
 	struct sl__text lo, hi;
 
 	if (e->needs_n)
-		snprintf(text->s, sizeof(text->s), "[%.60s]",
-			 sl__needed_samples_text(&lo, e));
+		snprintf(text->s, sizeof(text->s), "-");
 	else
 		snprintf(text->s, sizeof(text->s), "[%.24s, %.24s]",
 			 rate_text(&lo, e->lo * scale),
@@ -73,6 +72,18 @@ add_fact(struct sl__doc *doc, const char *key,
 			     fact->absent ? fact->absent : "not known");
 }
 
+/* Of what virtual machines do not have, the reason is a file's name. */
+static void
+add_setting(struct sl__doc *doc, const char *key,
+	    const struct sl_text_reading *fact, int verbose)
+{
+	if (fact->value || verbose)
+		add_fact(doc, key, fact);
+	else
+		sl__doc_pair(doc, key, SL__STYLE_DIM,
+			     "not available (-v says why)");
+}
+
 static const char *
 count_text(struct sl__text *text, struct sl_reading n, const char *one)
 {
@@ -100,7 +111,7 @@ add_caches(struct sl__doc *doc, const struct sl_machine *m)
 			sl__doc_append_dim(doc, ", lines of %zu B",
 					   c->line_bytes);
 		if (c->n_sharing > 1)
-			sl__doc_append_dim(doc, ", each shared by %zu",
+			sl__doc_append_dim(doc, ", each shared by %zu CPUs",
 					   c->n_sharing);
 	}
 	if (!m->n_caches)
@@ -204,6 +215,10 @@ add_counters(struct sl__doc *doc, const struct sl_machine *m)
 				     m->counters[i].name);
 		separator = ", ";
 	}
+	if (!*separator)
+		sl__doc_append_plain(doc, "none of ");
+	else if (m->n_counters)
+		separator = "; not ";
 	for (size_t i = 0; i < m->n_counters; i++) {
 		const char *reason = m->counters[i].absent;
 		int last = i + 1 == m->n_counters || !reason ||
@@ -246,10 +261,12 @@ add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 			count_text(&b, m->n_numa_nodes, "NUMA node"));
 	add_fact(doc, "architecture", &m->architecture);
 	add_fact(doc, "hypervisor", &m->hypervisor);
-	add_fact(doc, "governor", &m->governor);
-	add_fact(doc, "turbo", &m->turbo);
+	add_setting(doc, "governor", &m->governor, verbose);
+	add_setting(doc, "turbo", &m->turbo, verbose);
 	add_fact(doc, "SMT", &m->smt);
 	add_fact(doc, "huge pages", &m->huge_pages);
+	if (m->huge_pages.value)
+		sl__doc_append_dim(doc, " (transparent)");
 	add_counters(doc, m);
 	add_fact(doc, "energy", &m->energy);
 	if (verbose) {
@@ -352,11 +369,25 @@ add_main_peaks(struct sl__doc *doc, const struct sl_machine *m)
 	}
 }
 
+/* What intervals need that some figures of a table do not have. */
+static void
+add_probes(struct sl__doc *doc, size_t needed)
+{
+	if (needed)
+		sl__doc_text(doc, SL__STYLE_WARN,
+			     "A figure without an interval has fewer than the "
+			     "%zu probes that one takes; more --time gives "
+			     "more.",
+			     needed);
+}
+
 static void
 add_peaks(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 {
+	size_t needed = 0;
+
 	sl__doc_heading(doc, "Arithmetic");
-	sl__doc_append_dim(doc, "  in Gop/s");
+	sl__doc_append_dim(doc, "  in Gop/s, a multiply-add is two operations");
 	if (verbose)
 		add_all_peaks(doc, m);
 	else
@@ -368,7 +399,10 @@ add_peaks(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 			sl__doc_text(doc, SL__STYLE_DIM, "%s with %s: %s",
 				     sl_dtype_text(p->dtype), p->isa,
 				     p->absent);
+		else if (p->ops_per_s.needs_n > needed)
+			needed = p->ops_per_s.needs_n;
 	}
+	add_probes(doc, needed);
 }
 
 static void
@@ -413,29 +447,45 @@ static void
 add_level_errors(struct sl__doc *doc, const struct sl_machine *m)
 {
 	double widest = 0;
-	size_t n_without = 0;
+	size_t needed = 0, n_with = 0;
 	struct sl__text share;
 
 	for (size_t i = 0; i < m->n_levels; i++) {
 		const struct sl_estimate *e = &m->levels[i].value;
 
+		needed = e->needs_n > needed ? e->needs_n : needed;
 		if (e->needs_n)
-			n_without++;
-		else
-			widest = fmax(widest, (e->hi - e->lo) / 2 / e->value);
+			continue;
+		n_with++;
+		widest = fmax(widest, (e->hi - e->lo) / 2 / e->value);
 	}
-	if (n_without < m->n_levels)
+	if (n_with)
 		sl__doc_text(doc, SL__STYLE_DIM,
-			     "95 %% intervals are within ±%s",
+			     "95 %% intervals are within ±%s (-v: all).",
 			     sl__percent_text(&share, widest));
-	else
-		sl__doc_text(doc, SL__STYLE_WARN, "No intervals");
-	if (n_without)
-		sl__doc_append(
-			doc, SL__STYLE_WARN,
-			"; %zu of %zu figures have too few probes for one",
-			n_without, m->n_levels);
-	sl__doc_append_dim(doc, ".");
+	add_probes(doc, needed);
+}
+
+/* Caches whose curves have no plateau of their own have no row. */
+static void
+add_missing_levels(struct sl__doc *doc, const struct sl_machine *m)
+{
+	static const enum sl_level levels[] = {SL_LEVEL_L1, SL_LEVEL_L2,
+					       SL_LEVEL_L3};
+
+	for (size_t i = 0; i < m->n_caches; i++) {
+		unsigned n = m->caches[i].level;
+
+		if (n < 1 || n > 3 ||
+		    m->caches[i].kind == SL_CACHE_INSTRUCTION ||
+		    sl_machine_find_level(m, levels[n - 1], SL_ACCESS_LOAD,
+					  m->max_threads))
+			continue;
+		sl__doc_text(doc, SL__STYLE_WARN,
+			     "L%u has no row: the curves have no plateau at "
+			     "its size.",
+			     n);
+	}
 }
 
 static void
@@ -462,6 +512,7 @@ add_levels(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 					  l->n_threads))
 			add_level_row(doc, m, l, 1);
 	}
+	add_missing_levels(doc, m);
 	add_level_errors(doc, m);
 	sl__doc_text(
 		doc, SL__STYLE_DIM,

@@ -240,7 +240,7 @@ sl__counter_open_error_text(int error, int paranoid, struct sl__arena *arena)
 	case ENODEV:
 	case EOPNOTSUPP:
 	case EINVAL:
-		return "the CPU does not offer it (usual in a virtual machine)";
+		return "not offered by the CPU (usual in a virtual machine)";
 	case EACCES:
 	case EPERM:
 		return why_forbidden(paranoid, arena);
