@@ -7,59 +7,16 @@
  * element.
  */
 #include "cache_obstacle.h"
+#include "choice_folder.h"
 #include "conv_graph.h"
 #include "needs_dnnl.h"
 #include "engine/dnnl_choice.h"
 #include "base/file.h"
 
-#include <dirent.h>
-#include <unistd.h>
-
 static const char *const line =
 	"Conv 11 (f32[1,32,28,28], f32[32,32,3,3], f32[32]) pads=[1,1,1,1]";
 static const int64_t dims[] = {1, 32, 28, 28};
 static const char *const ending[] = {"AddX", "Relu", NULL};
-
-struct folder {
-	char path[64];
-	char file[384]; /* of the choices; "" for none */
-};
-
-static void
-folder_new(struct folder *f)
-{
-	snprintf(f->path, sizeof(f->path), "/tmp/sleuth-choice-XXXXXX");
-	assert_non_null(mkdtemp(f->path));
-}
-
-static void
-folder_look(struct folder *f)
-{
-	DIR *dir = opendir(f->path);
-	struct dirent *entry;
-
-	assert_non_null(dir);
-	f->file[0] = '\0';
-	while ((entry = readdir(dir)) != NULL) {
-		if (!strncmp(entry->d_name, "algorithms-", 11))
-			snprintf(f->file, sizeof(f->file), "%s/%s", f->path,
-				 entry->d_name);
-	}
-	closedir(dir);
-}
-
-static void
-folder_free(struct folder *f)
-{
-	DIR *dir = opendir(f->path);
-	struct dirent *entry;
-
-	assert_non_null(dir);
-	while ((entry = readdir(dir)) != NULL)
-		unlinkat(dirfd(dir), entry->d_name, 0);
-	closedir(dir);
-	assert_int_equal(rmdir(f->path), 0);
-}
 
 /* A machine on which others use a share of the CPU time, in percent; each
  * reading is two seconds after the last. */
