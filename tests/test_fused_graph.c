@@ -173,7 +173,7 @@ test_report(void **state)
 
 	(void)state;
 	assert_non_null(strstr(out.data,
-			       "  quantized    2 QuantizeLinear and 2 "
+			       "  quantized   2 QuantizeLinear and 2 "
 			       "DequantizeLinear count as part of their\n"));
 	assert_non_null(strstr(out.data, "operators, 1 by itself: traffic"));
 	sl_buf_release(&out);

@@ -105,8 +105,7 @@ both_loops(void **state)
 		"counts of both models).",
 		"Predicted: with a cache a decode step is at most 12.0 × as "
 		"fast, because it still reads 500 MB: at least 25 ms at the 20 "
-		"GB/s that were measured here. By its FLOPs alone it would be "
-		"40.0 ×.",
+		"GB/s measured here. By its FLOPs alone it would be 40.0 ×.",
 		"Measured: a decode step is 6.00 [5.50, 6.50] × as fast, 50 % "
 		"of the predicted maximum.",
 		"The cache takes 73.7 kB per token and sample.",

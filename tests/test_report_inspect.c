@@ -207,9 +207,9 @@ the_page_shows_exact_counts_and_what_is_unknown(void **state)
 	(void)state;
 	assert_has(&out, "folder/tiny.onnx  opset 17, 4 nodes");
 	assert_has(&out, "634 trainable + 32 statistics + 1 constant ");
-	assert_has(&out, "at least 885 kFLOPs (885,056, as torch counts) = 2 × "
+	assert_has(&out, "at least 885 kFLOPs (as torch: 885,056) = 2 × "
 			 "442,528 MACs");
-	assert_has(&out, "fvcore 474,296");
+	assert_has(&out, "as fvcore counts 474,296");
 	assert_has_not(&out, "core_causal"); /* the same as core */
 	assert_has(&out, "3 nodes counted, 1 unknown");
 	assert_has(&out, "Squash (org.example): no rule");

@@ -150,15 +150,24 @@ tell_most(struct narrator *t)
 			c->most, c->roofline_absent);
 		return;
 	}
+	sl__phrase_bytes(&bytes, c->step_bytes);
+	sl__phrase_time(&time, c->step_bytes / c->bytes_per_s * 1e9);
+	if (c->most >= c->most_arithmetic) {
+		sl__narrative_add_sentence(
+			t->to,
+			"Predicted: with a cache a decode step is at most "
+			"%.1f × as fast, by its FLOPs; the %s that it still "
+			"reads take at least %s at the measured %.3g GB/s.",
+			c->most, bytes.s, time.s, c->bytes_per_s / 1e9);
+		return;
+	}
 	sl__narrative_add_sentence(
 		t->to,
 		"Predicted: with a cache a decode step is at most %.1f × as "
 		"fast, because it still reads %s: at least %s at the %.3g GB/s "
-		"that were measured here. By its FLOPs alone it would be "
-		"%.1f ×.",
-		c->most, sl__phrase_bytes(&bytes, c->step_bytes),
-		sl__phrase_time(&time, c->step_bytes / c->bytes_per_s * 1e9),
-		c->bytes_per_s / 1e9, c->most_arithmetic);
+		"measured here. By its FLOPs alone it would be %.1f ×.",
+		c->most, bytes.s, time.s, c->bytes_per_s / 1e9,
+		c->most_arithmetic);
 }
 
 static void

@@ -104,7 +104,7 @@ add_compute(struct sl__doc *doc, const struct sl_inspection *i)
 	sl__doc_append(doc, SL__STYLE_STRONG, "%sFLOPs",
 		       sl__si_prefix_text(&a, (double)i->flops));
 	if (i->conventions[SL_CONVENTION_TORCH] == i->flops)
-		sl__doc_append_dim(doc, " (%s, as torch counts)",
+		sl__doc_append_dim(doc, " (as torch: %s)",
 				   sl__count_text(&a, i->flops));
 	sl__doc_append_plain(doc, " = 2 × %s MACs",
 			     sl__count_text(&b, i->cost.macs));
@@ -128,15 +128,15 @@ add_convention(struct sl__doc *doc, const struct sl_inspection *i,
 static void
 add_conventions(struct sl__doc *doc, const struct sl_inspection *i)
 {
-	sl__doc_plain_pair(doc, "conventions", "%s", "");
+	sl__doc_plain_pair(doc, "otherwise", "%s", "");
 	if (i->conventions[SL_CONVENTION_TORCH] != i->flops) {
-		add_convention(doc, i, SL_CONVENTION_TORCH, "torch");
+		add_convention(doc, i, SL_CONVENTION_TORCH, "as torch counts");
 		sl__doc_append_dim(doc, " FLOPs");
 		sl__doc_plain_pair(doc, "", "%s", "");
 	}
-	add_convention(doc, i, SL_CONVENTION_FVCORE, "fvcore");
-	add_convention(doc, i, SL_CONVENTION_THOP, " MACs, thop");
-	sl__doc_append_dim(doc, " MACs, by their rules");
+	add_convention(doc, i, SL_CONVENTION_FVCORE, "as fvcore counts");
+	add_convention(doc, i, SL_CONVENTION_THOP, " MACs, as thop");
+	sl__doc_append_dim(doc, " MACs");
 	sl__doc_plain_pair(doc, "", "%s", "");
 	add_convention(doc, i, SL_CONVENTION_ALL,
 		       "with element-wise operations");

@@ -375,9 +375,9 @@ add_probes(struct sl__doc *doc, size_t needed)
 {
 	if (needed)
 		sl__doc_text(doc, SL__STYLE_WARN,
-			     "A figure without an interval has fewer than the "
-			     "%zu probes that one takes; more --time gives "
-			     "more.",
+			     "Figures without an interval have fewer than the "
+			     "%zu probes that one takes; --fresh with more "
+			     "--time gives more.",
 			     needed);
 }
 

@@ -52,6 +52,9 @@ add_overhead(struct sl__doc *doc, const struct sl_overhead_row *r,
 static void
 row(struct sl__doc *doc, const struct sl_overhead_row *r, double bare_ns)
 {
+	/* Of the interval: the value may be next to nothing. */
+	const char *unit = sl__unit_of_time(
+		fmax(fabs(r->extra_ns.lo), fabs(r->extra_ns.hi)));
 	struct sl__text t[2];
 
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
@@ -60,7 +63,7 @@ row(struct sl__doc *doc, const struct sl_overhead_row *r, double bare_ns)
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__time_text(&t[0], r->event_ns));
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     sl__time_estimate(&t[1], &r->extra_ns, NULL));
+		     sl__time_estimate(&t[1], &r->extra_ns, unit));
 	add_overhead(doc, r, bare_ns);
 	sl__doc_cell(doc, style_of(r->fitness), "%s",
 		     sl_fitness_text(r->fitness));
@@ -99,11 +102,11 @@ page(struct sl__doc *doc, const void *result,
 	sl__doc_gap(doc);
 	if (n_noisy)
 		sl__doc_text(doc, SL__STYLE_PLAIN,
-			     "%s not significant: < is the upper end of the "
+			     "%s significant: < is the upper end of the "
 			     "interval. More --time narrows it.",
 			     n_noisy == SL_N_INSTRUMENTATIONS
-				     ? "All differences are"
-				     : "Differences with < are");
+				     ? "None of the differences is"
+				     : "Differences with < are not");
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "scope: sl_scope_begin() to sl_scope_end(), with "
 		     "resources also CPU time, page faults and memory; "
