@@ -309,7 +309,7 @@ counts_reach_their_operations(void **state)
 	struct sl_operation_counts counts[2] = {{.n_calls = 3}, {.n_calls = 0}};
 	struct sl_operation ops[3] = {{.step = 5}, {.step = 6}, {.step = 7}};
 	const size_t by_time[] = {2, 0, 1};
-	struct sl__step_counts counted;
+	struct sl__plan_counter_values counted;
 	struct sl_profile p = {.operations = ops,
 			       .n_operations = 3,
 			       .by_time = by_time,

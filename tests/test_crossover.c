@@ -237,9 +237,9 @@ test_exception(void **state)
 	make(&m, shares, roofs, 5);
 	assert_int_equal(m.series.n_crossovers, 0);
 	assert_int_equal(m.points[2].micro_class, SL_MICRO_BELOW);
-	assert_int_equal(sl__micro_representative_point(&m.series, 2), 1);
-	assert_int_equal(sl__micro_representative_point(&m.series, 3), 3);
-	assert_true(sl__micro_has_same_verdict(&m.series, 2, 3));
+	assert_int_equal(sl__micro_smoothed_verdict_point(&m.series, 2), 1);
+	assert_int_equal(sl__micro_smoothed_verdict_point(&m.series, 3), 3);
+	assert_true(sl__micro_same_smoothed_verdict(&m.series, 2, 3));
 	/* It is not above 80 % for good before the exception. */
 	assert_int_equal(m.series.reached, 3);
 }
@@ -280,12 +280,14 @@ test_far_ratio(void **state)
 
 	(void)state;
 	make(&m, shares, roofs, 3);
-	assert_near(sl__micro_bandwidth_far_to_near(&m.series), 1, 1e-12);
+	assert_near(sl__micro_large_to_small_bandwidth_ratio(&m.series), 1,
+		    1e-12);
 	m.points[2].bytes_per_s /= 2;
-	assert_near(sl__micro_bandwidth_far_to_near(&m.series), 0.5, 1e-12);
+	assert_near(sl__micro_large_to_small_bandwidth_ratio(&m.series), 0.5,
+		    1e-12);
 	/* Overhead is no rate to compare with. */
 	m.points[0].micro_class = m.points[1].micro_class = SL_MICRO_OVERHEAD;
-	assert_true(isnan(sl__micro_bandwidth_far_to_near(&m.series)));
+	assert_true(isnan(sl__micro_large_to_small_bandwidth_ratio(&m.series)));
 }
 
 /* What to optimise follows from the class at the largest size and, below both

@@ -221,15 +221,15 @@ needs_a_spare_cpu(void **state)
 {
 	const size_t steps[] = {0};
 	struct sl__diagnose_options how = {.steps = steps, .n_steps = 1};
-	struct sl__ceiling_probes_options background = {.dtype = SL_DTYPE_F32,
-							.n_threads = 1};
+	struct sl__ceiling_probes_options probes = {.dtype = SL_DTYPE_F32,
+						    .n_threads = 1};
 	const struct sl_response *r;
 	struct sl_error err;
 	struct fixture f;
 
 	(void)state;
 	start(&f, chain, 1);
-	if (sl__ceiling_probes_open(&how.background, &background, &err))
+	if (sl__ceiling_probes_open(&how.probes, &probes, &err))
 		fail_msg("%s", err.text);
 	diagnose(&f, &how);
 	r = &f.diagnosis.responses[0];
@@ -242,7 +242,7 @@ needs_a_spare_cpu(void **state)
 		assert_absent(&r->at[SL_CONDITION_HOGGED]);
 		assert_non_null(f.diagnosis.no_hog);
 	}
-	sl__ceiling_probes_close(how.background);
+	sl__ceiling_probes_close(how.probes);
 	finish(&f);
 }
 

@@ -27,7 +27,7 @@ documents_have_both(void **state)
 	sl__json_object(&json, NULL);
 	sl__json_facts(&json, "remarks", facts, 2);
 	sl__json_fact(&json, "why", &facts[1]);
-	sl__json_absent_fact(&json, "figure", &facts[1]);
+	sl__json_absent_because(&json, "figure", &facts[1]);
 	sl__json_end_object(&json);
 	assert_true(json_valid(out.data));
 	assert_true(json_is(out.data, "remarks[1]",

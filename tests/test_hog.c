@@ -15,7 +15,7 @@ without_an_effect_there_is_a_reason(void **state)
 {
 	struct sl__ceiling_probes_options options = {.n_threads = 1};
 	struct sl__hog_effect first, second;
-	struct sl__ceiling_probes *background;
+	struct sl__ceiling_probes *probes;
 	cpu_set_t all, one;
 	size_t cpu = 0;
 
@@ -26,17 +26,17 @@ without_an_effect_there_is_a_reason(void **state)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-	assert_int_equal(sl__ceiling_probes_open(&background, &options, NULL),
+	assert_int_equal(sl__ceiling_probes_open(&probes, &options, NULL),
 			 SL_OK);
-	sl__hog_effect(background, &first);
-	sl__hog_effect(background, &second);
+	sl__hog_effect(probes, &first);
+	sl__hog_effect(probes, &second);
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 	assert_true(isnan(first.dram) && isnan(first.l3) && isnan(first.l2) &&
 		    isnan(first.compute));
 	assert_non_null(first.absent);
 	assert_non_null(strstr(first.absent, "to spare"));
 	assert_ptr_equal(first.absent, second.absent);
-	sl__ceiling_probes_close(background);
+	sl__ceiling_probes_close(probes);
 }
 
 /* A machine that gets slower with each probe, and a hog that makes the kinds

@@ -32,7 +32,7 @@ struct fixture {
 	struct scripted_plan iterations;
 	struct sl__counter_backend source;
 	struct sl__step_counters_options how;
-	struct sl__step_counts counted;
+	struct sl__plan_counter_values counted;
 };
 
 static void

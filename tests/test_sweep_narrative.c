@@ -290,19 +290,20 @@ test_laws_have_names(void **state)
 	struct sl_sweep_exponent law = {.figure = SL_SWEEP_TIME};
 
 	(void)state;
-	assert_string_equal(sl__sweep_law_quantity(&law), "time");
+	assert_string_equal(sl__sweep_law_quantity_text(&law), "time");
 	law.figure = SL_SWEEP_MEMORY;
-	assert_string_equal(sl__sweep_law_quantity(&law), "memory");
+	assert_string_equal(sl__sweep_law_quantity_text(&law), "memory");
 	law.figure = SL_SWEEP_FLOPS;
-	assert_string_equal(sl__sweep_law_quantity(&law), "flops");
+	assert_string_equal(sl__sweep_law_quantity_text(&law), "flops");
 	law.figure = SL_SWEEP_KIND;
 	law.kind = SL_SWEEP_KIND_ATTENTION;
-	assert_string_equal(sl__sweep_law_quantity(&law), "attention matmuls");
+	assert_string_equal(sl__sweep_law_quantity_text(&law),
+			    "attention matmuls");
 	law.kind = SL_SWEEP_KIND_OTHERS;
-	assert_string_equal(sl__sweep_law_quantity(&law), "others");
+	assert_string_equal(sl__sweep_law_quantity_text(&law), "others");
 	law.kind = SL_SWEEP_KIND_TYPE;
 	law.type = "MatMul";
-	assert_string_equal(sl__sweep_law_quantity(&law), "MatMul");
+	assert_string_equal(sl__sweep_law_quantity_text(&law), "MatMul");
 }
 
 /* Two points are spoken of where there are several models, none for one. */

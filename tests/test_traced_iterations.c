@@ -30,7 +30,7 @@ add(struct made *m, uint64_t took)
 						   i < N_STEPS ? i : SL__NONE,
 						   1};
 	m->took[m->n++] = took;
-	sl__traced_iterations_add(&m->kept, &events, begin, begin + took);
+	sl__traced_iterations_offer(&m->kept, &events, begin, begin + took);
 	memset(stamps, 0xff, sizeof(stamps));
 }
 
@@ -120,7 +120,7 @@ is_near_the_median(void **state)
 			open_kept(&m, 0);
 			for (size_t i = 0; i < lengths[k]; i++)
 				add(&m, pattern(kind, i, lengths[k], &rng));
-			sl__traced_iterations_choose_median(&m.kept);
+			sl__traced_iterations_pick_median(&m.kept);
 			check_whole(&m, &m.kept.median);
 			ranks(&m, &m.kept.median, &faster, &slower);
 			if (faster > 0.6 || slower > 0.6)
@@ -144,7 +144,7 @@ keeps_slowest(void **state)
 	open_kept(&m, 5);
 	for (size_t i = 0; i < 3000; i++)
 		add(&m, 1000 + 7 * (uint64_t)(i * 1103 % 3000));
-	sl__traced_iterations_choose_median(&m.kept);
+	sl__traced_iterations_pick_median(&m.kept);
 	assert_int_equal(m.kept.n_slow, 5);
 	for (size_t i = 0; i < 5; i++) {
 		check_whole(&m, &m.kept.slow[i]);
@@ -164,13 +164,13 @@ keeps_what_there_is(void **state)
 
 	(void)state;
 	open_kept(&m, 8);
-	sl__traced_iterations_choose_median(&m.kept);
+	sl__traced_iterations_pick_median(&m.kept);
 	assert_int_equal(m.kept.n_slow, 0);
 	assert_int_equal(m.kept.median.events.n_stamps, 0);
 	add(&m, 300);
 	add(&m, 100);
 	add(&m, 200);
-	sl__traced_iterations_choose_median(&m.kept);
+	sl__traced_iterations_pick_median(&m.kept);
 	assert_int_equal(m.kept.n_slow, 3);
 	assert_int_equal(m.kept.median.nth, 2);
 	assert_int_equal(m.kept.slow[0].nth, 0);

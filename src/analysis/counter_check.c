@@ -20,7 +20,7 @@ static const enum sl_event missing[SL__N_MEMORIES] = {
 
 void
 sl__profile_attach_counts(struct sl_profile *profile,
-			  const struct sl__step_counts *counted)
+			  const struct sl__plan_counter_values *counted)
 {
 	struct sl_operation *ops = profile->operations;
 

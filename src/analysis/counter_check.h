@@ -30,12 +30,12 @@
 #define SL_COUNTER_CHECK_H
 
 #include "base/arena.h"
-#include "result/step_counts.h"
+#include "result/plan_counter_values.h"
 
 /* Hands what was counted to the profile and the operations that were;
  * 'counted' and what it points to last as long as the profile. */
 void sl__profile_attach_counts(struct sl_profile *profile,
-			       const struct sl__step_counts *counted);
+			       const struct sl__plan_counter_values *counted);
 
 /* What the counters of an operation say; NaN where they do not. */
 struct sl__counter_rates {

@@ -145,8 +145,8 @@ changes(struct sl_micro_crossover *crossover,
 	switch (what) {
 	case SL_MICRO_CROSSOVER_CLASS:
 		crossover->is_sure = a->is_sure && b->is_sure;
-		return !sl__micro_has_same_verdict(series, crossover->before,
-						   crossover->at);
+		return !sl__micro_same_smoothed_verdict(
+			series, crossover->before, crossover->at);
 	case SL_MICRO_CROSSOVER_ROOF:
 		return a->roof && b->roof &&
 		       is_compute_roof(a) != is_compute_roof(b);
@@ -160,12 +160,12 @@ static void
 find_crossovers(struct sl_micro_series *series, struct sl_micro_crossover *list)
 {
 	for (int what = 0; what <= SL_MICRO_CROSSOVER_LEVEL; what++) {
-		size_t i = sl__micro_first_measured_from(series, 0);
-		size_t next = sl__micro_first_measured_from(series, i + 1);
+		size_t i = sl__micro_next_measured_point(series, 0);
+		size_t next = sl__micro_next_measured_point(series, i + 1);
 
 		for (; next < series->n_points;
 		     i = next,
-		     next = sl__micro_first_measured_from(series, i + 1)) {
+		     next = sl__micro_next_measured_point(series, i + 1)) {
 			list[series->n_crossovers] =
 				crossover_at(series, i, next);
 			series->n_crossovers += (size_t)changes(
@@ -202,7 +202,7 @@ sl__micro_crossovers(struct sl_micro_series *series,
 static enum sl_micro_focus
 focus_below(const struct sl_micro_series *series)
 {
-	double far = sl__micro_bandwidth_far_to_near(series);
+	double far = sl__micro_large_to_small_bandwidth_ratio(series);
 
 	if (is_compute_roof(&series->points[series->largest]) || isnan(far))
 		return SL_MICRO_FOCUS_KERNEL;

@@ -100,10 +100,9 @@ list_alive(struct sl_memory_use *out, const struct sl__program *p,
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < seen->n_tensors; i++) {
 		const struct sl__tensor_lifetime *tensor = &seen->tensors[i];
-		uint64_t n_bytes = sl__tensor_lifetime_bytes(tensor);
+		uint64_t n_bytes = sl__tensor_lifetime_line_bytes(tensor);
 
-		if (!n_bytes ||
-		    !sl__tensor_lifetime_includes(tensor, seen->peak))
+		if (!n_bytes || !sl__tensor_is_alive_at(tensor, seen->peak))
 			continue;
 		*category_of(out, p, tensor) += n_bytes;
 		alive[n].n_bytes = n_bytes;

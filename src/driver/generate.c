@@ -23,7 +23,7 @@ enum {
 	USUAL_PROMPT = 32,
 	USUAL_TIME_S = 20,
 	TOKENS_MOST = 1000000,
-	BACKGROUND_PROBES = 6 /* before the loops, and as often after */
+	N_PROBE_RUNS = 6 /* before the loops, and as often after */
 };
 
 struct generator {
@@ -38,7 +38,7 @@ struct generator {
 	struct sl__decode_flops_growth work[LOOPS_MOST];
 	size_t n_loops;
 	struct sl_reading once_bytes, bytes_per_token;
-	struct sl__ceiling_probes *background; /* NULL: no ceilings */
+	struct sl__ceiling_probes *probes; /* NULL: no ceilings */
 	uint64_t start_ns;
 };
 
@@ -278,7 +278,7 @@ open_background(struct generator *g, struct sl_error *err)
 		*absent = "not asked for";
 		return SL_OK;
 	}
-	if (!sl__ceiling_probes_open(&g->background, &how, &why))
+	if (!sl__ceiling_probes_open(&g->probes, &how, &why))
 		return SL_OK;
 	return sl__arena_copy_text(g->arena, absent, why.text, err);
 }
@@ -286,9 +286,9 @@ open_background(struct generator *g, struct sl_error *err)
 static void
 probe_background(struct generator *g)
 {
-	for (int i = 0; g->background && i < BACKGROUND_PROBES; i++) {
+	for (int i = 0; g->probes && i < N_PROBE_RUNS; i++) {
 		if (!g->how.interrupt || !*g->how.interrupt)
-			sl__ceiling_probes_run(g->background);
+			sl__ceiling_probes_run(g->probes);
 	}
 }
 
@@ -316,8 +316,8 @@ measure(struct generator *g, struct sl_error *err)
 	if (rc)
 		return rc;
 	probe_background(g);
-	if (g->background)
-		sl__ceiling_probes_ceilings(g->background, &g->out->ceilings);
+	if (g->probes)
+		sl__ceiling_probes_ceilings(g->probes, &g->out->ceilings);
 	g->out->n_rounds = outcome.n_rounds;
 	g->out->noise = outcome.noise;
 	g->out->stopped_by = outcome.stopped_by;
@@ -424,7 +424,7 @@ sl_generate(struct sl_generation **out, const struct sl_graph *graph,
 		return sl__fail_nomem(err);
 	sl__arena_init(&g.scratch, g.how.allocator);
 	rc = generate(&g, graph, err);
-	sl__ceiling_probes_close(g.background);
+	sl__ceiling_probes_close(g.probes);
 	for (size_t i = 0; i < g.n_loops; i++)
 		sl__decoder_close(&g.loops[i].decoder);
 	sl__arena_release(&g.scratch);

@@ -41,8 +41,8 @@ struct session {
 	struct sl_microbench *out;
 	const struct sl__micro_op **ops; /* of the series */
 	struct sl_micro_series *series;
-	struct sl_profile **profiles;          /* of all points of all series */
-	struct sl__ceiling_probes *background; /* NULL: no ceilings */
+	struct sl_profile **profiles;      /* of all points of all series */
+	struct sl__ceiling_probes *probes; /* NULL: no ceilings */
 	size_t n_probes;
 	uint64_t start_ns;
 	double tick_ns;       /* the smallest step of the clock */
@@ -126,7 +126,7 @@ open_ceilings(struct session *k, struct sl_error *err)
 	};
 	struct sl_error why;
 
-	if (!sl__ceiling_probes_open(&k->background, &how, &why))
+	if (!sl__ceiling_probes_open(&k->probes, &how, &why))
 		return SL_OK;
 	return sl__arena_copy_text(k->arena, &k->out->ceilings.absent, why.text,
 				   err);
@@ -141,8 +141,8 @@ is_interrupted(const struct session *k)
 static void
 probe(struct session *k, size_t n)
 {
-	for (size_t i = 0; k->background && i < n && !is_interrupted(k); i++) {
-		sl__ceiling_probes_run(k->background);
+	for (size_t i = 0; k->probes && i < n && !is_interrupted(k); i++) {
+		sl__ceiling_probes_run(k->probes);
 		k->n_probes++;
 	}
 }
@@ -152,11 +152,11 @@ take_ceilings(struct session *k)
 {
 	struct sl_ceilings *out = &k->out->ceilings;
 
-	if (!k->background)
+	if (!k->probes)
 		return;
 	if (k->n_probes < PROBES_LEAST)
 		probe(k, PROBES_LEAST - k->n_probes);
-	sl__ceiling_probes_ceilings(k->background, out);
+	sl__ceiling_probes_ceilings(k->probes, out);
 	out->step_ns = sl__thread_wake_ns(k->plan.n_threads);
 }
 
@@ -166,9 +166,9 @@ cache_bytes(struct session *k)
 {
 	struct sl_ceilings c = {0};
 
-	if (!k->background)
+	if (!k->probes)
 		return 0;
-	sl__ceiling_probes_ceilings(k->background, &c);
+	sl__ceiling_probes_ceilings(k->probes, &c);
 	if (c.n_levels < 2)
 		return 0;
 	return (double)c.levels[c.n_levels - 2].size_bytes *
@@ -617,7 +617,7 @@ sl_microbench(struct sl_microbench **out, const char *op,
 	rc = look(&k, op, err);
 	for (size_t i = 0; i < k.n_done; i++)
 		sl_profile_free(k.profiles[i]);
-	sl__ceiling_probes_close(k.background);
+	sl__ceiling_probes_close(k.probes);
 	sl__arena_release(&k.scratch);
 	*out = sl__arena_object_free_on_error(k.out, rc);
 	return rc;

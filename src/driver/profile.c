@@ -48,14 +48,14 @@ struct profiler {
 	struct sl__subject_model subject;
 	struct sl__timed_iterations iterations;
 	struct sl__residence residence;
-	struct sl__ceiling_probes *background; /* NULL: no ceilings */
+	struct sl__ceiling_probes *probes;     /* NULL: no ceilings */
 	const struct sl__layer_origin *origin; /* NULL: the graph is a model */
 	uint64_t start_ns;
 };
 
 /* Before the iterations, and as often after them: the interval of a ceiling
  * needs 36 probes, of which three are made at a time. */
-enum { BACKGROUND_PROBES = 6 };
+enum { N_PROBE_RUNS = 6 };
 
 const char *
 sl_peak_moment_text(enum sl_peak_moment moment)
@@ -314,7 +314,7 @@ open_background(struct profiler *p, struct sl_error *err)
 		p->out->ceilings.absent = "not asked for";
 		return SL_OK;
 	}
-	if (!sl__ceiling_probes_open(&p->background, &how, &why))
+	if (!sl__ceiling_probes_open(&p->probes, &how, &why))
 		return SL_OK;
 	if (why.status == SL_E_NOMEM)
 		return sl__fail_nomem(err);
@@ -325,10 +325,10 @@ open_background(struct profiler *p, struct sl_error *err)
 static void
 probe_background(struct profiler *p)
 {
-	for (int i = 0; p->background && i < BACKGROUND_PROBES; i++) {
+	for (int i = 0; p->probes && i < N_PROBE_RUNS; i++) {
 		if (is_interrupted(p))
 			return;
-		sl__ceiling_probes_run(p->background);
+		sl__ceiling_probes_run(p->probes);
 	}
 }
 
@@ -337,10 +337,10 @@ take_ceilings(struct profiler *p)
 {
 	struct sl_ceilings *out = &p->out->ceilings;
 
-	if (!p->background)
+	if (!p->probes)
 		return;
 	probe_background(p);
-	sl__ceiling_probes_ceilings(p->background, out);
+	sl__ceiling_probes_ceilings(p->probes, out);
 	out->step_ns = sl__thread_wake_ns(p->out->n_threads);
 }
 
@@ -459,7 +459,7 @@ count(struct profiler *p, const size_t *steps, const char *why,
 		.iteration_ns = out->latency.median.value,
 		.control = p->control,
 	};
-	struct sl__step_counts counted;
+	struct sl__plan_counter_values counted;
 	enum sl_status rc = SL_OK;
 
 	if (why)
@@ -495,7 +495,7 @@ diagnose(struct profiler *p, struct sl_error *err)
 	size_t steps[SL__HOT_MOST];
 	struct sl__diagnose_options how = {
 		.steps = steps,
-		.background = p->background,
+		.probes = p->probes,
 		.cache_bytes = last_cache_bytes(&out->ceilings),
 		.hot_share = p->how.hot_share,
 		.time_s = fmin(0.6 * p->how.time_s, 2.5),
@@ -505,7 +505,7 @@ diagnose(struct profiler *p, struct sl_error *err)
 	struct sl__step_responses diagnosis;
 	enum sl_status rc;
 
-	if (p->how.flags & SL_PROFILE_NO_DIAGNOSIS || !p->background ||
+	if (p->how.flags & SL_PROFILE_NO_DIAGNOSIS || !p->probes ||
 	    is_interrupted(p))
 		return judge_without(p, err);
 	out->n_hot = sl__hot_count(out, p->how.hot_share);
@@ -607,7 +607,7 @@ sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
 		return sl__fail_nomem(err);
 	sl__arena_init(&p.scratch, p.how.allocator);
 	rc = profile(&p, err);
-	sl__ceiling_probes_close(p.background);
+	sl__ceiling_probes_close(p.probes);
 	sl__subject_model_close(&p.subject);
 	sl__arena_release(&p.scratch);
 	if (rc) {

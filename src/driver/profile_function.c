@@ -94,7 +94,7 @@ sl_profile_function(struct sl_buf *out, const char *name, sl_function *fn,
 	enum sl_status rc = take_options(&how, options, err);
 
 	if (!rc)
-		rc = sl__function_format_supported(how.render, err);
+		rc = sl__function_profile_check_format(how.render, err);
 	if (!rc)
 		rc = measure(&profile, name, fn, ctx, &how, err);
 	if (!rc)

@@ -403,7 +403,7 @@ run_cold(struct diagnoser *d, struct hot *h, struct sl__program *p,
 	struct sl__operands operands = operands_of(d, p, h->step);
 
 	if (!sl__operands_flush(&operands)) {
-		sl__ceiling_probes_evict_caches(d->how->background);
+		sl__ceiling_probes_evict_caches(d->how->probes);
 		/* Threads that have waited so long sleep. */
 		sl__parallel_run(d->n_threads, nothing, NULL);
 	}
@@ -462,7 +462,7 @@ run_iteration(struct diagnoser *d, struct sl_error *err)
 	enum sl_status rc = SL_OK;
 
 	if (d->kind == HOGGED) {
-		rc = sl__hog_start(d->how->background, 1, err);
+		rc = sl__hog_start(d->how->probes, 1, err);
 		if (rc)
 			return rc;
 	}
@@ -471,7 +471,7 @@ run_iteration(struct diagnoser *d, struct sl_error *err)
 	if (!rc)
 		rc = sl__plan_intercept(plan, &interceptor, err);
 	if (d->kind == HOGGED)
-		sl__hog_stop(d->how->background);
+		sl__hog_stop(d->how->probes);
 	d->last = (int)d->kind;
 	return rc;
 }
@@ -662,7 +662,7 @@ try_hog(struct diagnoser *d, struct sl_error *err)
 	struct sl_error why;
 	enum sl_status rc;
 
-	if (!d->how->background) {
+	if (!d->how->probes) {
 		d->out->no_cold = d->out->no_hog = "the machine's ceilings "
 						   "were not measured";
 		return SL_OK;
@@ -671,15 +671,15 @@ try_hog(struct diagnoser *d, struct sl_error *err)
 		d->out->no_hog = d->out->no_alone;
 		return SL_OK;
 	}
-	rc = sl__hog_start(d->how->background, 1, &why);
+	rc = sl__hog_start(d->how->probes, 1, &why);
 	if (rc == SL_E_ABSENT) {
 		return sl__arena_copy_text(d->arena, &d->out->no_hog, why.text,
 					   err);
 	}
 	if (rc)
 		return sl__fail(err, rc, "%s", why.text);
-	sl__hog_stop(d->how->background);
-	sl__hog_effect(d->how->background, &effect);
+	sl__hog_stop(d->how->probes);
+	sl__hog_effect(d->how->probes, &effect);
 	d->out->hog = (struct sl_hog_effect){effect.dram, effect.l3, effect.l2,
 					     effect.compute};
 	return SL_OK;

@@ -58,13 +58,12 @@ void sl__variant_close(struct sl__variant_plan *variant);
 struct sl__diagnose_options {
 	const size_t *steps; /* of the plan, each once */
 	size_t n_steps;
-	struct sl__ceiling_probes
-		*background;  /* NULL: neither cold nor hogged */
-	uint64_t cache_bytes; /* of the last level; 0: not known */
-	double hot_share;     /* of the time, wanted; 0: not said */
-	double time_s;        /* budget; three rounds at least, two where
+	struct sl__ceiling_probes *probes; /* NULL: neither cold nor hogged */
+	uint64_t cache_bytes;              /* of the last level; 0: not known */
+	double hot_share; /* of the time, wanted; 0: not said */
+	double time_s;    /* budget; three rounds at least, two where
 				      three take twice as long */
-	uint64_t seed;        /* of the order of iterations in a round */
+	uint64_t seed;    /* of the order of iterations in a round */
 	struct sl__runner_hooks control;
 };
 

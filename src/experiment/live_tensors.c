@@ -652,7 +652,7 @@ drop_idle_room(struct sl__tensor_lifetimes *out)
 				&out->tensors[k];
 
 			if (!other->is_idle &&
-			    sl__tensor_lifetime_includes(other, room->born) &&
+			    sl__tensor_is_alive_at(other, room->born) &&
 			    crosses(other, room->start, room->n_bytes))
 				room->n_bytes = 0;
 		}
@@ -664,9 +664,10 @@ add_up(struct sl__tensor_lifetimes *out)
 {
 	for (size_t m = 0; m < out->n; m++) {
 		for (size_t i = 0; i < out->n_tensors; i++) {
-			if (sl__tensor_lifetime_includes(&out->tensors[i], m))
-				out->live_bytes[m] += sl__tensor_lifetime_bytes(
-					&out->tensors[i]);
+			if (sl__tensor_is_alive_at(&out->tensors[i], m))
+				out->live_bytes[m] +=
+					sl__tensor_lifetime_line_bytes(
+						&out->tensors[i]);
 		}
 		if (out->live_bytes[m] > out->peak_bytes) {
 			out->peak_bytes = out->live_bytes[m];

@@ -27,7 +27,7 @@ struct reader {
 
 struct counter {
 	const struct sl__step_counters_options *how;
-	struct sl__step_counts *out;
+	struct sl__plan_counter_values *out;
 	struct sl_plan *plan;
 	struct sl__runner runner;
 	struct sl__counter_set *set;
@@ -237,7 +237,8 @@ take_counts(struct counter *c, struct sl_operation_counts *counts)
 }
 
 void
-sl__step_counters_set_absent(struct sl__step_counts *out, const char *why)
+sl__step_counters_set_absent(struct sl__plan_counter_values *out,
+			     const char *why)
 {
 	memset(out, 0, sizeof(*out));
 	out->absent = why;
@@ -294,7 +295,7 @@ count(struct counter *c, struct sl__arena *arena, struct sl__arena *scratch,
 }
 
 enum sl_status
-sl__step_counters_measure(struct sl__step_counts *out,
+sl__step_counters_measure(struct sl__plan_counter_values *out,
 			  struct sl__subject_model *subject,
 			  const struct sl__step_counters_options *how,
 			  struct sl__arena *arena, struct sl_error *err)

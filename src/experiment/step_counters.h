@@ -5,7 +5,7 @@
 #define SL_STEP_COUNTERS_H
 
 #include "experiment/subject.h"
-#include "result/step_counts.h"
+#include "result/plan_counter_values.h"
 #include "timing/counter_set.h"
 #include "timing/runner.h"
 
@@ -28,11 +28,12 @@ struct sl__step_counters_options {
  * result is from 'arena'.
  */
 enum sl_status sl__step_counters_measure(
-	struct sl__step_counts *out, struct sl__subject_model *subject,
+	struct sl__plan_counter_values *out, struct sl__subject_model *subject,
 	const struct sl__step_counters_options *options,
 	struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
 
 /* All events absent for one reason, which lasts as long as the program. */
-void sl__step_counters_set_absent(struct sl__step_counts *out, const char *why);
+void sl__step_counters_set_absent(struct sl__plan_counter_values *out,
+				  const char *why);
 
 #endif

@@ -209,7 +209,7 @@ add_iteration(struct taker *t)
 	if (!out->kept.n_seen)
 		out->origin = t->begin;
 	add_steps(t);
-	sl__traced_iterations_add(&out->kept, &t->events, t->begin, t->end);
+	sl__traced_iterations_offer(&out->kept, &t->events, t->begin, t->end);
 	t->stretch.wall_ns += span_ns(t, t->begin, t->end);
 	t->stretch.gaps_ns +=
 		span_ns(t, t->begin, stamps[0].ticks) +
@@ -589,7 +589,7 @@ sl__timed_iterations_run(struct sl__timed_iterations *out, struct sl_plan *plan,
 	sl__runner_start_budget(&t.runner, how->seed);
 	rc = take_rounds(&t, err);
 	settle(&t);
-	sl__traced_iterations_choose_median(&out->kept);
+	sl__traced_iterations_pick_median(&out->kept);
 	sl__monitor_close(&t.monitor, &out->noise);
 	out->elapsed_s = sl__runner_elapsed_s(&t.runner);
 	return rc;

@@ -39,35 +39,34 @@ static const double SETTLE_S = 6e-3;
 static void *
 prober_main(void *arg)
 {
-	struct sl__ceiling_probes *background = arg;
+	struct sl__ceiling_probes *probes = arg;
 
-	pthread_mutex_lock(&background->lock);
+	pthread_mutex_lock(&probes->lock);
 	for (;;) {
-		while (!background->job && !background->is_closing)
-			pthread_cond_wait(&background->changed,
-					  &background->lock);
-		if (!background->job)
+		while (!probes->job && !probes->is_closing)
+			pthread_cond_wait(&probes->changed, &probes->lock);
+		if (!probes->job)
 			break;
-		pthread_mutex_unlock(&background->lock);
-		background->job(background);
-		pthread_mutex_lock(&background->lock);
-		background->job = NULL;
-		pthread_cond_broadcast(&background->changed);
+		pthread_mutex_unlock(&probes->lock);
+		probes->job(probes);
+		pthread_mutex_lock(&probes->lock);
+		probes->job = NULL;
+		pthread_cond_broadcast(&probes->changed);
 	}
-	pthread_mutex_unlock(&background->lock);
+	pthread_mutex_unlock(&probes->lock);
 	return NULL;
 }
 
 void
-sl__ceiling_probes_run_job(struct sl__ceiling_probes *background,
+sl__ceiling_probes_run_job(struct sl__ceiling_probes *probes,
 			   sl__ceiling_probes_job *job)
 {
-	pthread_mutex_lock(&background->lock);
-	background->job = job;
-	pthread_cond_broadcast(&background->changed);
-	while (background->job)
-		pthread_cond_wait(&background->changed, &background->lock);
-	pthread_mutex_unlock(&background->lock);
+	pthread_mutex_lock(&probes->lock);
+	probes->job = job;
+	pthread_cond_broadcast(&probes->changed);
+	while (probes->job)
+		pthread_cond_wait(&probes->changed, &probes->lock);
+	pthread_mutex_unlock(&probes->lock);
 }
 
 static void
@@ -90,7 +89,7 @@ last_cache_bytes(const struct sl_machine *m)
 }
 
 static size_t
-memory_bytes_of(const struct sl__ceiling_probes *background,
+memory_bytes_of(const struct sl__ceiling_probes *probes,
 		const struct sl_machine *m)
 {
 	size_t free_bytes = sl__platform_free_bytes("");
@@ -98,10 +97,10 @@ memory_bytes_of(const struct sl__ceiling_probes *background,
 
 	if (!free_bytes)
 		free_bytes = DEFAULT_FREE_BYTES;
-	most = free_bytes / 4 / background->n_threads;
+	most = free_bytes / 4 / probes->n_threads;
 	bytes = MEMORY_FACTOR *
 		sl__ceiling_max_working_set(m->caches, m->n_caches,
-					    background->n_threads, free_bytes);
+					    probes->n_threads, free_bytes);
 	if (bytes < LEAST_MEMORY_BYTES)
 		bytes = LEAST_MEMORY_BYTES;
 	if (bytes > most)
@@ -110,69 +109,67 @@ memory_bytes_of(const struct sl__ceiling_probes *background,
 }
 
 static enum sl_status
-open_rig(struct sl__ceiling_probes *background, const struct sl_machine *m,
+open_rig(struct sl__ceiling_probes *probes, const struct sl_machine *m,
 	 size_t memory_bytes, struct sl_error *err)
 {
-	size_t *bytes = sl__arena_array(background->arena, background->n_cpus,
-					sizeof(*bytes));
-	size_t least = 4 * last_cache_bytes(m) / background->n_cpus;
+	size_t *bytes =
+		sl__arena_array(probes->arena, probes->n_cpus, sizeof(*bytes));
+	size_t least = 4 * last_cache_bytes(m) / probes->n_cpus;
 
 	if (!bytes)
 		return sl__fail_nomem(err);
-	background->l2_bytes = sl__cache_share_bytes(m, 2, background->n_cpus);
-	if (!background->l2_bytes)
-		background->l2_bytes = DEFAULT_L2_BYTES;
-	if (least < 2 * background->l2_bytes)
-		least = 2 * background->l2_bytes;
-	background->evict_bytes = least;
-	for (size_t r = 0; r < background->n_cpus; r++) {
+	probes->l2_bytes = sl__cache_share_bytes(m, 2, probes->n_cpus);
+	if (!probes->l2_bytes)
+		probes->l2_bytes = DEFAULT_L2_BYTES;
+	if (least < 2 * probes->l2_bytes)
+		least = 2 * probes->l2_bytes;
+	probes->evict_bytes = least;
+	for (size_t r = 0; r < probes->n_cpus; r++) {
 		bytes[r] = least;
-		if (r < background->n_threads && memory_bytes > least)
+		if (r < probes->n_threads && memory_bytes > least)
 			bytes[r] = memory_bytes;
 	}
-	return sl__rig_open(&background->rig, background->n_cpus, bytes,
-			    background->arena, err);
+	return sl__rig_open(&probes->rig, probes->n_cpus, bytes, probes->arena,
+			    err);
 }
 
 /* The first job of the prober. */
 static void
-prepare(struct sl__ceiling_probes *background)
+prepare(struct sl__ceiling_probes *probes)
 {
 	struct sl_machine m = {0};
 	size_t memory_bytes;
 
 	/* What cannot be read is not known: m has no caches then. */
-	if (sl__topology_read(&m, "", background->arena, NULL) != SL_OK)
+	if (sl__topology_read(&m, "", probes->arena, NULL) != SL_OK)
 		m.n_caches = 0;
-	memory_bytes = memory_bytes_of(background, &m);
-	background->rc =
-		open_rig(background, &m, memory_bytes, &background->err);
-	if (background->rc)
+	memory_bytes = memory_bytes_of(probes, &m);
+	probes->rc = open_rig(probes, &m, memory_bytes, &probes->err);
+	if (probes->rc)
 		return;
-	background->rc = sl__ceiling_probe_pick_kernels(
-		background, &m, memory_bytes, &background->err);
+	probes->rc = sl__ceiling_probe_pick_kernels(probes, &m, memory_bytes,
+						    &probes->err);
 }
 
 static void
-leave(struct sl__ceiling_probes *background)
+leave(struct sl__ceiling_probes *probes)
 {
-	sl__rig_close(&background->rig);
+	sl__rig_close(&probes->rig);
 }
 
 static enum sl_status
-start_prober(struct sl__ceiling_probes *background, struct sl_error *err)
+start_prober(struct sl__ceiling_probes *probes, struct sl_error *err)
 {
-	int error = pthread_create(&background->prober, NULL, prober_main,
-				   background);
+	int error = pthread_create(&probes->prober, NULL, prober_main, probes);
 
 	if (error)
 		return sl__fail_errno(err, SL_E_NOMEM, error,
 				      "cannot start a thread to probe with");
-	background->has_prober = 1;
-	sl__ceiling_probes_run_job(background, prepare);
-	if (background->rc && err)
-		*err = background->err;
-	return background->rc;
+	probes->has_prober = 1;
+	sl__ceiling_probes_run_job(probes, prepare);
+	if (probes->rc && err)
+		*err = probes->err;
+	return probes->rc;
 }
 
 enum sl_status
@@ -181,103 +178,102 @@ sl__ceiling_probes_open(struct sl__ceiling_probes **out,
 			struct sl_error *err)
 {
 	struct sl__arena *arena;
-	struct sl__ceiling_probes *background;
+	struct sl__ceiling_probes *probes;
 	enum sl_status rc;
 
 	*out = NULL;
-	background = sl__arena_object_new(&arena, options->allocator,
-					  sizeof(*background));
-	if (!background)
+	probes = sl__arena_object_new(&arena, options->allocator,
+				      sizeof(*probes));
+	if (!probes)
 		return sl__fail_nomem(err);
-	background->arena = arena;
-	background->dtype = options->dtype;
-	background->n_cpus = sl__thread_n_cpus();
-	background->n_threads = options->n_threads ? options->n_threads : 1;
-	if (background->n_threads > background->n_cpus)
-		background->n_threads = background->n_cpus;
-	pthread_mutex_init(&background->lock, NULL);
-	pthread_cond_init(&background->changed, NULL);
-	rc = start_prober(background, err);
+	probes->arena = arena;
+	probes->dtype = options->dtype;
+	probes->n_cpus = sl__thread_n_cpus();
+	probes->n_threads = options->n_threads ? options->n_threads : 1;
+	if (probes->n_threads > probes->n_cpus)
+		probes->n_threads = probes->n_cpus;
+	pthread_mutex_init(&probes->lock, NULL);
+	pthread_cond_init(&probes->changed, NULL);
+	rc = start_prober(probes, err);
 	if (rc) {
-		sl__ceiling_probes_close(background);
+		sl__ceiling_probes_close(probes);
 		return rc;
 	}
-	*out = background;
+	*out = probes;
 	return SL_OK;
 }
 
 void
-sl__ceiling_probes_close(struct sl__ceiling_probes *background)
+sl__ceiling_probes_close(struct sl__ceiling_probes *probes)
 {
-	if (!background)
+	if (!probes)
 		return;
-	sl__hog_close(background);
-	if (background->has_prober) {
-		sl__ceiling_probes_run_job(background, leave);
-		pthread_mutex_lock(&background->lock);
-		background->is_closing = 1;
-		pthread_cond_broadcast(&background->changed);
-		pthread_mutex_unlock(&background->lock);
-		pthread_join(background->prober, NULL);
+	sl__hog_close(probes);
+	if (probes->has_prober) {
+		sl__ceiling_probes_run_job(probes, leave);
+		pthread_mutex_lock(&probes->lock);
+		probes->is_closing = 1;
+		pthread_cond_broadcast(&probes->changed);
+		pthread_mutex_unlock(&probes->lock);
+		pthread_join(probes->prober, NULL);
 	}
-	pthread_cond_destroy(&background->changed);
-	pthread_mutex_destroy(&background->lock);
-	sl__arena_object_free(background);
+	pthread_cond_destroy(&probes->changed);
+	pthread_mutex_destroy(&probes->lock);
+	sl__arena_object_free(probes);
 }
 
 static void
-wait_until_settled(struct sl__ceiling_probes *background)
+wait_until_settled(struct sl__ceiling_probes *probes)
 {
-	const struct sl__peak_probe *peak = &background->peaks[0];
+	const struct sl__peak_probe *peak = &probes->peaks[0];
 	uint64_t start_ns = sl__clock_now_ns(NULL);
 
 	while ((double)(sl__clock_now_ns(NULL) - start_ns) < SETTLE_S * 1e9)
-		(void)sl__rig_run_peak(&background->rig, peak->kernel,
-				       background->n_threads, peak->n_rounds);
+		(void)sl__rig_run_peak(&probes->rig, peak->kernel,
+				       probes->n_threads, peak->n_rounds);
 }
 
 static void
-probe_peak(struct sl__ceiling_probes *background, struct sl__peak_probe *peak)
+probe_peak(struct sl__ceiling_probes *probes, struct sl__peak_probe *peak)
 {
 	if (!peak->kernel)
 		return;
-	(void)sl__rig_run_peak(&background->rig, peak->kernel,
-			       background->n_threads, peak->n_rounds / 4 + 1);
+	(void)sl__rig_run_peak(&probes->rig, peak->kernel, probes->n_threads,
+			       peak->n_rounds / 4 + 1);
 	for (int i = 0; i < PROBES; i++)
 		keep(&peak->probed,
-		     sl__rig_run_peak(&background->rig, peak->kernel,
-				      background->n_threads, peak->n_rounds));
+		     sl__rig_run_peak(&probes->rig, peak->kernel,
+				      probes->n_threads, peak->n_rounds));
 }
 
 /* The first runs bring the set into its cache, or fill all caches with what
  * lies in memory. */
 static void
-probe_level(struct sl__ceiling_probes *background,
-	    struct sl__level_probe *level)
+probe_level(struct sl__ceiling_probes *probes, struct sl__level_probe *level)
 {
 	int n_first = level->size_bytes == UINT64_MAX ? 2 : 1;
 
 	for (int i = 0; i < n_first; i++)
-		(void)sl__ceiling_probes_bandwidth(background, &level->stretch);
+		(void)sl__ceiling_probes_bandwidth(probes, &level->stretch);
 	for (int i = 0; i < PROBES; i++)
 		keep(&level->probed,
-		     sl__ceiling_probes_bandwidth(background, &level->stretch));
+		     sl__ceiling_probes_bandwidth(probes, &level->stretch));
 }
 
 static void
-probe_all(struct sl__ceiling_probes *background)
+probe_all(struct sl__ceiling_probes *probes)
 {
-	wait_until_settled(background);
+	wait_until_settled(probes);
 	for (size_t i = 0; i < SL__N_PEAK_PROBES; i++)
-		probe_peak(background, &background->peaks[i]);
-	for (size_t i = 0; i < background->n_levels; i++)
-		probe_level(background, &background->levels[i]);
+		probe_peak(probes, &probes->peaks[i]);
+	for (size_t i = 0; i < probes->n_levels; i++)
+		probe_level(probes, &probes->levels[i]);
 }
 
 void
-sl__ceiling_probes_run(struct sl__ceiling_probes *background)
+sl__ceiling_probes_run(struct sl__ceiling_probes *probes)
 {
-	sl__ceiling_probes_run_job(background, probe_all);
+	sl__ceiling_probes_run_job(probes, probe_all);
 }
 
 static struct sl_estimate
@@ -307,18 +303,18 @@ computed_as(enum sl_dtype dtype)
 }
 
 void
-sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *background,
+sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *probes,
 			    struct sl_ceilings *out)
 {
-	enum sl_dtype dtype = computed_as(background->dtype);
+	enum sl_dtype dtype = computed_as(probes->dtype);
 
 	out->dtype = dtype;
-	out->n_threads = background->n_threads;
+	out->n_threads = probes->n_threads;
 	out->flops_per_s = (struct sl_estimate){
 		.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
 	out->n_peaks = 0;
 	for (size_t i = 0; i < SL__N_PEAK_PROBES; i++) {
-		const struct sl__peak_probe *peak = &background->peaks[i];
+		const struct sl__peak_probe *peak = &probes->peaks[i];
 		struct sl_ceiling_peak *row = &out->peaks[out->n_peaks];
 
 		if (!peak->kernel)
@@ -330,9 +326,9 @@ sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *background,
 		if (row->dtype == dtype)
 			out->flops_per_s = row->flops_per_s;
 	}
-	out->n_levels = background->n_levels;
-	for (size_t i = 0; i < background->n_levels; i++) {
-		const struct sl__level_probe *level = &background->levels[i];
+	out->n_levels = probes->n_levels;
+	for (size_t i = 0; i < probes->n_levels; i++) {
+		const struct sl__level_probe *level = &probes->levels[i];
 
 		out->levels[i] = (struct sl_ceiling_level){
 			.level = level->level,
@@ -342,20 +338,18 @@ sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *background,
 }
 
 static void
-evict(struct sl__ceiling_probes *background)
+evict(struct sl__ceiling_probes *probes)
 {
-	struct sl__stream_range stretch = {
-		.access = SL_ACCESS_COPY,
-		.size_bytes = background->evict_bytes,
-		.chunk_bytes = background->evict_bytes,
-		.n_repeats = 1};
+	struct sl__stream_range stretch = {.access = SL_ACCESS_COPY,
+					   .size_bytes = probes->evict_bytes,
+					   .chunk_bytes = probes->evict_bytes,
+					   .n_repeats = 1};
 
-	(void)sl__rig_run_stream(&background->rig, &stretch,
-				 background->n_cpus);
+	(void)sl__rig_run_stream(&probes->rig, &stretch, probes->n_cpus);
 }
 
 void
-sl__ceiling_probes_evict_caches(struct sl__ceiling_probes *background)
+sl__ceiling_probes_evict_caches(struct sl__ceiling_probes *probes)
 {
-	sl__ceiling_probes_run_job(background, evict);
+	sl__ceiling_probes_run_job(probes, evict);
 }

@@ -30,24 +30,24 @@ enum sl_status
 sl__ceiling_probes_open(struct sl__ceiling_probes **out,
 			const struct sl__ceiling_probes_options *options,
 			struct sl_error *err) SL_CHECKED;
-void sl__ceiling_probes_close(
-	struct sl__ceiling_probes *background); /* NULL is fine */
+void
+sl__ceiling_probes_close(struct sl__ceiling_probes *probes); /* NULL is fine */
 
 /* Three short probes of every ceiling, some 25 ms in all: arithmetic in the
  * workload's type and in the others that plans use, and the bandwidth of each
  * level of memory, at the workload's threads. */
-void sl__ceiling_probes_run(struct sl__ceiling_probes *background);
+void sl__ceiling_probes_run(struct sl__ceiling_probes *probes);
 
 /* What all probes so far say: the ninth decile with its interval, as every
  * ceiling.  ridge and step_ns are left alone; the words are static. */
-void sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *background,
+void sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *probes,
 				 struct sl_ceilings *out);
 
 /*
  * Pushes what the caches hold of anybody's data out of them: every CPU walks
  * through twice its own caches, all together through four times the last one.
  */
-void sl__ceiling_probes_evict_caches(struct sl__ceiling_probes *background);
+void sl__ceiling_probes_evict_caches(struct sl__ceiling_probes *probes);
 
 /*
  * A thread that walks through memory as fast as it can, on a CPU apart, until
@@ -55,18 +55,18 @@ void sl__ceiling_probes_evict_caches(struct sl__ceiling_probes *background);
  * it has started already are not).  SL_E_ABSENT where the workload's n_threads
  * leave no CPU to spare.  Stopping what does not run does nothing.
  */
-enum sl_status sl__hog_start(struct sl__ceiling_probes *background,
+enum sl_status sl__hog_start(struct sl__ceiling_probes *probes,
 			     size_t n_threads, struct sl_error *err) SL_CHECKED;
-void sl__hog_stop(struct sl__ceiling_probes *background);
+void sl__hog_stop(struct sl__ceiling_probes *probes);
 
 /* How much longer the hog makes pure work of one thread take, as ratios;
  * measured once, some 100 ms, and no hog may run.  All are NaN where that
- * cannot be, and 'absent', which lives as long as 'background', says why. */
+ * cannot be, and 'absent', which lives as long as 'probes', says why. */
 struct sl__hog_effect {
 	double dram, l3, l2, compute;
 	const char *absent; /* NULL: measured */
 };
-void sl__hog_effect(struct sl__ceiling_probes *background,
+void sl__hog_effect(struct sl__ceiling_probes *probes,
 		    struct sl__hog_effect *out);
 
 #endif

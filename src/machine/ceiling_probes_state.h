@@ -36,7 +36,7 @@ struct sl__level_probe {
 	struct sl__probe_samples probed;
 };
 
-typedef void sl__ceiling_probes_job(struct sl__ceiling_probes *background);
+typedef void sl__ceiling_probes_job(struct sl__ceiling_probes *probes);
 
 /*
  * Invariants: the rig belongs to the prober, a thread that is its member 0; it
@@ -73,30 +73,30 @@ struct sl__ceiling_probes {
 };
 
 /* Has the prober do a job and waits for it. */
-void sl__ceiling_probes_run_job(struct sl__ceiling_probes *background,
+void sl__ceiling_probes_run_job(struct sl__ceiling_probes *probes,
 				sl__ceiling_probes_job *job);
 
 /* The peak of a type, or NULL. */
-struct sl__peak_probe *sl__peak_probe(struct sl__ceiling_probes *background,
+struct sl__peak_probe *sl__peak_probe(struct sl__ceiling_probes *probes,
 				      enum sl_dtype dtype);
 
 /* Chooses the loops for peaks and levels; by the prober.  After SL_OK the
  * first peak has a kernel; SL_E_ABSENT otherwise. */
-enum sl_status
-sl__ceiling_probe_pick_kernels(struct sl__ceiling_probes *background,
-			       const struct sl_machine *m, size_t memory_bytes,
-			       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__ceiling_probe_pick_kernels(struct sl__ceiling_probes *probes,
+					      const struct sl_machine *m,
+					      size_t memory_bytes,
+					      struct sl_error *err) SL_CHECKED;
 
 /* One thread's share of the cache of a level; 0: the system names none. */
 size_t sl__cache_share_bytes(const struct sl_machine *m, unsigned level,
 			     size_t n_threads);
 
 /* One probe, in bytes a second, and on to the next chunk; by the prober. */
-double sl__ceiling_probes_bandwidth(struct sl__ceiling_probes *background,
+double sl__ceiling_probes_bandwidth(struct sl__ceiling_probes *probes,
 				    struct sl__stream_range *stretch);
 
 /* Stops the hog and gives back what it has. */
-void sl__hog_close(struct sl__ceiling_probes *background);
+void sl__hog_close(struct sl__ceiling_probes *probes);
 
 /* Work timed alone and beside a hog: what sl__hog_compare() calls. */
 struct sl__hog_trial {

@@ -70,9 +70,9 @@ hog_main(void *arg)
 }
 
 static enum sl_status
-make_hog(struct sl__ceiling_probes *background, struct sl_error *err)
+make_hog(struct sl__ceiling_probes *probes, struct sl_error *err)
 {
-	struct sl__hog *hog = sl__arena_alloc(background->arena, sizeof(*hog));
+	struct sl__hog *hog = sl__arena_alloc(probes->arena, sizeof(*hog));
 	enum sl_status rc;
 
 	if (!hog)
@@ -87,7 +87,7 @@ make_hog(struct sl__ceiling_probes *background, struct sl_error *err)
 	}
 	memset(hog->buffer, 1, HOG_BYTES);
 	hog->streams = sl__stream_kernels_widest();
-	background->hog = hog;
+	probes->hog = hog;
 	return SL_OK;
 }
 
@@ -132,23 +132,23 @@ tie_up(struct sl__hog *hog)
 }
 
 enum sl_status
-sl__hog_start(struct sl__ceiling_probes *background, size_t n_threads,
+sl__hog_start(struct sl__ceiling_probes *probes, size_t n_threads,
 	      struct sl_error *err)
 {
 	struct sl__hog *hog;
 	cpu_set_t others;
 	enum sl_status rc;
 
-	if (n_threads >= background->n_cpus)
+	if (n_threads >= probes->n_cpus)
 		return sl__fail(err, SL_E_ABSENT,
 				"%zu threads leave none of %zu CPUs to spare",
-				n_threads, background->n_cpus);
-	if (!background->hog) {
-		rc = make_hog(background, err);
+				n_threads, probes->n_cpus);
+	if (!probes->hog) {
+		rc = make_hog(probes, err);
 		if (rc)
 			return rc;
 	}
-	hog = background->hog;
+	hog = probes->hog;
 	if (hog->is_running)
 		return SL_OK;
 	if (sched_getaffinity(0, sizeof(hog->caller_cpus), &hog->caller_cpus))
@@ -170,9 +170,9 @@ sl__hog_start(struct sl__ceiling_probes *background, size_t n_threads,
 }
 
 void
-sl__hog_stop(struct sl__ceiling_probes *background)
+sl__hog_stop(struct sl__ceiling_probes *probes)
 {
-	struct sl__hog *hog = background->hog;
+	struct sl__hog *hog = probes->hog;
 
 	if (!hog || !hog->is_running)
 		return;
@@ -182,12 +182,12 @@ sl__hog_stop(struct sl__ceiling_probes *background)
 }
 
 void
-sl__hog_close(struct sl__ceiling_probes *background)
+sl__hog_close(struct sl__ceiling_probes *probes)
 {
-	sl__hog_stop(background);
-	if (background->hog)
-		sl__pages_free(background->hog->pages);
-	background->hog = NULL;
+	sl__hog_stop(probes);
+	if (probes->hog)
+		sl__pages_free(probes->hog->pages);
+	probes->hog = NULL;
 }
 
 /* One thread's pure work: seconds it takes, a rate turned round. */
@@ -226,22 +226,22 @@ pure_stretch(struct pure *pure, size_t size_bytes, size_t chunk_bytes)
 }
 
 static enum sl_status
-open_pure(struct pure *pure, struct sl__ceiling_probes *background,
+open_pure(struct pure *pure, struct sl__ceiling_probes *probes,
 	  struct sl_error *err)
 {
-	size_t bytes = background->rig.members[0].buffer_bytes / 2;
-	size_t l2 = background->l2_bytes / 2, l3 = background->last_bytes / 4;
+	size_t bytes = probes->rig.members[0].buffer_bytes / 2;
+	size_t l2 = probes->l2_bytes / 2, l3 = probes->last_bytes / 4;
 	enum sl_status rc = sl__team_new(&pure->rig.team, 1,
-					 &background->arena->allocator, err);
+					 &probes->arena->allocator, err);
 
 	if (rc)
 		return rc;
-	pure->hog = background->hog;
-	pure->rig.members = background->rig.members;
+	pure->hog = probes->hog;
+	pure->rig.members = probes->rig.members;
 	pure->rig.n_members = 1;
-	pure->rig.streams = background->rig.streams;
-	pure->kernel = background->peaks[0].kernel;
-	pure->n_rounds = background->peaks[0].n_rounds;
+	pure->rig.streams = probes->rig.streams;
+	pure->kernel = probes->peaks[0].kernel;
+	pure->n_rounds = probes->peaks[0].n_rounds;
 	pure->stretches[0] = pure_stretch(pure, l2, l2);
 	pure->stretches[1] = pure_stretch(pure, l3, l3);
 	pure->stretches[2] = pure_stretch(pure, bytes, EFFECT_CHUNK_BYTES);
@@ -331,40 +331,37 @@ sl__hog_compare(const struct sl__hog_trial *trial, struct sl__hog_effect *out,
 
 /* Runs on the prober. */
 static void
-measure_effect(struct sl__ceiling_probes *background)
+measure_effect(struct sl__ceiling_probes *probes)
 {
 	struct pure pure = {.n_rounds = 0};
 	struct sl__hog_trial trial = {probe_pure, start_background_pure,
 				      stop_background_pure, &pure};
-	enum sl_status rc =
-		open_pure(&pure, background, &background->no_effect);
+	enum sl_status rc = open_pure(&pure, probes, &probes->no_effect);
 
 	if (!rc)
-		rc = sl__hog_compare(&trial, &background->effect,
-				     &background->no_effect);
+		rc = sl__hog_compare(&trial, &probes->effect,
+				     &probes->no_effect);
 	if (rc)
-		background->effect.absent = background->no_effect.text;
+		probes->effect.absent = probes->no_effect.text;
 	sl__team_free(pure.rig.team);
 }
 
 void
-sl__hog_effect(struct sl__ceiling_probes *background,
-	       struct sl__hog_effect *out)
+sl__hog_effect(struct sl__ceiling_probes *probes, struct sl__hog_effect *out)
 {
 	double nan = (double)NAN;
 
-	if (!background->has_effect) {
-		background->has_effect = 1;
-		background->effect =
+	if (!probes->has_effect) {
+		probes->has_effect = 1;
+		probes->effect =
 			(struct sl__hog_effect){nan, nan, nan, nan, NULL};
 		/* Started once for its buffer and its CPU. */
-		if (sl__hog_start(background, 1, &background->no_effect) ==
-		    SL_OK) {
-			sl__hog_stop(background);
-			sl__ceiling_probes_run_job(background, measure_effect);
+		if (sl__hog_start(probes, 1, &probes->no_effect) == SL_OK) {
+			sl__hog_stop(probes);
+			sl__ceiling_probes_run_job(probes, measure_effect);
 		} else {
-			background->effect.absent = background->no_effect.text;
+			probes->effect.absent = probes->no_effect.text;
 		}
 	}
-	*out = background->effect;
+	*out = probes->effect;
 }

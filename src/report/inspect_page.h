@@ -8,7 +8,7 @@
 
 /* What sl_inspection_render() was given. */
 struct sl__inspect_page_input {
-	struct sl__inspection_document
+	struct sl__inspections_document
 		inspections; /* first: what the table is of */
 	struct sl_inspect_view view;
 };

@@ -106,11 +106,12 @@ add(char line[LINE], const char *format, ...)
 static size_t
 end_of_run(const struct sl_micro_series *s, size_t i)
 {
-	size_t next = sl__micro_first_measured_from(s, i + 1);
+	size_t next = sl__micro_next_measured_point(s, i + 1);
 
-	while (next < s->n_points && sl__micro_has_same_verdict(s, i, next)) {
+	while (next < s->n_points &&
+	       sl__micro_same_smoothed_verdict(s, i, next)) {
 		i = next;
-		next = sl__micro_first_measured_from(s, i + 1);
+		next = sl__micro_next_measured_point(s, i + 1);
 	}
 	return i;
 }
@@ -120,10 +121,10 @@ add_run(char line[LINE], const struct sl_micro_series *s, size_t first,
 	size_t last)
 {
 	const struct sl_micro_point *p =
-		&s->points[sl__micro_representative_point(s, first)];
+		&s->points[sl__micro_smoothed_verdict_point(s, first)];
 	int is_silent = p->micro_class == SL_MICRO_UNKNOWN &&
 			isnan(p->roof_share);
-	int is_first = first == sl__micro_first_measured_from(s, 0);
+	int is_first = first == sl__micro_next_measured_point(s, 0);
 	struct sl__phrase a;
 
 	add(line, "%s%s ", *line ? ", " : "",
@@ -146,7 +147,7 @@ tell_verdicts(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
 	const struct sl_estimate *step = &t->of->ceilings.step_ns;
-	size_t i = sl__micro_first_measured_from(s, 0);
+	size_t i = sl__micro_next_measured_point(s, 0);
 	int has_overhead = 0;
 	char line[LINE] = "";
 	struct sl__phrase w;
@@ -154,10 +155,11 @@ tell_verdicts(struct narrator *t)
 	while (i < s->n_points) {
 		size_t last = end_of_run(s, i);
 
-		has_overhead |= s->points[sl__micro_representative_point(s, i)]
-					.micro_class == SL_MICRO_OVERHEAD;
+		has_overhead |=
+			s->points[sl__micro_smoothed_verdict_point(s, i)]
+				.micro_class == SL_MICRO_OVERHEAD;
 		add_run(line, s, i, last);
-		i = sl__micro_first_measured_from(s, last + 1);
+		i = sl__micro_next_measured_point(s, last + 1);
 	}
 	if (has_overhead && step->n)
 		add(line, "; an empty step takes %s",
@@ -285,7 +287,7 @@ tell_reached(struct narrator *t)
 
 	if (isnan(most) || s->n_measured < 2)
 		return;
-	if (s->reached == sl__micro_first_measured_from(s, 0))
+	if (s->reached == sl__micro_next_measured_point(s, 0))
 		sl__narrative_add_sentence(
 			t->to,
 			"It reaches 80 %% of its roof at every size, and "
@@ -447,13 +449,15 @@ sl__micro_optimize_reason(struct sl__phrase *w, const struct sl_microbench *of,
 		snprintf(w->s, sizeof(w->s),
 			 "%.0f %% of the %s roof, and %.2f × its rate from "
 			 "nearer memory: it does not wait for data",
-			 share, roof, sl__micro_bandwidth_far_to_near(s));
+			 share, roof,
+			 sl__micro_large_to_small_bandwidth_ratio(s));
 		break;
 	case SL_MICRO_FOCUS_BOTH:
 		snprintf(w->s, sizeof(w->s),
 			 "%.0f %% of the %s roof, but %.2f × its rate from "
 			 "nearer memory: it partly waits for data",
-			 share, roof, sl__micro_bandwidth_far_to_near(s));
+			 share, roof,
+			 sl__micro_large_to_small_bandwidth_ratio(s));
 		break;
 	}
 	return w->s;

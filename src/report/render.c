@@ -61,7 +61,7 @@ write_json(const struct sl__renderer *renderer, const void *result,
 	if (renderer->json)
 		renderer->json(&json, result);
 	else
-		sl__record_write(&json, renderer->table, result, NULL);
+		sl__record_write_members(&json, renderer->table, result, NULL);
 	sl__json_end_object(&json);
 }
 

@@ -75,8 +75,8 @@ tell(struct sl__json *json, const char *key, const void *record,
 }
 
 enum sl_status
-sl__function_format_supported(const struct sl_render_options *options,
-			      struct sl_error *err)
+sl__function_profile_check_format(const struct sl_render_options *options,
+				  struct sl_error *err)
 {
 	struct sl_render_options how;
 	enum sl_status rc = sl__render_options_copy(&how, options, err);

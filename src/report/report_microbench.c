@@ -162,8 +162,7 @@ tell(struct sl__json *json, const char *key, const void *record,
 		sl__json_text(json, key,
 			      sl__micro_optimize_reason(&w, parent, s));
 	else if (s->focus)
-		sl__json_text(json, key,
-			      sl__micro_improvement_advice(s->focus));
+		sl__json_text(json, key, sl__micro_focus_advice_text(s->focus));
 	else
 		sl__json_absent(json, key,
 				sl__micro_optimize_reason(&w, parent, s));
@@ -219,7 +218,7 @@ add_one(struct sl__doc *doc, const struct sl_microbench *m,
 	if (s->focus)
 		sl__doc_text(doc, SL__STYLE_PLAIN,
 			     "- At the largest size, aim for %s (%s).",
-			     sl__micro_improvement_advice(s->focus),
+			     sl__micro_focus_advice_text(s->focus),
 			     sl__micro_optimize_reason(&w, m, s));
 }
 
@@ -265,7 +264,7 @@ add_focuses(struct sl__doc *doc, const struct sl_microbench *m)
 			sl__doc_heading(doc, "What to optimise");
 		is_open = 1;
 		sl__doc_pair(doc, s->name, SL__STYLE_PLAIN, "%s",
-			     sl__micro_improvement_advice(s->focus));
+			     sl__micro_focus_advice_text(s->focus));
 		sl__doc_append(doc, SL__STYLE_DIM, "; %s",
 			       sl__micro_optimize_reason(&w, m, s));
 	}

@@ -38,7 +38,7 @@ static enum sl_status
 inspections(const void *record, const struct sl_render_options *how,
 	    struct sl_buf *out, struct sl_error *err)
 {
-	const struct sl__inspection_document *i = record;
+	const struct sl__inspections_document *i = record;
 
 	return sl_inspection_render(i->list, i->n, NULL, how, out, err);
 }

@@ -248,7 +248,7 @@ add_law(struct sl__doc *doc, const struct sl_sweep_exponent *e)
 {
 	sl__doc_cell(doc, SL__STYLE_STRONG, "%s%s",
 		     e->figure == SL_SWEEP_KIND ? "  " : "",
-		     sl__sweep_law_quantity(e));
+		     sl__sweep_law_quantity_text(e));
 	add_exponent(doc, &e->exponent);
 	if (isnan(e->formula) || e->figure == SL_SWEEP_MEMORY)
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");

@@ -212,10 +212,10 @@ tell_kind(struct narrator *t, const struct sl_sweep_exponent *e)
 		t->to,
 		"%s: exponent %s%s, %.1f %% of the operations' time at %s "
 		"%lld, %.1f %% at %lld.",
-		sl__sweep_law_quantity(e), exponent_words(&w, &e->exponent),
-		formula.s, 100 * e->share_first, t->axis,
-		(long long)t->first->value, 100 * e->share_last,
-		(long long)t->last->value);
+		sl__sweep_law_quantity_text(e),
+		exponent_words(&w, &e->exponent), formula.s,
+		100 * e->share_first, t->axis, (long long)t->first->value,
+		100 * e->share_last, (long long)t->last->value);
 }
 
 /* The kind that grows fastest, and the one that takes most time. */

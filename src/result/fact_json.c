@@ -74,8 +74,8 @@ sl__json_facts(struct sl__json *json, const char *key,
 }
 
 void
-sl__json_absent_fact(struct sl__json *json, const char *key,
-		     const struct sl_fact *fact)
+sl__json_absent_because(struct sl__json *json, const char *key,
+			const struct sl_fact *fact)
 {
 	write_words(json, key, fact, 1);
 }

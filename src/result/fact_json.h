@@ -17,8 +17,8 @@ void sl__json_facts(struct sl__json *json, const char *key,
 		    const struct sl_fact *facts, size_t n);
 
 /* "key": null, and "key_absent": what the fact says. */
-void sl__json_absent_fact(struct sl__json *json, const char *key,
-			  const struct sl_fact *fact);
+void sl__json_absent_because(struct sl__json *json, const char *key,
+			     const struct sl_fact *fact);
 
 /* Fills a fact from { kind, values, names }; SL_E_DATA where it is none. */
 enum sl_status sl__fact_read(struct sl_fact *out,

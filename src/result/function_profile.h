@@ -21,8 +21,8 @@ sl__rates_of_function(const struct sl__function_profile *p);
 
 /* SL_E_USAGE where it cannot be rendered so: TEXT, MARKDOWN, JSON can. */
 enum sl_status
-sl__function_format_supported(const struct sl_render_options *how,
-			      struct sl_error *err) SL_CHECKED;
+sl__function_profile_check_format(const struct sl_render_options *how,
+				  struct sl_error *err) SL_CHECKED;
 enum sl_status sl__function_profile_render(const struct sl__function_profile *p,
 					   const struct sl_render_options *how,
 					   struct sl_buf *out,

@@ -377,7 +377,7 @@ settle_inspection(void *record)
 SL__RECORD(sl__table_inspection, "inspect", sl_inspection, inspection_fields,
 	   .settle = settle_inspection);
 
-SL__WHY(are_several, sl__inspection_document, i,
+SL__WHY(are_several, sl__inspections_document, i,
 	i->n > 1 ? "several models" : NULL)
 
 static const char *
@@ -387,12 +387,12 @@ is_one(const void *record, const void *parent)
 }
 
 static const struct sl__field document_fields[] = {
-	SL__F_LIST(FIRST, sl__inspection_document, list, n, NULL,
+	SL__F_LIST(FIRST, sl__inspections_document, list, n, NULL,
 		   "the only model", .of = &sl__table_inspection,
 		   .is_of_pointers = 1, .why = are_several),
-	SL__F_LIST(LIST, sl__inspection_document, list, n, "results",
+	SL__F_LIST(LIST, sl__inspections_document, list, n, "results",
 		   "several models", .of = &sl__table_inspection,
 		   .is_of_pointers = 1, .why = is_one, .is_left_out = 1),
 };
-SL__RECORD(sl__table_inspections, "inspect", sl__inspection_document,
+SL__RECORD(sl__table_inspections, "inspect", sl__inspections_document,
 	   document_fields, 0);

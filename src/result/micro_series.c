@@ -35,16 +35,16 @@ sl__micro_bottleneck_text(const struct sl_micro_point *p)
 }
 
 const char *
-sl__micro_crossover_regime(const struct sl_micro_series *s,
-			   const struct sl_micro_crossover *crossover,
-			   size_t point)
+sl__micro_crossover_side_text(const struct sl_micro_series *s,
+			      const struct sl_micro_crossover *crossover,
+			      size_t point)
 {
 	const struct sl_micro_point *p = &s->points[point];
 
 	switch (crossover->what) {
 	case SL_MICRO_CROSSOVER_CLASS:
 		return sl__micro_bottleneck_text(
-			&s->points[sl__micro_representative_point(s, point)]);
+			&s->points[sl__micro_smoothed_verdict_point(s, point)]);
 	case SL_MICRO_CROSSOVER_ROOF:
 		return p->roof == SL_LEVEL_COMPUTE ? "compute" : "memory";
 	case SL_MICRO_CROSSOVER_LEVEL:
@@ -54,7 +54,7 @@ sl__micro_crossover_regime(const struct sl_micro_series *s,
 }
 
 const char *
-sl__micro_improvement_advice(enum sl_micro_focus focus)
+sl__micro_focus_advice_text(enum sl_micro_focus focus)
 {
 	static const char *const words[SL_N_MICRO_FOCUSES] = {
 		[SL_MICRO_FOCUS_NONE] = "-",
@@ -74,7 +74,7 @@ sl__micro_improvement_advice(enum sl_micro_focus focus)
 }
 
 size_t
-sl__micro_first_measured_from(const struct sl_micro_series *series, size_t i)
+sl__micro_next_measured_point(const struct sl_micro_series *series, size_t i)
 {
 	while (i < series->n_points && series->points[i].absent)
 		i++;
@@ -112,11 +112,11 @@ is_same(const struct sl_micro_point *a, const struct sl_micro_point *b)
 }
 
 size_t
-sl__micro_representative_point(const struct sl_micro_series *series, size_t i)
+sl__micro_smoothed_verdict_point(const struct sl_micro_series *series, size_t i)
 {
 	const struct sl_micro_point *p = series->points;
 	size_t left = previous(series, i),
-	       right = sl__micro_first_measured_from(series, i + 1);
+	       right = sl__micro_next_measured_point(series, i + 1);
 
 	if (left == SIZE_MAX || right == series->n_points ||
 	    !is_same(&p[left], &p[right]))
@@ -125,16 +125,16 @@ sl__micro_representative_point(const struct sl_micro_series *series, size_t i)
 }
 
 int
-sl__micro_has_same_verdict(const struct sl_micro_series *series, size_t a,
-			   size_t b)
+sl__micro_same_smoothed_verdict(const struct sl_micro_series *series, size_t a,
+				size_t b)
 {
 	return is_same(
-		&series->points[sl__micro_representative_point(series, a)],
-		&series->points[sl__micro_representative_point(series, b)]);
+		&series->points[sl__micro_smoothed_verdict_point(series, a)],
+		&series->points[sl__micro_smoothed_verdict_point(series, b)]);
 }
 
 double
-sl__micro_bandwidth_far_to_near(const struct sl_micro_series *series)
+sl__micro_large_to_small_bandwidth_ratio(const struct sl_micro_series *series)
 {
 	const struct sl_micro_point *last = &series->points[series->largest];
 	size_t i = previous(series, series->largest);

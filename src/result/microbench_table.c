@@ -105,7 +105,7 @@ static const char *
 turn_text(const struct sl_micro_crossover *crossover,
 	  const struct sl_micro_series *of, size_t at)
 {
-	return sl__micro_crossover_regime(of, crossover, at);
+	return sl__micro_crossover_side_text(of, crossover, at);
 }
 
 static uint64_t
@@ -158,7 +158,7 @@ read_focus(void *record, const struct sl__json_value *value,
 	for (int i = 0; i < SL_N_MICRO_FOCUSES; i++) {
 		s->focus = (enum sl_micro_focus)i;
 		if (value->kind == SL__JSON_TEXT &&
-		    strcmp(sl__micro_improvement_advice(s->focus),
+		    strcmp(sl__micro_focus_advice_text(s->focus),
 			   value->text) == 0)
 			return SL_OK;
 	}

@@ -231,7 +231,8 @@ write_bandwidth(struct sl__json *json, const struct sl__field *f,
 	const struct sl_ceilings *c = record;
 
 	(void)f;
-	sl__record_write(json, &bandwidth, &c->levels[c->n_levels - 1], c);
+	sl__record_write_members(json, &bandwidth, &c->levels[c->n_levels - 1],
+				 c);
 }
 
 static const struct sl__field ceiling_fields[] = {

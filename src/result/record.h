@@ -18,8 +18,9 @@
  * Writes the members of 'record', which is part of 'parent' (NULL at the top),
  * into the object that is open.
  */
-void sl__record_write(struct sl__json *json, const struct sl__record *table,
-		      const void *record, const void *parent);
+void sl__record_write_members(struct sl__json *json,
+			      const struct sl__record *table,
+			      const void *record, const void *parent);
 
 /* The same as an object of its own under 'key' (NULL in an array). */
 void sl__record_write_object(struct sl__json *json, const char *key,

@@ -101,7 +101,7 @@ put_absent(const struct writer *w, const char *reason)
 	if (f->is_left_out && !f->why && !f->reason)
 		return;
 	if (!reason && fact) {
-		sl__json_absent_fact(w->json, f->key, fact);
+		sl__json_absent_because(w->json, f->key, fact);
 		return;
 	}
 	if (!reason && f->because)
@@ -340,7 +340,7 @@ write_object(const struct writer *w)
 		sl__record_write_object(w->json, w->f->key, w->f->of, at(w),
 					outer);
 	else
-		sl__record_write(w->json, w->f->of, at(w), outer);
+		sl__record_write_members(w->json, w->f->of, at(w), outer);
 }
 
 /* Without a key, the members stand here. */
@@ -351,7 +351,7 @@ put_record(const struct writer *w, const void *record)
 		sl__record_write_object(w->json, w->f->key, w->f->of, record,
 					w->record);
 	else
-		sl__record_write(w->json, w->f->of, record, w->record);
+		sl__record_write_members(w->json, w->f->of, record, w->record);
 }
 
 static void
@@ -385,7 +385,8 @@ write_list(const struct writer *w)
 	for (size_t i = 0; i < n; i++) {
 		sl__json_object(w->json, NULL);
 		w->json->is_flat |= w->f->is_flat;
-		sl__record_write(w->json, w->f->of, element(w, i), w->record);
+		sl__record_write_members(w->json, w->f->of, element(w, i),
+					 w->record);
 		sl__json_end_object(w->json);
 		w->json->is_flat = was_flat;
 	}
@@ -594,8 +595,8 @@ why_not(const struct writer *w)
 }
 
 void
-sl__record_write(struct sl__json *json, const struct sl__record *table,
-		 const void *record, const void *parent)
+sl__record_write_members(struct sl__json *json, const struct sl__record *table,
+			 const void *record, const void *parent)
 {
 	for (size_t i = 0; i < table->n_fields; i++) {
 		const struct sl__field *f = &table->fields[i];
@@ -616,6 +617,6 @@ sl__record_write_object(struct sl__json *json, const char *key,
 			const void *parent)
 {
 	sl__json_object(json, key);
-	sl__record_write(json, table, record, parent);
+	sl__record_write_members(json, table, record, parent);
 	sl__json_end_object(json);
 }

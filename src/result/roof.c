@@ -40,7 +40,7 @@ part_of(struct sl_estimate e, size_t n_threads)
 }
 
 double
-sl__ceiling_upper_bound(const struct sl_estimate *e)
+sl__estimate_upper_bound(const struct sl_estimate *e)
 {
 	return e->needs_n ? 2 * e->value : e->hi;
 }
@@ -48,9 +48,9 @@ sl__ceiling_upper_bound(const struct sl_estimate *e)
 static enum sl__roof_relation
 place_of(double rate, double lowest, const struct ceilings *c)
 {
-	if (lowest > sl__ceiling_upper_bound(&c->fastest))
+	if (lowest > sl__estimate_upper_bound(&c->fastest))
 		return SL__ROOF_IMPOSSIBLE;
-	if (lowest > sl__ceiling_upper_bound(&c->one))
+	if (lowest > sl__estimate_upper_bound(&c->one))
 		return SL__ROOF_ABOVE;
 	return rate > c->one.value ? SL__ROOF_UNCLEAR : SL__ROOF_WITHIN;
 }
@@ -67,7 +67,7 @@ share_of(double rate, double stretch, const struct ceilings *c,
 	if (!(c->one.value > 0))
 		return s;
 	s.place = place_of(rate, lowest, c);
-	s.or_threads = !(lowest > sl__ceiling_upper_bound(&c->all));
+	s.or_threads = !(lowest > sl__estimate_upper_bound(&c->all));
 	s.or_wrong = !(rate <= c->fastest.value);
 	if (s.place == SL__ROOF_IMPOSSIBLE) {
 		s.share = sl__absent("impossible: above all ceilings");
@@ -186,7 +186,7 @@ sl__rates_of_scope(const struct sl_scopes *s, const struct sl_scope_row *row)
 	double taken_off_ns = bare ? s->pair_ns : s->resources_pair_ns;
 	struct sl__achieved_rates rates = {
 		row->flops_per_s, row->bytes_per_s,
-		(sl__ceiling_upper_bound(&row->mean) + taken_off_ns) /
+		(sl__estimate_upper_bound(&row->mean) + taken_off_ns) /
 			row->mean.value,
 		row->n_threads};
 
@@ -199,7 +199,7 @@ sl__rates_of_function(const struct sl__function_profile *p)
 	const struct sl_estimate *median = &p->time->wall.median;
 	struct sl__achieved_rates rates = {
 		p->flops_per_s, p->bytes_per_s,
-		sl__ceiling_upper_bound(median) / median->value, 1};
+		sl__estimate_upper_bound(median) / median->value, 1};
 
 	return rates;
 }

@@ -20,7 +20,7 @@ struct sl__achieved_rates {
  * more than a lowered clock frequency or a neighbour on the memory bus take
  * from a ceiling, and than a clock errs.
  */
-double sl__ceiling_upper_bound(const struct sl_estimate *e);
+double sl__estimate_upper_bound(const struct sl_estimate *e);
 
 /* Where a rate lies, its errors and those of the ceilings considered. */
 enum sl__roof_relation {

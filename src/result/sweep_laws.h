@@ -7,7 +7,7 @@
 
 /* What a law is of: "time", "memory", "flops", "attention matmuls",
  * "others", or a type of operation. */
-const char *sl__sweep_law_quantity(const struct sl_sweep_exponent *law);
+const char *sl__sweep_law_quantity_text(const struct sl_sweep_exponent *law);
 
 /* From where on a visit or a size counts as disturbed by others. */
 #define SL__SWEEP_DISTURBED 0.15

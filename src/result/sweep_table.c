@@ -24,7 +24,7 @@
 		      .words = &sl__words_method, __VA_ARGS__)
 
 const char *
-sl__sweep_law_quantity(const struct sl_sweep_exponent *law)
+sl__sweep_law_quantity_text(const struct sl_sweep_exponent *law)
 {
 	static const char *const kinds[] = {[SL_SWEEP_KIND_ATTENTION] =
 						    "attention matmuls",
@@ -148,7 +148,8 @@ SL__WHY(no_fixed_time, sl_sweep_exponent, e,
 		? e->absent
 		: "in another unit")
 SL__WHY(no_tail, sl_sweep_exponent, e, e->tail.n ? NULL : "no such point")
-SL__MAKE(make_what, sl_sweep_exponent, e, TEXT, text, sl__sweep_law_quantity(e))
+SL__MAKE(make_what, sl_sweep_exponent, e, TEXT, text,
+	 sl__sweep_law_quantity_text(e))
 SL__MAKE(make_is_kind, sl_sweep_exponent, e, BOOLEAN, whole,
 	 e->figure == SL_SWEEP_KIND)
 

@@ -21,7 +21,7 @@ extern const struct sl__record sl__table_bench, sl__table_comparisons,
 
 /* Models that were inspected, as a document has them: the first inline where it
  * is the only one, else a list. */
-struct sl__inspection_document {
+struct sl__inspections_document {
 	const struct sl_inspection *const *list;
 	size_t n;
 };

@@ -7,7 +7,7 @@
 enum { LINE_BYTES = 64 };
 
 uint64_t
-sl__tensor_lifetime_bytes(const struct sl__tensor_lifetime *t)
+sl__tensor_lifetime_line_bytes(const struct sl__tensor_lifetime *t)
 {
 	uintptr_t first = t->start / LINE_BYTES;
 	uintptr_t end = (t->start + t->n_bytes + LINE_BYTES - 1) / LINE_BYTES;
@@ -16,7 +16,7 @@ sl__tensor_lifetime_bytes(const struct sl__tensor_lifetime *t)
 }
 
 int
-sl__tensor_lifetime_includes(const struct sl__tensor_lifetime *t, size_t moment)
+sl__tensor_is_alive_at(const struct sl__tensor_lifetime *t, size_t moment)
 {
 	return t->born <= moment && moment <= t->last;
 }

@@ -36,8 +36,9 @@ struct sl__tensor_lifetimes {
 };
 
 /* Bytes in whole lines. */
-uint64_t sl__tensor_lifetime_bytes(const struct sl__tensor_lifetime *tensor);
-int sl__tensor_lifetime_includes(const struct sl__tensor_lifetime *tensor,
-				 size_t moment);
+uint64_t
+sl__tensor_lifetime_line_bytes(const struct sl__tensor_lifetime *tensor);
+int sl__tensor_is_alive_at(const struct sl__tensor_lifetime *tensor,
+			   size_t moment);
 
 #endif

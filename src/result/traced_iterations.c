@@ -124,9 +124,9 @@ look(struct sl__traced_iterations *k)
 }
 
 void
-sl__traced_iterations_add(struct sl__traced_iterations *k,
-			  const struct sl__event_buffer *events, uint64_t begin,
-			  uint64_t end)
+sl__traced_iterations_offer(struct sl__traced_iterations *k,
+			    const struct sl__event_buffer *events,
+			    uint64_t begin, uint64_t end)
 {
 	struct sl__traced_iteration iteration = {*events, begin, end,
 						 k->n_seen++};
@@ -143,7 +143,7 @@ sl__traced_iterations_add(struct sl__traced_iterations *k,
 }
 
 void
-sl__traced_iterations_choose_median(struct sl__traced_iterations *k)
+sl__traced_iterations_pick_median(struct sl__traced_iterations *k)
 {
 	const struct sl__traced_iteration *best = &k->near;
 

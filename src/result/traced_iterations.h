@@ -28,7 +28,7 @@ struct sl__traced_iteration {
 struct sl__traced_iterations {
 	struct sl__traced_iteration first;
 	struct sl__traced_iteration
-		median; /* after sl__traced_iterations_choose_median() */
+		median; /* after sl__traced_iterations_pick_median() */
 	struct sl__traced_iteration slow[SL__KEPT_SLOW]; /* slowest first */
 	size_t n_slow, n_slow_most;
 	size_t n_seen;
@@ -47,13 +47,13 @@ int sl__traced_iterations_init(struct sl__traced_iterations *k, size_t n_steps,
 
 /* An iteration that lasted from begin to end and left 'events', which is
  * copied. */
-void sl__traced_iterations_add(struct sl__traced_iterations *k,
-			       const struct sl__event_buffer *events,
-			       uint64_t begin, uint64_t end);
+void sl__traced_iterations_offer(struct sl__traced_iterations *k,
+				 const struct sl__event_buffer *events,
+				 uint64_t begin, uint64_t end);
 
 /* Fills 'median', whose events are one of the candidates'; n_stamps is 0 where
  * no iteration was added. */
-void sl__traced_iterations_choose_median(struct sl__traced_iterations *k);
+void sl__traced_iterations_pick_median(struct sl__traced_iterations *k);
 
 /* Room for an iteration of n_steps, every mark once; 0, or 1 when out of
  * memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_background.c - probes beside a workload: structure, never speed. */
+/* test_ceiling_probes.c - probes beside a workload: structure, never speed. */
 #define _GNU_SOURCE
 #include "harness.h"
 #include "machine/ceiling_probes.h"
@@ -77,12 +77,12 @@ opened(size_t n_threads, enum sl_dtype dtype)
 {
 	struct sl__ceiling_probes_options options = {.dtype = dtype,
 						     .n_threads = n_threads};
-	struct sl__ceiling_probes *background;
+	struct sl__ceiling_probes *probes;
 	struct sl_error err;
 
-	assert_int_equal(sl__ceiling_probes_open(&background, &options, &err),
+	assert_int_equal(sl__ceiling_probes_open(&probes, &options, &err),
 			 SL_OK);
-	return background;
+	return probes;
 }
 
 static void
@@ -100,15 +100,15 @@ check_estimate(const struct sl_estimate *e, size_t n)
 static void
 ceilings_have_levels_in_order(void **state)
 {
-	struct sl__ceiling_probes *background = opened(1, SL_DTYPE_F32);
+	struct sl__ceiling_probes *probes = opened(1, SL_DTYPE_F32);
 	struct sl_ceilings c;
 
 	(void)state;
 	memset(&c, 0, sizeof(c));
 	c.step_ns.value = 7;
 	for (int i = 0; i < 12; i++)
-		sl__ceiling_probes_run(background);
-	sl__ceiling_probes_ceilings(background, &c);
+		sl__ceiling_probes_run(probes);
+	sl__ceiling_probes_ceilings(probes, &c);
 	assert_int_equal(c.n_threads, 1);
 	assert_int_equal(c.dtype, SL_DTYPE_F32);
 	assert_true(c.step_ns.value == 7);
@@ -125,23 +125,23 @@ ceilings_have_levels_in_order(void **state)
 			assert_true(c.levels[i].size_bytes >
 				    c.levels[i - 1].size_bytes);
 	}
-	sl__ceiling_probes_close(background);
+	sl__ceiling_probes_close(probes);
 }
 
 static void
 before_any_probe_there_are_no_figures(void **state)
 {
-	struct sl__ceiling_probes *background = opened(1, SL_DTYPE_F32);
+	struct sl__ceiling_probes *probes = opened(1, SL_DTYPE_F32);
 	struct sl_ceilings c;
 
 	(void)state;
 	memset(&c, 0, sizeof(c));
-	sl__ceiling_probes_ceilings(background, &c);
+	sl__ceiling_probes_ceilings(probes, &c);
 	assert_int_equal(c.flops_per_s.n, 0);
 	assert_true(isnan(c.flops_per_s.value));
 	for (size_t i = 0; i < c.n_levels; i++)
 		assert_true(isnan(c.levels[i].bytes_per_s.value));
-	sl__ceiling_probes_close(background);
+	sl__ceiling_probes_close(probes);
 }
 
 static void
@@ -154,13 +154,13 @@ peaks_are_of_the_type(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < 3; k++) {
-		struct sl__ceiling_probes *background = opened(1, asked[k]);
+		struct sl__ceiling_probes *probes = opened(1, asked[k]);
 		struct sl_ceilings c;
 		size_t n_same = 0;
 
 		memset(&c, 0, sizeof(c));
-		sl__ceiling_probes_run(background);
-		sl__ceiling_probes_ceilings(background, &c);
+		sl__ceiling_probes_run(probes);
+		sl__ceiling_probes_ceilings(probes, &c);
 		assert_int_equal(c.dtype, got[k]);
 		assert_true(c.n_peaks >= 1);
 		assert_int_equal(c.peaks[0].dtype, SL_DTYPE_F32);
@@ -171,7 +171,7 @@ peaks_are_of_the_type(void **state)
 					  c.flops_per_s.value;
 		}
 		assert_true(n_same == 1 || isnan(c.flops_per_s.value));
-		sl__ceiling_probes_close(background);
+		sl__ceiling_probes_close(probes);
 	}
 }
 
@@ -180,21 +180,21 @@ the_caller_is_left_as_it_was(void **state)
 {
 	cpu_set_t before = cpus_now(), after;
 	size_t n_before = n_tasks();
-	struct sl__ceiling_probes *background =
+	struct sl__ceiling_probes *probes =
 		opened(sl__thread_n_cpus(), SL_DTYPE_F32);
 
 	(void)state;
 	after = cpus_now();
 	assert_true(CPU_EQUAL(&before, &after));
-	sl__ceiling_probes_run(background);
-	sl__ceiling_probes_evict_caches(background);
+	sl__ceiling_probes_run(probes);
+	sl__ceiling_probes_evict_caches(probes);
 	after = cpus_now();
 	assert_true(CPU_EQUAL(&before, &after));
 	/* The last to finish a job may still be on its way to sleep. */
 	for (int i = 0; i < 100000 && n_running() > 0; i++)
 		sched_yield();
 	assert_int_equal(n_running(), 0);
-	sl__ceiling_probes_close(background);
+	sl__ceiling_probes_close(probes);
 	expect_tasks(n_before);
 	after = cpus_now();
 	assert_true(CPU_EQUAL(&before, &after));
@@ -204,65 +204,64 @@ static void
 more_threads_than_cpus_are_not_probed(void **state)
 {
 	size_t n_cpus = sl__thread_n_cpus();
-	struct sl__ceiling_probes *background =
-		opened(n_cpus + 3, SL_DTYPE_F32);
+	struct sl__ceiling_probes *probes = opened(n_cpus + 3, SL_DTYPE_F32);
 	struct sl_ceilings c;
 
 	(void)state;
 	memset(&c, 0, sizeof(c));
-	sl__ceiling_probes_run(background);
-	sl__ceiling_probes_ceilings(background, &c);
+	sl__ceiling_probes_run(probes);
+	sl__ceiling_probes_ceilings(probes, &c);
 	assert_int_equal(c.n_threads, n_cpus);
-	sl__ceiling_probes_close(background);
+	sl__ceiling_probes_close(probes);
 }
 
 static void
 a_hog_needs_a_cpu_to_spare(void **state)
 {
 	size_t n_cpus = sl__thread_n_cpus();
-	struct sl__ceiling_probes *background = opened(n_cpus, SL_DTYPE_F32);
+	struct sl__ceiling_probes *probes = opened(n_cpus, SL_DTYPE_F32);
 	cpu_set_t before = cpus_now(), after;
 	size_t n_before = n_tasks();
 	struct sl_error err;
 
 	(void)state;
-	assert_int_equal(sl__hog_start(background, n_cpus, &err), SL_E_ABSENT);
+	assert_int_equal(sl__hog_start(probes, n_cpus, &err), SL_E_ABSENT);
 	assert_non_null(strstr(err.text, "to spare"));
-	sl__hog_stop(background); /* which does not run */
+	sl__hog_stop(probes); /* which does not run */
 	after = cpus_now();
 	assert_true(CPU_EQUAL(&before, &after));
 	expect_tasks(n_before);
-	sl__ceiling_probes_close(background);
+	sl__ceiling_probes_close(probes);
 }
 
 static void
 a_hog_has_a_cpu_of_its_own(void **state)
 {
 	size_t n_without = n_tasks();
-	struct sl__ceiling_probes *background = opened(1, SL_DTYPE_F32);
+	struct sl__ceiling_probes *probes = opened(1, SL_DTYPE_F32);
 	cpu_set_t before = cpus_now(), during, after;
 	size_t n_before = n_tasks();
 
 	(void)state;
 	if (sl__thread_n_cpus() < 2) {
-		sl__ceiling_probes_close(background);
+		sl__ceiling_probes_close(probes);
 		skip();
 	}
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(sl__hog_start(background, 1, NULL), SL_OK);
+		assert_int_equal(sl__hog_start(probes, 1, NULL), SL_OK);
 		during = cpus_now();
 		assert_int_equal(CPU_COUNT(&during), CPU_COUNT(&before) - 1);
 		CPU_OR(&after, &during, &before);
 		assert_true(CPU_EQUAL(&after, &before));
 		expect_tasks(n_before + 1);
-		sl__hog_stop(background);
+		sl__hog_stop(probes);
 		after = cpus_now();
 		assert_true(CPU_EQUAL(&before, &after));
 		expect_tasks(n_before);
 	}
 	/* Closing stops one that is left running. */
-	assert_int_equal(sl__hog_start(background, 1, NULL), SL_OK);
-	sl__ceiling_probes_close(background);
+	assert_int_equal(sl__hog_start(probes, 1, NULL), SL_OK);
+	sl__ceiling_probes_close(probes);
 	after = cpus_now();
 	assert_true(CPU_EQUAL(&before, &after));
 	expect_tasks(n_without);
@@ -271,13 +270,13 @@ a_hog_has_a_cpu_of_its_own(void **state)
 static void
 the_effect_of_a_hog_is_measured_once(void **state)
 {
-	struct sl__ceiling_probes *background = opened(1, SL_DTYPE_F32);
+	struct sl__ceiling_probes *probes = opened(1, SL_DTYPE_F32);
 	struct sl__hog_effect first, second;
 	cpu_set_t before = cpus_now(), after;
 
 	(void)state;
-	sl__hog_effect(background, &first);
-	sl__hog_effect(background, &second);
+	sl__hog_effect(probes, &first);
+	sl__hog_effect(probes, &second);
 	after = cpus_now();
 	assert_true(CPU_EQUAL(&before, &after));
 	if (sl__thread_n_cpus() < 2) {
@@ -288,7 +287,7 @@ the_effect_of_a_hog_is_measured_once(void **state)
 			    first.dram > 0);
 		assert_memory_equal(&first, &second, sizeof(first));
 	}
-	sl__ceiling_probes_close(background);
+	sl__ceiling_probes_close(probes);
 }
 
 int

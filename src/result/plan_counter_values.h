@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step_counts.h - what the CPU counted around steps of a plan. */
-#ifndef SL_STEP_COUNTS_H
-#define SL_STEP_COUNTS_H
+/* plan_counter_values.h - what the CPU counted around steps of a plan. */
+#ifndef SL_PLAN_COUNTER_VALUES_H
+#define SL_PLAN_COUNTER_VALUES_H
 
 #include "sleuth.h"
 
-struct sl__step_counts {
+struct sl__plan_counter_values {
 	const struct sl_operation_counts *counts; /* as steps[] were given */
 	size_t n;            /* 0 where nothing could be counted */
 	size_t n_iterations; /* with counters */
