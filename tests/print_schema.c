@@ -9,7 +9,7 @@ main(void)
 {
 	struct sl_buf out = {0};
 
-	sl__schema_tables_write(&out);
+	sl__schema_doc_tables_write(&out);
 	if (!out.data || fwrite(out.data, 1, out.n_bytes, stdout) < out.n_bytes)
 		return 1;
 	sl_buf_release(&out);

@@ -237,8 +237,8 @@ test_exception(void **state)
 	make(&m, shares, roofs, 5);
 	assert_int_equal(m.series.n_crossovers, 0);
 	assert_int_equal(m.points[2].micro_class, SL_MICRO_BELOW);
-	assert_int_equal(sl__micro_smoothed_verdict_point(&m.series, 2), 1);
-	assert_int_equal(sl__micro_smoothed_verdict_point(&m.series, 3), 3);
+	assert_int_equal(sl__micro_smoothed_verdict_source(&m.series, 2), 1);
+	assert_int_equal(sl__micro_smoothed_verdict_source(&m.series, 3), 3);
 	assert_true(sl__micro_same_smoothed_verdict(&m.series, 2, 3));
 	/* It is not above 80 % for good before the exception. */
 	assert_int_equal(m.series.reached, 3);

@@ -311,7 +311,8 @@ test_pages(void **state)
 			assert_true(json_valid(out.data));
 		if (f == SL_FORMAT_TEXT) {
 			assert_non_null(strstr(out.data, "Measured: "));
-			assert_non_null(strstr(out.data, "and synthetic otherwise"));
+			assert_non_null(
+				strstr(out.data, "and synthetic otherwise"));
 		}
 		sl_buf_release(&out);
 	}

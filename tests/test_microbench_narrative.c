@@ -247,26 +247,26 @@ verdicts_and_turns(void **state)
 	make_growing(&m, SL_MICRO_AXIS_N);
 	assert_int_equal(m.series.n_crossovers, 4);
 	assert_string_equal(
-		sl__micro_crossover_side_text(&m.series, &m.crossovers[0], 0),
+		sl__micro_crossover_regime_text(&m.series, &m.crossovers[0], 0),
 		"overhead");
 	assert_string_equal(
-		sl__micro_crossover_side_text(&m.series, &m.crossovers[0], 1),
+		sl__micro_crossover_regime_text(&m.series, &m.crossovers[0], 1),
 		"at the L2 roof");
 	assert_string_equal(
-		sl__micro_crossover_side_text(&m.series, &m.crossovers[3], 2),
+		sl__micro_crossover_regime_text(&m.series, &m.crossovers[3], 2),
 		"DRAM");
 	m.points[2] =
 		point_of(4 << 20, 1e6, 0.85, SL_LEVEL_DRAM, SL_LEVEL_COMPUTE);
 	finish(&m, 3);
 	assert_int_equal(m.crossovers[2].what, SL_MICRO_CROSSOVER_ROOF);
 	assert_string_equal(
-		sl__micro_crossover_side_text(&m.series, &m.crossovers[2], 1),
+		sl__micro_crossover_regime_text(&m.series, &m.crossovers[2], 1),
 		"memory");
 	assert_string_equal(
-		sl__micro_crossover_side_text(&m.series, &m.crossovers[2], 2),
+		sl__micro_crossover_regime_text(&m.series, &m.crossovers[2], 2),
 		"compute");
 	assert_string_equal(
-		sl__micro_crossover_side_text(&m.series, &m.crossovers[1], 2),
+		sl__micro_crossover_regime_text(&m.series, &m.crossovers[1], 2),
 		"at the compute roof");
 }
 

@@ -121,7 +121,7 @@ add_run(char line[LINE], const struct sl_micro_series *s, size_t first,
 	size_t last)
 {
 	const struct sl_micro_point *p =
-		&s->points[sl__micro_smoothed_verdict_point(s, first)];
+		&s->points[sl__micro_smoothed_verdict_source(s, first)];
 	int is_silent = p->micro_class == SL_MICRO_UNKNOWN &&
 			isnan(p->roof_share);
 	int is_first = first == sl__micro_next_measured_point(s, 0);
@@ -156,7 +156,7 @@ tell_verdicts(struct narrator *t)
 		size_t last = end_of_run(s, i);
 
 		has_overhead |=
-			s->points[sl__micro_smoothed_verdict_point(s, i)]
+			s->points[sl__micro_smoothed_verdict_source(s, i)]
 				.micro_class == SL_MICRO_OVERHEAD;
 		add_run(line, s, i, last);
 		i = sl__micro_next_measured_point(s, last + 1);

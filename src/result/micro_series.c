@@ -35,16 +35,17 @@ sl__micro_bottleneck_text(const struct sl_micro_point *p)
 }
 
 const char *
-sl__micro_crossover_side_text(const struct sl_micro_series *s,
-			      const struct sl_micro_crossover *crossover,
-			      size_t point)
+sl__micro_crossover_regime_text(const struct sl_micro_series *s,
+				const struct sl_micro_crossover *crossover,
+				size_t point)
 {
 	const struct sl_micro_point *p = &s->points[point];
 
 	switch (crossover->what) {
 	case SL_MICRO_CROSSOVER_CLASS:
 		return sl__micro_bottleneck_text(
-			&s->points[sl__micro_smoothed_verdict_point(s, point)]);
+			&s->points[sl__micro_smoothed_verdict_source(s,
+								     point)]);
 	case SL_MICRO_CROSSOVER_ROOF:
 		return p->roof == SL_LEVEL_COMPUTE ? "compute" : "memory";
 	case SL_MICRO_CROSSOVER_LEVEL:
@@ -112,7 +113,8 @@ is_same(const struct sl_micro_point *a, const struct sl_micro_point *b)
 }
 
 size_t
-sl__micro_smoothed_verdict_point(const struct sl_micro_series *series, size_t i)
+sl__micro_smoothed_verdict_source(const struct sl_micro_series *series,
+				  size_t i)
 {
 	const struct sl_micro_point *p = series->points;
 	size_t left = previous(series, i),
@@ -129,8 +131,8 @@ sl__micro_same_smoothed_verdict(const struct sl_micro_series *series, size_t a,
 				size_t b)
 {
 	return is_same(
-		&series->points[sl__micro_smoothed_verdict_point(series, a)],
-		&series->points[sl__micro_smoothed_verdict_point(series, b)]);
+		&series->points[sl__micro_smoothed_verdict_source(series, a)],
+		&series->points[sl__micro_smoothed_verdict_source(series, b)]);
 }
 
 double

@@ -12,17 +12,17 @@ const char *sl__micro_bottleneck_text(const struct sl_micro_point *point);
 /* What the crossover is from or to, at one of its two points: a verdict,
  * "compute" or "memory", a level. */
 const char *
-sl__micro_crossover_side_text(const struct sl_micro_series *series,
-			      const struct sl_micro_crossover *crossover,
-			      size_t point);
+sl__micro_crossover_regime_text(const struct sl_micro_series *series,
+				const struct sl_micro_crossover *crossover,
+				size_t point);
 
 /* "fewer, larger calls"; "-" for NONE. */
 const char *sl__micro_focus_advice_text(enum sl_micro_focus focus);
 
 /* The point whose verdict stands for that of a measured one as crossovers see
  * it: itself, or the one before where it is an exception. */
-size_t sl__micro_smoothed_verdict_point(const struct sl_micro_series *series,
-					size_t point);
+size_t sl__micro_smoothed_verdict_source(const struct sl_micro_series *series,
+					 size_t point);
 
 /* Whether two measured points have the same verdict, as crossovers see it. */
 int sl__micro_same_smoothed_verdict(const struct sl_micro_series *series,

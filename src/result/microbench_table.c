@@ -105,7 +105,7 @@ static const char *
 turn_text(const struct sl_micro_crossover *crossover,
 	  const struct sl_micro_series *of, size_t at)
 {
-	return sl__micro_crossover_side_text(of, crossover, at);
+	return sl__micro_crossover_regime_text(of, crossover, at);
 }
 
 static uint64_t

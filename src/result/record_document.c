@@ -246,7 +246,7 @@ is_kind(const struct sl__record *r)
 }
 
 void
-sl__schema_tables_write(struct sl_buf *out)
+sl__schema_doc_tables_write(struct sl_buf *out)
 {
 	struct library l = {.n = 0};
 

@@ -24,7 +24,7 @@ void sl__result_document_begin(struct sl__json *json, struct sl_buf *out,
 			       const struct sl__record *table);
 
 /* The tables of docs/schema.md, which follow from the rows of all kinds. */
-void sl__schema_tables_write(struct sl_buf *out);
+void sl__schema_doc_tables_write(struct sl_buf *out);
 
 /* All kinds of result that can be read back; ends with NULL. */
 extern const struct sl__record *const sl__saved_result_kinds[];
