@@ -54,6 +54,7 @@ struct sl_model_arm_result {
 	const char *name, *model, *source;
 	enum sl_dtype dtype;
 	int n_threads;
+	const char *choices; /* a hash of what computes each step */
 	int64_t batch;
 	double plan_ns;
 	size_t n_steps;

@@ -487,6 +487,8 @@ struct sl_profile {
 	int64_t batch;
 	enum sl_dtype dtype;
 	int n_threads;
+	const char *choices; /* a hash of what computes each step: the same
+				text, the same algorithms */
 	uint64_t seed;
 	double plan_ns;
 	size_t n_nodes;

@@ -298,6 +298,7 @@ struct sl_run {
 	const char *name, *source;
 	uint64_t seed; /* 0: no input was made up */
 	int n_threads;
+	const char *choices; /* a hash of what computes each step */
 	enum sl_dtype dtype;
 	double plan_ns, run_ns; /* making the plan, the first run; once each,
 				   no statistics: sl_measure_latency() */

@@ -330,10 +330,11 @@ describe_side(struct comparing *a, size_t i, struct sl_error *err)
 	side->source = sl__arena_string(a->arena, c->graph->source);
 	side->name = c->name ? sl__arena_string(a->arena, c->name)
 			     : side->model;
-	if (!side->model || !side->source || !side->name)
-		return sl__fail_nomem(err);
 	side->dtype = plan->options.dtype;
 	side->n_threads = sl_plan_n_threads(plan);
+	side->choices = sl__plan_choices_hash(plan, a->arena);
+	if (!side->model || !side->source || !side->name || !side->choices)
+		return sl__fail_nomem(err);
 	side->plan_ns = a->subjects[i]->plan_ns;
 	side->n_steps = sl_plan_n_steps(plan);
 	sl_plan_memory(plan, &side->memory);

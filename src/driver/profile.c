@@ -229,6 +229,9 @@ prepare(struct profiler *p, struct sl_error *err)
 	sl__residence_pause(&p->residence);
 	out->dtype = p->subject.plan->options.dtype;
 	out->n_threads = sl_plan_n_threads(p->subject.plan);
+	out->choices = sl__plan_choices_hash(p->subject.plan, p->arena);
+	if (!out->choices)
+		return sl__fail_nomem(err);
 	out->plan_ns = p->subject.plan_ns;
 	out->seed = p->how.seed;
 	rc = describe_machine(p, err);

@@ -221,6 +221,9 @@ run_once(struct runner *r, struct sl_error *err)
 		rc = take_output(r, k, err);
 	sl_plan_memory(r->plan, &r->out->memory);
 	r->out->n_threads = sl_plan_n_threads(r->plan);
+	r->out->choices = sl__plan_choices_hash(r->plan, r->arena);
+	if (!rc && !r->out->choices)
+		rc = sl__fail_nomem(err);
 	return rc ? rc : take_steps(r, err);
 }
 

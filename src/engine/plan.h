@@ -66,6 +66,10 @@ enum sl_status sl__plan_select_program(struct sl_plan *plan,
  * was found. */
 int64_t sl__gather_table_rows(const struct sl_graph *graph, uint32_t value);
 
+/* What computes each step, in 16 digits; NULL: out of memory. */
+const char *sl__plan_choices_hash(const struct sl_plan *plan,
+				  struct sl__arena *arena);
+
 /* What output k holds after a run; its storage is the plan's.  SL_E_USAGE
  * where there was none. */
 enum sl_status sl__plan_output_value(struct sl_plan *plan, size_t k,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_values.c - what goes into a plan and what comes out of it. */
 #include "base/dtype.h"
+#include "base/hash.h"
 #include "base/status.h"
 #include "engine/plan.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -373,6 +375,21 @@ sl_plan_memory(const struct sl_plan *plan, struct sl_plan_memory *out)
 		if (p->buffers[i].is_stored && p->buffers[i].base == i)
 			out->mapped_bytes += p->buffers[i].n_bytes;
 	}
+}
+
+const char *
+sl__plan_choices_hash(const struct sl_plan *plan, struct sl__arena *arena)
+{
+	const struct sl__program *p = plan->current;
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < p->n_steps; i++) {
+		const struct sl__step *s = &p->steps[i];
+
+		hash = sl__hash(s->name, strlen(s->name), hash);
+		hash = sl__hash(s->kernel, strlen(s->kernel), hash);
+	}
+	return sl__arena_format(arena, "%016" PRIx64, hash);
 }
 
 int

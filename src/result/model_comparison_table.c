@@ -37,6 +37,10 @@ static const struct sl__field side_fields[] = {
 	      .words = &sl__words_dtype),
 	SL__F(WHOLE, sl_model_arm_result, n_threads, "threads",
 	      "that it runs on"),
+	SL__F(TEXT, sl_model_arm_result, choices, "choices",
+	      "a hash of what computes each step: equal ones, equal "
+	      "algorithms",
+	      .is_left_out = 1),
 	SL__F(WHOLE, sl_model_arm_result, batch, "batch", "batch size"),
 	SL__F(WHOLE, sl_model_arm_result, n_steps, "steps", "of the plan"),
 	SL__F(NUMBER, sl_model_arm_result, plan_ns, "plan_ms",

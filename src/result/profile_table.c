@@ -36,6 +36,10 @@ static const struct sl__field plan_fields[] = {
 	SL__F(WORD, sl_profile, dtype, "dtype", "that it computes in",
 	      .words = &sl__words_dtype),
 	SL__F(WHOLE, sl_profile, n_threads, "threads", "that it runs on"),
+	SL__F(TEXT, sl_profile, choices, "choices",
+	      "a hash of what computes each step: equal ones, equal "
+	      "algorithms",
+	      .is_left_out = 1),
 	SL__F(NUMBER, sl_profile, plan_ns, "plan_ms", "making the plan", MS),
 	SL__F_MADE(make_reference_steps, "reference_steps",
 		   "that run on reference kernels"),

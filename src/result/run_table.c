@@ -38,6 +38,10 @@ static const struct sl__field plan_fields[] = {
 	SL__F(WORD, sl_run, dtype, "dtype", "that it computes in",
 	      .words = &sl__words_dtype),
 	SL__F(WHOLE, sl_run, n_threads, "threads", "that it runs on"),
+	SL__F(TEXT, sl_run, choices, "choices",
+	      "a hash of what computes each step: equal ones, equal "
+	      "algorithms",
+	      .is_left_out = 1),
 	SL__F(NUMBER, sl_run, plan_ns, "plan_ms", "making the plan, once", MS),
 	SL__F(NUMBER, sl_run, run_ns, "run_ms", "the first run, once", MS),
 	SL__F(WHOLE, sl_run, n_reference, "reference_steps",
