@@ -240,6 +240,26 @@ test_no_causes_where_most_is_disturbed(void **state)
 	assert_true(tells_all(&m, "samples/s as a (not significant)."));
 }
 
+/* Overlap is no proof of equality, and is not said to be one. */
+static void
+test_best_and_what_may_be_as_good(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make(&m, SL_AXIS_BATCH);
+	m.series[0].best = (struct sl_sweep_best){.point = 2, .at = 4};
+	for (size_t i = 0; i < POINTS; i++)
+		m.points[0][i].rate_per_s = about(i == 2 ? 1000 : 10);
+	assert_false(tells(&m, "distinguishable"));
+	m.points[0][3].rate_per_s.hi = 2000;
+	m.points[0][5].rate_per_s.hi = 991;
+	assert_true(tells(
+		&m, "Best: batch 4 with 1000 samples/s, 4 ms per iteration; "
+		    "not distinguishable from it (intervals overlap): batch 8, "
+		    "32."));
+}
+
 static void
 test_a_loss_is_no_gain(void **state)
 {
@@ -336,6 +356,7 @@ main(void)
 		cmocka_unit_test(test_nothing_measured),
 		cmocka_unit_test(test_ratios),
 		cmocka_unit_test(test_no_causes_where_most_is_disturbed),
+		cmocka_unit_test(test_best_and_what_may_be_as_good),
 		cmocka_unit_test(test_a_loss_is_no_gain),
 		cmocka_unit_test(test_rest_is_counted_apart),
 		cmocka_unit_test(test_laws_have_names),

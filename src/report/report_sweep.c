@@ -2,6 +2,7 @@
 /* report_sweep.c - a sweep: a table, a chart, laws and sentences. */
 #include "report/bar.h"
 #include "report/inspect_page.h"
+#include "report/phrase.h"
 #include "report/render.h"
 #include "report/result_page.h"
 #include "report/sweep_narrative.h"
@@ -42,16 +43,17 @@ is_noisy(const struct sl_estimate *e)
 static void
 add_latency(struct sl__doc *doc, const struct sl_estimate *e)
 {
-	struct sl__text value, lo, hi;
+	struct sl__phrase value, lo, hi;
+	struct sl__text text;
 
 	if (is_noisy(e))
 		sl__doc_cell(doc, SL__STYLE_WARN, "~ %s [%s, %s]",
-			     sl__time_text(&value, e->value),
-			     sl__time_text(&lo, e->lo),
-			     sl__time_text(&hi, e->hi));
+			     sl__phrase_time(&value, e->value),
+			     sl__phrase_time(&lo, e->lo),
+			     sl__phrase_time(&hi, e->hi));
 	else
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__time_estimate(&value, e, NULL));
+			     sl__time_estimate(&text, e, NULL));
 }
 
 static void
@@ -111,7 +113,8 @@ add_times(struct sl__doc *doc, const struct sl_sweep *sweep,
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "* best%s; GFLOP/s: nominal FLOPs; of peak: executed "
 		     "FLOPs, of the peak that was measured beside that point",
-		     n_noisy ? "; ~ noisy, the interval spans a factor of 3"
+		     n_noisy ? "; ~ noisy: the interval spans more than a "
+			       "factor of 3"
 			     : "");
 }
 
@@ -279,7 +282,7 @@ add_laws(struct sl__doc *doc, const struct sl_sweep_series *s)
 	const struct sl__column columns[] = {
 		{"scaling of", 0, 0},
 		{"exponent [95 %]", 1, 0},
-		{"of FLOPs", 1, 0},
+		{"FLOPs exponent", 1, 0},
 		{"fixed part", 1, 0},
 		{"tail", 1, 3},
 		{share_title(doc, s->points), 1, 1},
@@ -299,6 +302,9 @@ add_laws(struct sl__doc *doc, const struct sl_sweep_series *s)
 			add_law(doc, e);
 	}
 	(void)sl__doc_drop_equal_columns(doc); /* empty ones */
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "exponent: of what exceeds the fixed part, if there is "
+		     "one; share: of the operations' time");
 }
 
 static void

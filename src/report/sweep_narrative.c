@@ -298,8 +298,9 @@ tell_none(struct narrator *t)
 		b->n_over_latency);
 }
 
-/* "; as fast within the error: batch 8, 32": the intervals overlap.  Of points that were
- * chosen within limits, only the smallest is known to be within them. */
+/* "; not distinguishable from it (intervals overlap): batch 8, 32".  Of points
+ * that were chosen within limits, only the smallest is known to be within
+ * them. */
 static void
 close_words(struct sl__phrase *w, const struct narrator *t, int is_limited)
 {
@@ -316,7 +317,9 @@ close_words(struct sl__phrase *w, const struct narrator *t, int is_limited)
 				: !(p->rate_per_s.hi >= best->rate_per_s.lo)))
 			continue;
 		snprintf(w->s + at, sizeof(w->s) - at, "%s%s %lld",
-			 n ? "," : "; as fast within the error: ",
+			 n ? ","
+			   : "; not distinguishable from it (intervals "
+			     "overlap): ",
 			 n ? "" : t->axis, (long long)p->value);
 		n++;
 	}
