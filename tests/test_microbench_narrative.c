@@ -121,7 +121,7 @@ memory_over_elements(void **state)
 		"Its working set leaves L2 between 64 Ki and 4 Mi elements: "
 		"78.6 GB/s before, 50.3 GB/s after.",
 		"It reaches at most 90 % of its roof, at 64 Ki elements, and "
-		"50 % at the largest size.",
+		"50 % at 4 Mi elements.",
 		"It is fastest at 64 Ki elements: 78.6 GB/s, against 50.3 GB/s "
 		"at 4 Mi elements."};
 	struct made m;
@@ -139,9 +139,7 @@ arithmetic_over_n(void **state)
 {
 	static const char *const expected[] = {
 		"add: overhead at N = 1024, at the L2 roof at N = 64 Ki, at "
-		"the "
-		"compute roof at N = 4 Mi; an empty step takes 100 "
-		"ns.",
+		"the compute roof at N = 4 Mi; an empty step takes 100 ns.",
 		"It is on the compute side of the roofline from N = 4 Mi on "
 		"(0.0833 FLOP/B), on the memory side before.",
 		"Its working set leaves L1 between N = 1024 and 64 Ki: 42.4 "
@@ -149,9 +147,9 @@ arithmetic_over_n(void **state)
 		"It reaches 80 % of its roof from N = 64 Ki on, and at most 90 "
 		"%, at N = 64 Ki.",
 		"It is fastest at N = 64 Ki: 6.55 GFLOP/s, against 4.19 "
-		"GFLOP/s "
-		"at N = 4 Mi.",
-		"Background load disturbed 1 of 3 sizes."};
+		"GFLOP/s at N = 4 Mi.",
+		"Background load touched 1 of 3 sizes; the verdicts allow for "
+		"it."};
 	struct made m;
 
 	(void)state;
@@ -164,6 +162,45 @@ arithmetic_over_n(void **state)
 	assert_focus(&m, "lower precision",
 		     "85 % of the compute roof: a better kernel gains at most "
 		     "1.18 ×");
+}
+
+/* A size without a verdict for its disturbance is compared with none. */
+static void
+disturbed_sizes_are_not_compared(void **state)
+{
+	static const char *const one[] = {
+		"add: overhead at N = 1024, at the L2 roof at N = 64 Ki, "
+		"disturbed at N = 4 Mi; an empty step takes 100 ns.",
+		"It is on the memory side of the roofline at every size: "
+		"0.0833 FLOP/B at N = 4 Mi; the ridge is at 8 FLOP/B for data "
+		"in DRAM, lower for caches.",
+		"Its working set leaves L1 between N = 1024 and 64 Ki: 42.4 "
+		"GB/s before, 78.6 GB/s after, not slower yet.",
+		"It reaches at most 90 % of its roof, at N = 64 Ki.",
+		"It is fastest at the largest size compared: 78.6 GB/s at N = "
+		"64 Ki.",
+		"Background load touched 1 of 3 sizes; 1 is too disturbed for "
+		"a verdict, and is not compared with others."};
+	const char *const both[] = {
+		"add: disturbed at N = 1024, at the L2 roof at N = 64 Ki, "
+		"disturbed at N = 4 Mi.",
+		one[1],
+		"Background load touched 2 of 3 sizes; 2 are too disturbed for "
+		"a verdict, and are not compared with others."};
+	struct made m;
+
+	(void)state;
+	make_growing(&m, SL_MICRO_AXIS_N);
+	m.points[2].disturbance = 0.5;
+	m.points[2].n_iterations = 3;
+	sl__micro_classify(&m.points[2], 100);
+	finish(&m, 3);
+	assert_told(&m, one, sizeof(one) / sizeof(one[0]));
+	m.points[0].disturbance = 0.5;
+	m.points[0].n_iterations = 3;
+	sl__micro_classify(&m.points[0], 100);
+	finish(&m, 3);
+	assert_told(&m, both, sizeof(both) / sizeof(both[0]));
 }
 
 static void
@@ -349,6 +386,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_over_elements),
 		cmocka_unit_test(arithmetic_over_n),
+		cmocka_unit_test(disturbed_sizes_are_not_compared),
 		cmocka_unit_test(one_size_alone),
 		cmocka_unit_test(other_reasons),
 		cmocka_unit_test(verdicts_and_turns),

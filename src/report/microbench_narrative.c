@@ -262,50 +262,74 @@ measure_of(const struct sl_micro_point *p, enum measure by)
 				: p->bytes_per_s;
 }
 
-/* The largest size, unless another one is better. */
-static size_t
-best_of(const struct sl_micro_series *s, enum measure by)
+/* Whether background load left no verdict: nothing is concluded from it. */
+static int
+is_spoilt(const struct sl_micro_point *p)
 {
-	size_t best = s->largest;
+	return p->micro_class == SL_MICRO_UNKNOWN && !isnan(p->roof_share) &&
+	       p->disturbance > SL__SWEEP_DISTURBED;
+}
+
+/* Sizes whose rates are compared. */
+struct compared {
+	size_t n, largest, best;
+};
+
+/* The best is the largest size, unless another one is better. */
+static struct compared
+compare_sizes(const struct sl_micro_series *s, enum measure by)
+{
+	struct compared c = {0, s->largest, s->largest};
 
 	for (size_t i = 0; i < s->n_points; i++) {
-		if (!s->points[i].absent &&
-		    measure_of(&s->points[i], by) >
-			    measure_of(&s->points[best], by))
-			best = i;
+		if (s->points[i].absent || is_spoilt(&s->points[i]))
+			continue;
+		c.n++;
+		c.largest = c.best = i;
 	}
-	return best;
+	for (size_t i = 0; i < s->n_points; i++) {
+		if (!s->points[i].absent && !is_spoilt(&s->points[i]) &&
+		    measure_of(&s->points[i], by) >
+			    measure_of(&s->points[c.best], by))
+			c.best = i;
+	}
+	return c;
 }
 
 static void
 tell_reached(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
-	size_t best = best_of(s, BY_SHARE);
-	double most = 100 * s->points[best].roof_share;
+	const struct compared c = compare_sizes(s, BY_SHARE);
+	double most = 100 * s->points[c.best].roof_share;
 	struct sl__phrase a, b;
 
-	if (isnan(most) || s->n_measured < 2)
+	if (isnan(most) || c.n < 2)
 		return;
 	if (s->reached == sl__micro_next_measured_point(s, 0))
 		sl__narrative_add_sentence(
 			t->to,
 			"It reaches 80 %% of its roof at every size, and "
 			"at most %.0f %%, at %s.",
-			most, place(&b, s, best));
+			most, place(&b, s, c.best));
 	else if (s->reached != SIZE_MAX)
 		sl__narrative_add_sentence(
 			t->to,
 			"It reaches 80 %% of its roof from %s on, and at "
 			"most %.0f %%, at %s.",
-			place(&a, s, s->reached), most, place(&b, s, best));
+			place(&a, s, s->reached), most, place(&b, s, c.best));
+	else if (c.best == c.largest)
+		sl__narrative_add_sentence(
+			t->to, "It reaches at most %.0f %% of its roof, at %s.",
+			most, place(&b, s, c.best));
 	else
 		sl__narrative_add_sentence(
 			t->to,
 			"It reaches at most %.0f %% of its roof, at %s, "
-			"and %.0f %% at the largest size.",
-			most, place(&b, s, best),
-			100 * s->points[s->largest].roof_share);
+			"and %.0f %% at %s.",
+			most, place(&b, s, c.best),
+			100 * s->points[c.largest].roof_share,
+			place(&a, s, c.largest));
 }
 
 static void
@@ -313,23 +337,25 @@ tell_fastest(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
 	int in_flops = is_compute(&s->points[s->largest]);
-	size_t best = best_of(s, in_flops ? BY_FLOPS : BY_BYTES);
+	const struct compared c =
+		compare_sizes(s, in_flops ? BY_FLOPS : BY_BYTES);
 	struct sl__phrase a, b, x, y;
 
-	if (s->n_measured < 2)
+	if (c.n < 2)
 		return;
-	if (best == s->largest)
+	if (c.best == c.largest)
 		sl__narrative_add_sentence(
-			t->to, "It is fastest at the largest size: %s at %s.",
-			rate_words(&x, &s->points[best], in_flops),
-			place(&a, s, best));
+			t->to, "It is fastest at the largest size%s: %s at %s.",
+			c.n < s->n_measured ? " compared" : "",
+			rate_words(&x, &s->points[c.best], in_flops),
+			place(&a, s, c.best));
 	else
 		sl__narrative_add_sentence(
 			t->to, "It is fastest at %s: %s, against %s at %s.",
-			place(&a, s, best),
-			rate_words(&x, &s->points[best], in_flops),
-			rate_words(&y, &s->points[s->largest], in_flops),
-			place(&b, s, s->largest));
+			place(&a, s, c.best),
+			rate_words(&x, &s->points[c.best], in_flops),
+			rate_words(&y, &s->points[c.largest], in_flops),
+			place(&b, s, c.largest));
 }
 
 /* A narrower type that was asked for is not what every kernel computes in. */
@@ -367,11 +393,24 @@ tell_impossible(struct narrator *t, const char *where,
 		sl__narrative_add_sentence(t->to, "At %s: %s.", where, words);
 }
 
+static const char *
+spoilt_words(struct sl__phrase *w, size_t n)
+{
+	if (n)
+		snprintf(w->s, sizeof(w->s),
+			 "%zu %s too disturbed for a verdict, and %s not "
+			 "compared with others",
+			 n, n == 1 ? "is" : "are", n == 1 ? "is" : "are");
+	else
+		snprintf(w->s, sizeof(w->s), "the verdicts allow for it");
+	return w->s;
+}
+
 static void
 tell_remarks(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
-	size_t n_disturbed = 0, n_unsure = 0;
+	size_t n_disturbed = 0, n_spoilt = 0, n_unsure = 0;
 	struct sl__phrase w;
 
 	for (size_t i = 0; i < s->n_points; i++) {
@@ -380,6 +419,7 @@ tell_remarks(struct narrator *t)
 		if (p->absent)
 			continue;
 		n_disturbed += p->disturbance > SL__SWEEP_DISTURBED;
+		n_spoilt += (size_t)is_spoilt(p);
 		n_unsure += p->micro_class != SL_MICRO_UNKNOWN && !p->is_sure;
 		if (p->impossible)
 			tell_impossible(t, place(&w, s, i), p->impossible);
@@ -392,8 +432,8 @@ tell_remarks(struct narrator *t)
 			n_unsure, s->n_measured);
 	if (n_disturbed)
 		sl__narrative_add_sentence(
-			t->to, "Background load disturbed %zu of %zu sizes.",
-			n_disturbed, s->n_measured);
+			t->to, "Background load touched %zu of %zu sizes; %s.",
+			n_disturbed, s->n_measured, spoilt_words(&w, n_spoilt));
 }
 
 static const char *

@@ -121,6 +121,7 @@ sl__micro_smoothed_verdict_source(const struct sl_micro_series *series,
 	       right = sl__micro_next_measured_point(series, i + 1);
 
 	if (left == SIZE_MAX || right == series->n_points ||
+	    p[left].micro_class == SL_MICRO_UNKNOWN ||
 	    !is_same(&p[left], &p[right]))
 		return i;
 	return left;
