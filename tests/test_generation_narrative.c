@@ -5,6 +5,7 @@
 
 #include "report/generation_narrative.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { STEPS = 3 };
@@ -165,6 +166,25 @@ less_is_known(void **state)
 	assert_told(&m, expected, sizeof(expected) / sizeof(expected[0]));
 }
 
+/* An interval that contains 1, or none, decides nothing. */
+static void
+assert_undecided(struct made *m, struct sl_estimate total, const char *ratio)
+{
+	struct sl__narrative told;
+	char text[256];
+
+	m->of.cache.measured_total = total;
+	m->loops[1].total_is_fitted = 1;
+	snprintf(text, sizeof(text),
+		 "Overall, not decided whether a cache pays: 100 ms with "
+		 "(extrapolated), 400 ms without; the ratio is %s",
+		 ratio);
+	sl__narrative_init(&told, NULL);
+	sl__generation_narrate(&told, &m->of);
+	assert_string_equal(told.list[0], text);
+	sl__narrative_release(&told);
+}
+
 static void
 a_slower_loop_says_so_first(void **state)
 {
@@ -181,14 +201,21 @@ a_slower_loop_says_so_first(void **state)
 			    "Overall, the loop with a cache takes 4.00 [2.00, "
 			    "5.00] × as long: 100 ms with, 400 ms without.");
 	sl__narrative_release(&told);
+	assert_undecided(
+		&m,
+		(struct sl_estimate){.value = 0.5, .lo = 0.25, .hi = 2, .n = 5},
+		"2.00 [0.50, 4.00].");
+	assert_undecided(&m,
+			 (struct sl_estimate){.value = 4, .n = 1, .needs_n = 6},
+			 "4.00, without an interval.");
 }
 
 static void
 one_loop_alone(void **state)
 {
 	static const char *const expected[] = {
-		"Measured: a decode step is 2.00 × as fast, with no prediction "
-		"to compare."};
+		"Measured: a decode step is 2.00 × as fast (not significant), "
+		"with no prediction to compare."};
 	struct made m;
 
 	(void)state;

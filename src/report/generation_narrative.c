@@ -170,6 +170,14 @@ tell_most(struct narrator *t)
 		c->most_arithmetic);
 }
 
+/* Whether an interval shows that a ratio is not 1. */
+static int
+is_significant(const struct sl_estimate *e)
+{
+	return !e->needs_n && isfinite(e->lo) && isfinite(e->hi) &&
+	       (e->lo > 1 || e->hi < 1);
+}
+
 static void
 tell_measured(struct narrator *t)
 {
@@ -187,8 +195,24 @@ tell_measured(struct narrator *t)
 		snprintf(of.s, sizeof(of.s), "%.0f %% of the predicted maximum",
 			 100 * c->measured.value / c->most);
 	sl__narrative_add_sentence(
-		t->to, "Measured: a decode step is %.2f%s × as fast, %s.",
-		c->measured.value, bounds_words(&a, &c->measured), of.s);
+		t->to, "Measured: a decode step is %.2f%s × as fast%s, %s.",
+		c->measured.value, bounds_words(&a, &c->measured),
+		is_significant(&c->measured) ? "" : " (not significant)", of.s);
+}
+
+/* "5.2 s with a cache (extrapolated), 1.8 s without". */
+static const char *
+totals_words(struct sl__phrase *w, const struct sl_generation *g)
+{
+	const struct sl_decoding *without = &g->loops[0], *with = &g->loops[1];
+	struct sl__phrase a, b;
+
+	snprintf(w->s, sizeof(w->s), "%.60s with%s, %.60s without%s",
+		 sl__phrase_time(&a, with->total_ns.value),
+		 with->total_is_fitted ? " (extrapolated)" : "",
+		 sl__phrase_time(&b, without->total_ns.value),
+		 without->total_is_fitted ? " (extrapolated)" : "");
+	return w->s;
 }
 
 /* What it comes to, before why. */
@@ -198,7 +222,7 @@ tell_total(struct narrator *t)
 	const struct sl_generation *g = t->of;
 	struct sl_estimate e = g->cache.measured_total;
 	int is_slower = e.value < 1;
-	struct sl__phrase a, with, without;
+	struct sl__phrase a, totals;
 
 	if (!e.n || g->n_loops < 2)
 		return;
@@ -207,14 +231,21 @@ tell_total(struct narrator *t)
 					 .lo = 1 / e.hi,
 					 .hi = 1 / e.lo,
 					 .needs_n = e.needs_n};
-	sl__narrative_add_sentence(
-		t->to,
-		"Overall, the loop with a cache %s %.2f%s × as %s: %s with, %s "
-		"without.",
-		is_slower ? "takes" : "is", e.value, bounds_words(&a, &e),
-		is_slower ? "long" : "fast",
-		sl__phrase_time(&with, g->loops[1].total_ns.value),
-		sl__phrase_time(&without, g->loops[0].total_ns.value));
+	totals_words(&totals, g);
+	if (is_significant(&e))
+		sl__narrative_add_sentence(
+			t->to,
+			"Overall, the loop with a cache %s %.2f%s × as %s: %s.",
+			is_slower ? "takes" : "is", e.value,
+			bounds_words(&a, &e), is_slower ? "long" : "fast",
+			totals.s);
+	else
+		sl__narrative_add_sentence(
+			t->to,
+			"Overall, not decided whether a cache pays: %s; the "
+			"ratio is %.2f%s.",
+			totals.s, e.value,
+			*bounds_words(&a, &e) ? a.s : ", without an interval");
 }
 
 /* A model that takes one token at a time pays for the prompt. */

@@ -184,10 +184,10 @@ add_plans(struct sl__doc *doc, const struct sl_generation *g)
 		for (size_t k = 0; k < g->loops[i].n_steps; k++)
 			longest = fmax(longest, g->loops[i].steps[k].plan_ns);
 	}
-	sl__doc_text(doc, SL__STYLE_DIM,
-		     "Times exclude planning: each step has its own sizes and "
-		     "needs its own plan, which takes up to %s a step.",
-		     sl__phrase_time(&t, longest));
+	sl__doc_append_dim(doc,
+			   "; times exclude planning, up to %s for each step, "
+			   "as each has its own sizes",
+			   sl__phrase_time(&t, longest));
 }
 
 static void
@@ -245,6 +245,7 @@ page(struct sl__doc *doc, const void *result,
 		     g->n_threads == 1 ? "" : "s", (long long)g->batch,
 		     g->n_rounds, g->n_rounds == 1 ? "" : "s",
 		     (unsigned long long)g->seed);
+	add_plans(doc, g);
 	if (has_total && told.n) /* the answer first */
 		sl__doc_text(doc, SL__STYLE_STRONG, "%s", told.list[0]);
 	add_figures(doc, g);
@@ -256,7 +257,6 @@ page(struct sl__doc *doc, const void *result,
 	doc->failed |= told.has_failed;
 	sl__narrative_release(&told);
 	sl__doc_gap(doc);
-	add_plans(doc, g);
 	add_disturbed(doc, g);
 	sl__page_interrupted(doc, g->stopped_by);
 }
