@@ -299,6 +299,31 @@ has_others(const struct sl__repeated_layers *rows, size_t n,
 	return found;
 }
 
+/* Marks, and zeros that look like mistakes. */
+static void
+add_legend(struct sl__doc *doc, const struct sl__repeated_layers *rows,
+	   size_t n)
+{
+	const struct sl__repeated_layers *shared = NULL;
+	int has_estimated = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		const struct sl_layer *l = rows[k].rows[0];
+
+		has_estimated |= l->cost.basis == SL_BASIS_ESTIMATED;
+		if (!rows[k].parameters && l->cost.macs && l->cost.weight_bytes)
+			shared = &rows[k];
+	}
+	if (has_estimated)
+		sl__doc_text(doc, SL__STYLE_DIM, "~: the cost is estimated");
+	if (shared)
+		sl__doc_text(
+			doc, SL__STYLE_DIM,
+			"%s: no parameters of its own, its weight is shared "
+			"with a layer before it or not trained",
+			shared->rows[0]->name);
+}
+
 /* n_shown rows, fewer where the user has not asked for so many. */
 static void
 add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
@@ -333,8 +358,7 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 				      : "Layers, most FLOPs first");
 	if (n < i->n_layers)
 		sl__doc_append_dim(
-			doc,
-			"  equal layers are one row: their sum, one output");
+			doc, "  ×n: n equal layers, summed; the output of one");
 	for (size_t k = n_shown; k < n; k++)
 		sl__repeated_layers_merge(&rest, &rows[k]);
 	open_layers(doc, &look, n_columns < WHOLE_COLUMNS);
@@ -348,6 +372,7 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 	}
 	if (look.is_core && has_others(rows, n_shown, &rest))
 		sl__doc_text(doc, SL__STYLE_DIM, "%s", OTHERS);
+	add_legend(doc, rows, n_shown);
 }
 
 static struct sl__repeated_layers

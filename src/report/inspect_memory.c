@@ -303,8 +303,8 @@ sl__inspect_growth(struct sl__doc *doc, const struct sl_inspection *i,
 		   int verbose)
 {
 	static const struct sl__column columns[] = {
-		{"n", 0, 0},    {"quantity", 0, 0},    {"formula", 0, 1},
-		{"at n", 1, 0}, {"for large n", 1, 0},
+		{"n", 0, 0},          {"quantity", 0, 0},    {"formula", 0, 1},
+		{"order at n", 1, 0}, {"for large n", 1, 0},
 	};
 	size_t n_rows = 0;
 
