@@ -75,7 +75,7 @@ page(struct sl__doc *doc, const void *result,
 {
 	static const struct sl__column columns[] = {
 		{"instrumentation", 0, 0}, {"events", 1, 1},
-		{"per event", 1, 2},       {"per iteration [95 %]", 1, 0},
+		{"per event", 1, 2},       {"added per iteration [95 %]", 1, 0},
 		{"overhead", 1, 0},        {"suitable for", 0, 0}};
 	const struct sl_overhead_study *s = result;
 	int n_noisy = 0;
@@ -102,8 +102,8 @@ page(struct sl__doc *doc, const void *result,
 	sl__doc_gap(doc);
 	if (n_noisy)
 		sl__doc_text(doc, SL__STYLE_PLAIN,
-			     "%s significant: < is the upper end of the "
-			     "interval. More --time narrows it.",
+			     "%s significant: < shows only the upper end of "
+			     "the interval. More --time narrows it.",
 			     n_noisy == SL_N_INSTRUMENTATIONS
 				     ? "None of the differences is"
 				     : "Differences with < are not");

@@ -34,7 +34,7 @@ add_row(struct sl__doc *doc, const struct sl_selfcheck_row *r)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "+%s",
 			     sl__percent_text(&a, r->planted_real));
 	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "nothing");
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "nothing: false alarms");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", r->n_verdicts);
 	sl__doc_cell(doc, rate_style(r), "%s",
 		     sl__percent_text(&a, r->rate.value));
@@ -55,22 +55,29 @@ static void
 add_summary(struct sl__doc *doc, const struct sl_selfcheck *s)
 {
 	const struct sl_selfcheck_row *same = &s->rows[0];
+	size_t n_planted = 0, n_right = 0;
 	struct sl__text rate, lo, hi;
 
-	sl__percent_text(&rate, same->rate.value);
+	for (size_t i = 1; i < s->n_rows; i++) {
+		n_planted += s->rows[i].n_verdicts;
+		n_right += s->rows[i].n_right;
+	}
 	if (same->rate.lo > 0.05)
 		sl__doc_text(doc, SL__STYLE_BAD, "FAIL");
 	else
 		sl__doc_text(doc, SL__STYLE_GOOD, "PASS");
 	sl__doc_append_plain(
 		doc,
-		": %zu of %zu verdicts claimed a change where there was none. "
-		"%s [%s, %s] is %s the promised 5 %%, which holds whenever the "
-		"sequential test stops.",
-		same->n_different, same->n_verdicts, rate.s,
+		": %zu false alarm%s in %zu verdicts, %s [%s, %s]; the "
+		"promised 5 %% is %s. %zu of %zu injected changes were found.",
+		same->n_different, same->n_different == 1 ? "" : "s",
+		same->n_verdicts, sl__percent_text(&rate, same->rate.value),
 		sl__percent_text(&lo, same->rate.lo),
 		sl__percent_text(&hi, same->rate.hi),
-		same->rate.lo > 0.05 ? "more than" : "consistent with");
+		same->rate.lo > 0.05   ? "exceeded"
+		: same->rate.hi < 0.05 ? "kept"
+				       : "within the interval",
+		n_right, n_planted);
 }
 
 static void
