@@ -30,7 +30,7 @@ rate_text(struct sl__text *text, double value)
 	return text->s;
 }
 
-/* "[116.2, 117.0]", or "-": add_probes() says what it needs. */
+/* "[116.2, 117.0]", or "-": add_errors() says what it needs. */
 static const char *
 interval_text(struct sl__text *text, const struct sl_estimate *e, double scale)
 {
@@ -369,23 +369,9 @@ add_main_peaks(struct sl__doc *doc, const struct sl_machine *m)
 	}
 }
 
-/* What intervals need that some figures of a table do not have. */
-static void
-add_probes(struct sl__doc *doc, size_t needed)
-{
-	if (needed)
-		sl__doc_text(doc, SL__STYLE_WARN,
-			     "Figures without an interval have fewer than the "
-			     "%zu probes that one takes; --fresh with more "
-			     "--time gives more.",
-			     needed);
-}
-
 static void
 add_peaks(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 {
-	size_t needed = 0;
-
 	sl__doc_heading(doc, "Arithmetic");
 	sl__doc_append_dim(doc, "  in Gop/s, a multiply-add is two operations");
 	if (verbose)
@@ -399,10 +385,7 @@ add_peaks(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 			sl__doc_text(doc, SL__STYLE_DIM, "%s with %s: %s",
 				     sl_dtype_text(p->dtype), p->isa,
 				     p->absent);
-		else if (p->ops_per_s.needs_n > needed)
-			needed = p->ops_per_s.needs_n;
 	}
-	add_probes(doc, needed);
 }
 
 static void
@@ -442,28 +425,45 @@ add_level_row(struct sl__doc *doc, const struct sl_machine *m,
 	}
 }
 
+/* How well the figures of a page are known. */
+struct errors {
+	size_t n, n_without, needed;
+	double widest;
+};
+
+static void
+count_error(struct errors *of, const struct sl_estimate *e)
+{
+	of->n++;
+	of->n_without += e->needs_n > 0;
+	of->needed = e->needs_n > of->needed ? e->needs_n : of->needed;
+	if (!e->needs_n)
+		of->widest = fmax(of->widest, (e->hi - e->lo) / 2 / e->value);
+}
+
 /* One sentence for the errors of all figures; -v has them one by one. */
 static void
-add_level_errors(struct sl__doc *doc, const struct sl_machine *m)
+add_errors(struct sl__doc *doc, const struct sl_machine *m)
 {
-	double widest = 0;
-	size_t needed = 0, n_with = 0;
+	struct errors of = {0};
 	struct sl__text share;
 
-	for (size_t i = 0; i < m->n_levels; i++) {
-		const struct sl_estimate *e = &m->levels[i].value;
-
-		needed = e->needs_n > needed ? e->needs_n : needed;
-		if (e->needs_n)
-			continue;
-		n_with++;
-		widest = fmax(widest, (e->hi - e->lo) / 2 / e->value);
+	for (size_t i = 0; i < m->n_peaks; i++) {
+		if (!m->peaks[i].absent)
+			count_error(&of, &m->peaks[i].ops_per_s);
 	}
-	if (n_with)
+	for (size_t i = 0; i < m->n_levels; i++)
+		count_error(&of, &m->levels[i].value);
+	if (of.n_without < of.n)
 		sl__doc_text(doc, SL__STYLE_DIM,
-			     "95 %% intervals are within ±%s (-v: all).",
-			     sl__percent_text(&share, widest));
-	add_probes(doc, needed);
+			     "95 %% intervals of peaks and bandwidths are "
+			     "within ±%s (-v: all).",
+			     sl__percent_text(&share, of.widest));
+	if (of.n_without)
+		sl__doc_text(doc, SL__STYLE_WARN,
+			     "%zu of %zu figures have no interval: it takes "
+			     "%zu probes (--fresh with more --time).",
+			     of.n_without, of.n, of.needed);
 }
 
 /* Caches whose curves have no plateau of their own have no row. */
@@ -513,7 +513,7 @@ add_levels(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 			add_level_row(doc, m, l, 1);
 	}
 	add_missing_levels(doc, m);
-	add_level_errors(doc, m);
+	add_errors(doc, m);
 	sl__doc_text(
 		doc, SL__STYLE_DIM,
 		"Bandwidths count the bytes that the program reads and writes. "
