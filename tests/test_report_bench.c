@@ -269,8 +269,9 @@ one_command_shows_figures_with_their_error(void **state)
 	assert_holds(out.data, "not measured: steal (no /proc/stat)");
 	assert_holds(out.data, "seed         7\n");
 	/* 2.5 s for 2.5 %: 2.5 squared as long for 1 %. */
-	assert_holds(out.data, "detect a change of 2.5 %; detecting 1 % takes "
-			       "about 16 s");
+	assert_holds(out.data,
+		     "reliably detects changes from 2.5 %; from 1 % in "
+		     "about 16 s");
 	assert_null(strstr(out.data, "\033"));
 	sl_buf_release(&out);
 }
@@ -286,7 +287,7 @@ several_commands_end_in_verdicts(void **state)
 	assert_holds(out.data, "is faster:");
 	assert_holds(out.data, "2.00 [1.96, 2.04] ×");
 	assert_holds(out.data, "undecided after 42 rounds:");
-	assert_holds(out.data, "a change of 2 %");
+	assert_holds(out.data, "changes from 2 %");
 	assert_holds(out.data, "(42 rounds, 3 disturbed ones excluded)");
 	assert_holds(out.data, "is shorter than starting the shell (6.00 ms, "
 			       "taken off); -N runs it without one\n");

@@ -191,14 +191,14 @@ time_for_one_percent_leaves_the_margin_alone(void **state)
 
 	(void)state;
 	assert_page_of(0.01, 1.01 * 1.01 * 1.01 - 1,
-		       "can detect a change of 3.03 %; detecting 2.0 % (1 % "
-		       "above the margin) takes about 12 s");
+		       "reliably detects changes from 3.03 %; from 2.0 % (1 % "
+		       "above the margin of 1 %) in about 12 s in all");
 	assert_page_of(0, 1.01 * 1.01 - 1,
-		       "can detect a change of 2.01 %; detecting 1 % takes "
-		       "about 12 s");
-	assert_page_of(0, 0.1, "detecting 1 % takes about 5 min");
-	assert_page_of(0.01, 0.015, "can detect a change of 1.5 %\n");
-	assert_page_of(0, 0.005, "can detect a change of 0.5 %\n");
+		       "reliably detects changes from 2.01 %; from 1 % in "
+		       "about 12 s in all");
+	assert_page_of(0, 0.1, "; from 1 % in about 5 min in all");
+	assert_page_of(0.01, 0.015, "reliably detects changes from 1.5 %\n");
+	assert_page_of(0, 0.005, "reliably detects changes from 0.5 %\n");
 	compare(&out, 0.01, (double)NAN);
 	assert_null(strstr(out.data, "sensitivity"));
 	sl_buf_release(&out);

@@ -190,6 +190,8 @@ add_comparison(struct sl__doc *doc, const struct sl_bench *b,
 			b->results[0].n_runs,
 			b->results[0].n_runs == 1 ? "" : "s");
 	add_table(doc, b, how);
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "ratio: median over rounds, not the ratio of the medians");
 	sl__doc_gap(doc);
 	for (size_t i = 0; i < b->n_comparisons; i++)
 		sl__page_verdict(doc, &b->comparisons[i]);

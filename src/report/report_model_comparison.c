@@ -146,7 +146,8 @@ add_amounts(struct sl__doc *doc, const struct sl_model_arm_result *a,
 			   sl__si_prefix_text(&x, (double)a->executed_flops),
 			   sl__si_prefix_text(&y, (double)b->executed_flops));
 	if (a->nominal_flops == b->nominal_flops)
-		sl__doc_append_plain(doc, ", by other algorithms");
+		sl__doc_append(doc, SL__STYLE_WARN,
+			       ": the plans chose different algorithms");
 }
 
 static void

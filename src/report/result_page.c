@@ -326,7 +326,7 @@ sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c)
 }
 
 /*
- * "can detect a change of 3.2 %; detecting 1 % takes about 10 s".  'reach' is
+ * "reliably detects changes from 3.2 %; from 1 % in about 10 s in all".  'reach' is
  * what can be seen and shrinks with the square root of the time, 'goal' is 1 %
  * on the same scale, 'target' what the goal is as a change.  As there is a
  * reach, the time spent gave an interval; so no time printed is too short for
@@ -340,14 +340,15 @@ add_sensitivity(struct sl__doc *doc, double change, double reach, double goal,
 	struct sl__text t;
 
 	sl__doc_pair(doc, "sensitivity", SL__STYLE_DIM,
-		     "can detect a change of %s", sl__percent_text(&t, change));
+		     "reliably detects changes from %s",
+		     sl__percent_text(&t, change));
 	if (factor <= 1)
 		return;
-	sl__doc_append_dim(doc, "; detecting %s takes about ", target);
+	sl__doc_append_dim(doc, "; from %s in about ", target);
 	if (needed_s < 99.5)
-		sl__doc_append_dim(doc, "%.2g s", needed_s);
+		sl__doc_append_dim(doc, "%.2g s in all", needed_s);
 	else
-		sl__doc_append_dim(doc, "%.0f min", needed_s / 60);
+		sl__doc_append_dim(doc, "%.0f min in all", needed_s / 60);
 }
 
 void
@@ -372,8 +373,8 @@ sl__page_comparison_detectable(struct sl__doc *doc,
 		return;
 	if (c->margin > 0)
 		snprintf(target, sizeof(target),
-			 "%.*f %% (1 %% above the margin)", percent < 10,
-			 percent);
+			 "%.*f %% (1 %% above the margin of %.3g %%)",
+			 percent < 10, percent, 100 * c->margin);
 	add_sensitivity(doc, c->minimum_detectable, reach, log1p(0.01), target,
 			elapsed_s);
 }
