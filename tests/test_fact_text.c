@@ -17,7 +17,7 @@ mentioned(const char *t, unsigned *values, unsigned *names)
 {
 	*values = *names = 0;
 	for (; (t = strchr(t, '{')) != NULL; t++) {
-		const char *at = t + 1 + (t[1] == '?' || t[1] == '=');
+		const char *at = t + 1 + (strchr("?=<", t[1]) != NULL);
 
 		if (isdigit((unsigned char)*at))
 			*values |= 1u << (*at - '0');
@@ -96,6 +96,11 @@ numbers_and_words(void **state)
 		 "moves 18.2 GB/s, 91 % of DRAM bandwidth"},
 		{{SL_FACT_PASS_SHARE, {1, 0.998, (double)NAN}, {NULL}},
 		 "it takes 100 % of the time"},
+		{{SL_FACT_OPEN, {0.091}, {NULL}},
+		 "the times do not add up: 9.1 % of the time is unattributed"},
+		{{SL_FACT_OPEN, {-0.091}, {NULL}},
+		 "the times do not add up: the parts exceed the whole by 9.1 "
+		 "%"},
 		{{SL_FACT_STEP_SIZE, {1234, 500}, {NULL}},
 		 "takes 1.23 µs; an empty step takes 500 ns"},
 		{{SL_FACT_HOGGED, {1.97, 2, 1.01}, {NULL}},

@@ -151,7 +151,7 @@ says_why(void **state)
 	fact = sl__ledger_residual_cause(&wide);
 	assert_int_equal(fact.kind, SL_FACT_OPEN_WIDE);
 	assert_fact_says(&fact, "the cost of recording is uncertain: 6.0 to "
-				"14.5 % of an iteration by 9 pairs with and "
+				"14.5 % of an iteration, from 9 pairs with and "
 				"without it, 42 % of all iterations disturbed; "
 				"more --time or an idle machine helps");
 	fact = sl__ledger_residual_cause(&sharp);

@@ -230,16 +230,17 @@ write_known(struct writer *w, const char *t)
 	return t;
 }
 
-/* {=0:one|many}: likewise. */
+/* {=0:one|many} and {<0:minus|plus}: likewise. */
 static const char *
 write_choice(struct writer *w, const char *t)
 {
 	int is_silent = w->is_silent;
-	int is_one = fabs(value_of(w, t[1]) - 1) < 0.5;
+	double value = value_of(w, t[1]);
+	int is_first = *t == '<' ? value < 0 : fabs(value - 1) < 0.5;
 
-	w->is_silent = is_silent || !is_one;
+	w->is_silent = is_silent || !is_first;
 	t = write_until(w, t + 3, "|");
-	w->is_silent = is_silent || is_one;
+	w->is_silent = is_silent || is_first;
 	t = write_until(w, t + 1, "}");
 	w->is_silent = is_silent;
 	return t;
@@ -258,6 +259,7 @@ write_group(struct writer *w, const char *t)
 		t = write_known(w, t);
 		break;
 	case '=':
+	case '<':
 		t = write_choice(w, t);
 		break;
 	case 'a':

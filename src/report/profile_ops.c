@@ -280,8 +280,9 @@ add_operations(struct sl__doc *doc, size_t n_top, const struct look *look)
 	add_others(doc, n_top, sum, &c, look);
 	if (look->has_roof && is_counted_twice(p, n_top))
 		sl__doc_text(doc, SL__STYLE_DIM,
-			     "%s: mean; GFLOP/s: nominal FLOPs, of roof: "
-			     "executed ones, both at the median",
+			     "%s, share: mean time; GFLOP/s: nominal FLOPs / "
+			     "median time; of roof: executed FLOPs / median "
+			     "time",
 			     look->unit);
 }
 

@@ -212,7 +212,7 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		add_latency(doc, p, unit);
 		sl__page_percentiles(doc, &p->latency, unit, 1);
 		sl__doc_append_dim(
-			doc, "; first run %s",
+			doc, "; the first took %s",
 			sl__time_text_in_unit(&t, p->latency.first_ns, unit));
 		add_basis(doc, p);
 	}
@@ -237,10 +237,22 @@ add_entry(struct sl__doc *doc, const char *sign, double ns, const char *unit,
 			     sl__time_scaled(ns, &unit));
 }
 
+/* Whether the verdict has said it above. */
+static int
+is_evidence(const struct sl_finding *f, enum sl_fact_kind kind)
+{
+	for (size_t i = 0; i < f->n_evidence; i++) {
+		if (f->evidence[i].kind == kind)
+			return 1;
+	}
+	return 0;
+}
+
 static void
 add_accounting(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 {
 	const struct sl_ledger *l = &sheet->profile->ledger;
+	const struct sl_finding *f = &sheet->profile->verdict;
 	const char *unit = sheet->how->unit;
 	double wall = sl__time_scaled(l->wall_ns, &unit);
 	int decimals = decimals_for(wall);
@@ -264,16 +276,18 @@ add_accounting(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 			   l->overhead_ns.value < 0 ? " (noise)" : "");
 	add_entry(doc, l->residual_ns < 0 ? "-" : "+", fabs(l->residual_ns),
 		  unit, decimals);
-	sl__doc_append_dim(doc, " unattributed");
+	sl__doc_append_dim(doc,
+			   l->residual_ns < 0 ? " excess" : " unattributed");
 	sl__doc_append(doc, l->is_closed ? SL__STYLE_GOOD : SL__STYLE_WARN,
-		       " (%s: %s)", sl__percent_text(&t, l->residual_share),
+		       " (%s: %s)",
+		       sl__percent_text(&t, fabs(l->residual_share)),
 		       l->is_closed ? "adds up within 2 %"
 				    : "does not add up within 2 %");
 	if (l->n_left_out)
 		sl__doc_append_dim(doc, "; without %zu disturbed iteration%s",
 				   l->n_left_out,
 				   l->n_left_out == 1 ? "" : "s");
-	if (l->open.kind)
+	if (l->open.kind && !is_evidence(f, l->open.kind))
 		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s",
 			     sl__doc_fact_sentence(doc, &l->open));
 }

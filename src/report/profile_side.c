@@ -162,10 +162,11 @@ add_sentence(struct sl__doc *doc, const struct sl_profile *p)
 			seq->exponent, decimals_of(seq->final_exponent),
 			seq->final_exponent);
 	if (!p->ledger.is_closed)
-		sl__doc_append(
-			doc, SL__STYLE_WARN,
-			"; its times do not add up (%.1f %% unattributed)",
-			100 * p->ledger.residual_share);
+		sl__doc_append(doc, SL__STYLE_WARN,
+			       "; its times do not add up (%.1f %% %s)",
+			       100 * fabs(p->ledger.residual_share),
+			       p->ledger.residual_share < 0 ? "excess"
+							    : "unattributed");
 	sl__doc_append_plain(doc, ".");
 }
 

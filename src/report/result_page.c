@@ -31,14 +31,16 @@ sl__page_percentiles(struct sl__doc *doc, const struct sl_latency *l,
 	for (size_t i = 0; i < 3; i++) {
 		const struct sl_estimate *e = all[i].e;
 
+		if (e->needs_n && is_brief) {
+			sl__doc_append_dim(
+				doc, "%sno %s: %zu measured, %zu needed",
+				i ? ", " : "", all[i].name, l->n, e->needs_n);
+			return;
+		}
 		sl__doc_append(doc,
 			       e->needs_n ? SL__STYLE_DIM : SL__STYLE_PLAIN,
 			       "%s%s %s", i ? ", " : "", all[i].name,
 			       sl__time_percentile(&text, e, unit));
-		if (e->needs_n && is_brief) {
-			sl__doc_append_dim(doc, " (n is %zu)", l->n);
-			return;
-		}
 		if (!e->needs_n && !is_brief)
 			sl__doc_append_dim(
 				doc, " %s",

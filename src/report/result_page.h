@@ -12,8 +12,8 @@
 void sl__page_latency(struct sl__doc *doc, const struct sl_latency *l,
 		      const char *noun, const char *unit);
 
-/* "p90 12.3 ms [12.1, 12.6], p99 needs n >= 368"; where 'is_brief', without
- * intervals and up to the first that was refused. */
+/* "p90 12.3 ms [12.1, 12.6], p99 needs n >= 368"; where 'is_brief', "p90 12.3
+ * ms, no p95: 36 measured, 72 needed", up to the first that was refused. */
 void sl__page_percentiles(struct sl__doc *doc, const struct sl_latency *l,
 			  const char *unit, int is_brief);
 
