@@ -4,7 +4,7 @@
 #define SL_TEST_NEEDS_DNNL_H
 
 #include "harness.h"
-#include "engine/dnnl_isa.h"
+#include "engine/dnnl_context.h"
 
 /* Reports the case as skipped at the level of instruction sets "scalar". */
 static inline void

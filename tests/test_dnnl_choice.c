@@ -143,6 +143,7 @@ test_measured_under_load(void **state)
 	struct folder f;
 
 	(void)state;
+	needs_dnnl();
 	folder_new(&f);
 	script_load(&load, 50);
 	kernels_of(&f, 0, kernels, sizeof(kernels));

@@ -5,6 +5,7 @@
  * once in the life of a process, so each case runs in a process of its own.
  */
 #include "harness.h"
+#include "engine/dnnl_context.h"
 #include "engine/dnnl_isa.h"
 #include "machine/isa.h"
 

@@ -8,6 +8,7 @@
  * forks.
  */
 #include "needs_dnnl.h"
+#include "engine/dnnl_isa.h"
 #include "experiment/confined.h"
 #include "harness.h"
 

@@ -7,6 +7,7 @@
  */
 #include "fact_says.h"
 #include "needs_dnnl.h"
+#include "engine/dnnl_isa.h"
 #include "graph_text.h"
 #include "analysis/memory_use.h"
 #include "base/reading.h"

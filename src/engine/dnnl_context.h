@@ -7,6 +7,10 @@
 #include "base/hash.h"
 #include "engine/planner.h"
 
+/* Whether oneDNN may compute at all: not at the level scalar, at which own
+ * kernels take the place of its own. */
+int sl__dnnl_is_allowed(void);
+
 /* oneDNN's engine and stream, and its descriptions of memory. */
 struct sl__dnnl_context;
 

@@ -8,7 +8,6 @@
  */
 #include "engine/dnnl_conv.h"
 #include "base/status.h"
-#include "engine/dnnl_isa.h"
 
 #include <string.h>
 
@@ -197,7 +196,7 @@ static uint64_t
 taps_within(const struct making *m, const dnnl_dim_t *src,
 	    const dnnl_dim_t *dst, int d)
 {
-	const struct sl__dnnl_window *w = &m->conv.window;
+	const struct sl__image_window *w = &m->conv.window;
 	int64_t size = m->conv.is_transposed ? dst[d + 2] : src[d + 2];
 	int64_t n_to = m->conv.is_transposed ? src[d + 2] : dst[d + 2];
 	uint64_t n = 0;
@@ -312,7 +311,7 @@ sl__make_conv(struct sl__planner *pl, const struct sl__node *node)
 	struct making m = {.pl = pl};
 	uint64_t work;
 
-	if (!sl__dnnl_is_allowed() || !sl__conv_read(&m.conv, pl, node))
+	if (!sl__conv_read(&m.conv, pl, node))
 		return 0;
 	find_sum(pl, &m.conv);
 	sl__conv_choose(&m.choice, pl, &m.conv);

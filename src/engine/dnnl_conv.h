@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dnnl_conv.h - a convolution on its way from a node to a primitive. */
+/* dnnl_conv.h - a convolution on its way to a primitive. */
 #ifndef SL_DNNL_CONV_H
 #define SL_DNNL_CONV_H
 
+#include "engine/conv.h"
 #include "engine/dnnl_layout.h"
 #include "engine/dnnl_primitive_desc.h"
 #include "engine/dnnl_post_op.h"
-
-/* What a node convolves. */
-struct sl__conv {
-	const struct sl__node *node;
-	uint32_t x, w, b, y; /* values; b may be SL__NONE */
-	enum sl_dtype dtype; /* to compute in */
-	int rank;            /* of x and y */
-	int64_t n_groups;
-	int is_transposed;
-	struct sl__dnnl_window window;
-	struct sl__post_op post_ops[SL__POST_OPS_MAX];
-	int n_post_ops;
-	int sum; /* the post-operation that adds to what lies in the
-		    destination; -1: none */
-};
 
 /* How it is done. */
 struct sl__conv_choice {
@@ -30,10 +16,6 @@ struct sl__conv_choice {
 			 their own */
 	int sum;      /* the one of them that sums; -1: none */
 };
-
-/* 0: not for oneDNN (types, sizes, an ending that it does not know). */
-int sl__conv_read(struct sl__conv *out, struct sl__planner *pl,
-		  const struct sl__node *node);
 
 /* Weights of that type as oneDNN counts their dimensions: in any order, and as
  * the model has them. */
@@ -50,8 +32,6 @@ int sl__conv_post_op_operand_md(const_dnnl_memory_desc_t *out,
 				const struct sl__planner *pl,
 				const struct sl__conv *conv, int post_op,
 				const_dnnl_memory_desc_t dst);
-int sl__conv_operand_is_same_size(const struct sl__planner *pl,
-				  const struct sl__conv *conv, int post_op);
 
 /* The attribute of the convolution with its first post-operations; NULL where
  * oneDNN does not take them. */
@@ -62,9 +42,6 @@ dnnl_primitive_attr_t sl__conv_attr(struct sl__planner *pl,
 /* Chooses: by rule, as remembered, or by measuring. */
 void sl__conv_choose(struct sl__conv_choice *out, struct sl__planner *pl,
 		     const struct sl__conv *conv);
-
-/* The window of a convolution as oneDNN has it; 0: not for oneDNN. */
-int sl__conv_read_window(struct sl__conv *conv, const struct sl__planner *pl);
 
 /* Writes 'value' as md says: row-major where the bytes lie so anyway. */
 const struct sl__layout *sl__layout_for_output(struct sl__planner *pl,

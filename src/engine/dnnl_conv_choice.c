@@ -341,7 +341,7 @@ try_again(struct question *q, struct tried_one best[2])
 static int
 may_winograd(const struct question *q)
 {
-	const struct sl__dnnl_window *w = &q->conv.window;
+	const struct sl__image_window *w = &q->conv.window;
 
 	if (q->pl->options->flags & SL_PLAN_NO_WINOGRAD ||
 	    q->conv.is_transposed || q->conv.n_groups > 1 ||
@@ -429,7 +429,7 @@ static void
 make_key(struct sl_buf *key, const struct question *q)
 {
 	const struct sl__conv *c = &q->conv;
-	const struct sl__dnnl_window *w = &c->window;
+	const struct sl__image_window *w = &c->window;
 
 	sl__buf_format(key, "%s %s %s%s threads %d",
 		       c->is_transposed ? "deconvolution" : "convolution",

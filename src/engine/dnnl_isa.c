@@ -9,6 +9,7 @@
 #include "engine/dnnl_isa.h"
 #include "base/buf.h"
 #include "base/status.h"
+#include "engine/dnnl_context.h"
 #include "machine/isa.h"
 
 #include <dnnl_debug.h>

@@ -5,10 +5,6 @@
 
 #include "engine/dnnl_version.h"
 
-/* Whether oneDNN may compute at all: not at the level scalar.  What is made of
- * its primitives asks this before it is planned. */
-int sl__dnnl_is_allowed(void);
-
 /*
  * Keeps oneDNN from instruction sets that may not be used (isa.h).  oneDNN
  * takes such a cap only before anything else is asked of it, so this comes

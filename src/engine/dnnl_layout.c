@@ -183,8 +183,8 @@ sl__dnnl_data_type(enum sl_dtype dtype)
 	return dnnl_data_type_undef;
 }
 
-static enum sl_dtype
-dtype_of(dnnl_data_type_t type)
+enum sl_dtype
+sl__dtype_from_dnnl(dnnl_data_type_t type)
 {
 	for (size_t i = 0; i < N_TYPES; i++) {
 		if (types[i].type == type)
@@ -196,7 +196,7 @@ dtype_of(dnnl_data_type_t type)
 enum sl_dtype
 sl__layout_dtype(const struct sl__layout *layout)
 {
-	return dtype_of(sl__dnnl_md_parts(layout->md).type);
+	return sl__dtype_from_dnnl(sl__dnnl_md_parts(layout->md).type);
 }
 
 static int
@@ -283,7 +283,7 @@ sl__dnnl_md_is_compact(const_dnnl_memory_desc_t md)
 	for (int d = 0; d < p.n_dims; d++)
 		n *= (uint64_t)p.padded_dims[d];
 	return dnnl_memory_desc_get_size(md) ==
-	       n * sl_dtype_bits(dtype_of(p.type)) / 8;
+	       n * sl_dtype_bits(sl__dtype_from_dnnl(p.type)) / 8;
 }
 
 const struct sl__layout *

@@ -45,6 +45,7 @@ int sl__planner_keep_dnnl_status(struct sl__planner *pl, dnnl_status_t status,
 
 /* dnnl_data_type_undef for types that it does not compute with. */
 dnnl_data_type_t sl__dnnl_data_type(enum sl_dtype dtype);
+enum sl_dtype sl__dtype_from_dnnl(dnnl_data_type_t type);
 
 /* Row-major elements; 0 for types and sizes that oneDNN does not take
  * (none, or more than 12 dimensions).  A scalar has one dimension. */

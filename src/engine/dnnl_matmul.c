@@ -15,7 +15,6 @@
  * own.
  */
 #include "base/status.h"
-#include "engine/dnnl_isa.h"
 #include "engine/dnnl_layout.h"
 #include "engine/dnnl_primitive_desc.h"
 #include "engine/node_steps.h"
@@ -389,7 +388,7 @@ sl__make_matmul(struct sl__planner *pl, const struct sl__node *node)
 	struct matmul *m = sl__plan_alloc_state(pl, sizeof(*m));
 	uint32_t n;
 
-	if (!m || !sl__dnnl_is_allowed() || !sl__gemm_read(&m->p, pl, node))
+	if (!m || !sl__gemm_read(&m->p, pl, node))
 		return 0;
 	choose(pl, m);
 	/* Below AVX-512 oneDNN has no kernel for bf16. */

@@ -11,6 +11,7 @@
 #define SL_DNNL_PRIMITIVE_DESC_H
 
 #include "engine/dnnl_layout.h"
+#include "engine/image_window.h"
 #include "engine/dnnl_post_op.h"
 
 /* Orders in which the images of a program may lie. */
@@ -30,14 +31,9 @@ int sl__image_layout_md(const_dnnl_memory_desc_t *out,
 			enum sl__image_layout order, dnnl_data_type_t type,
 			int rank, const int64_t *dims);
 
-/* A window that slides: dilates count from 0, 'after' may be negative. */
-struct sl__dnnl_window {
-	dnnl_dims_t kernel, strides, dilates, before, after;
-};
-
 struct sl__dnnl_conv {
 	const_dnnl_memory_desc_t src, weights, bias, dst; /* bias may be NULL */
-	struct sl__dnnl_window window;
+	struct sl__image_window window;
 	int is_transposed, is_winograd;
 };
 
@@ -76,7 +72,7 @@ dnnl_primitive_desc_t sl__dnnl_matmul_pd(struct sl__planner *pl,
 struct sl__dnnl_pool {
 	dnnl_alg_kind_t kind; /* dnnl_pooling_... */
 	const_dnnl_memory_desc_t src, dst;
-	struct sl__dnnl_window window;
+	struct sl__image_window window;
 };
 
 dnnl_primitive_desc_t sl__dnnl_pool_pd(struct sl__planner *pl,

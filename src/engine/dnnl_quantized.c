@@ -68,7 +68,7 @@ static int
 read_window(struct making *m)
 {
 	struct sl__conv *c = &m->conv;
-	struct sl__dnnl_window *w = &c->window;
+	struct sl__image_window *w = &c->window;
 	const int64_t *in = sl__plan_value_type(m->pl, c->x)->dims + 2;
 	const int64_t *out = sl__plan_value_type(m->pl, c->y)->dims + 2;
 

@@ -5,6 +5,7 @@
 #include "engine/constants.h"
 #include "engine/dnnl_layout.h"
 #include "engine/dnnl_primitive_desc.h"
+#include "engine/reorder.h"
 
 #include <string.h>
 
@@ -118,6 +119,29 @@ sl__plan_dnnl_primitive(struct sl__planner *pl, dnnl_primitive_desc_t pd,
 	return step;
 }
 
+/* What own kernels do where oneDNN may not compute; 0: they cannot. */
+static int
+read_reordering(struct sl__reordering *out, const_dnnl_memory_desc_t from,
+		const_dnnl_memory_desc_t to)
+{
+	struct sl__dnnl_md_parts x = sl__dnnl_md_parts(from);
+	struct sl__dnnl_md_parts y = sl__dnnl_md_parts(to);
+
+	*out = (struct sl__reordering){.rank = x.n_dims,
+				       .from_dtype =
+					       sl__dtype_from_dnnl(x.type),
+				       .to_dtype = sl__dtype_from_dnnl(y.type)};
+	if (!x.is_strided || !y.is_strided || x.n_blocks || y.n_blocks ||
+	    x.n_dims != y.n_dims)
+		return 0;
+	for (int d = 0; d < x.n_dims; d++) {
+		out->dims[d] = x.dims[d];
+		out->from[d] = x.strides[d];
+		out->to[d] = y.strides[d];
+	}
+	return 1;
+}
+
 void
 sl__plan_dnnl_reorder(struct sl__planner *pl, uint32_t value,
 		      const struct sl__value_version *from,
@@ -125,25 +149,26 @@ sl__plan_dnnl_reorder(struct sl__planner *pl, uint32_t value,
 {
 	struct sl__dnnl_arg args[2] = {{DNNL_ARG_FROM, from->buffer, NULL},
 				       {DNNL_ARG_TO, to->buffer, NULL}};
+	const uint32_t operands[2] = {from->buffer, to->buffer};
+	struct sl__reordering r;
 	struct sl__step *step;
-	int is_counted = pl->is_counted;
+	int is_counted = pl->is_counted, is_own = !sl__dnnl_is_allowed();
 
 	if (!sl__layout_md(pl, value, from->layout, &args[0].md) ||
-	    !sl__layout_md(pl, value, to->layout, &args[1].md)) {
+	    !sl__layout_md(pl, value, to->layout, &args[1].md) ||
+	    (is_own && !read_reordering(&r, args[0].md, args[1].md))) {
 		sl__planner_fail_internal(pl,
 					  "a value cannot change its layout");
 		return;
 	}
+	if (is_own) {
+		sl__plan_native_reorder(pl, value, &r, operands);
+		return;
+	}
 	step = sl__plan_dnnl_primitive(
 		pl, sl__dnnl_reorder_pd(pl, args[0].md, args[1].md), args, 2);
-	/* The work is the node's, for whose sake this is done. */
 	pl->is_counted = is_counted;
-	step->node = SL__NONE;
-	step->core_flops = step->nominal_flops = step->executed_flops = 0;
-	step->name = sl__arena_format(&pl->program->arena, "reorder %s",
-				      pl->graph->values[value].name);
-	if (!step->name && !pl->rc)
-		pl->rc = sl__fail_nomem(pl->err);
+	sl__plan_mark_reorder(pl, step, value);
 }
 
 /* Runs a reorder on addresses, unless there is nothing to take from; the third
@@ -176,15 +201,22 @@ int
 sl__dnnl_reorder_now(struct sl__planner *pl, const_dnnl_memory_desc_t from_md,
 		     const void *from, const_dnnl_memory_desc_t to_md, void *to)
 {
-	dnnl_primitive_desc_t pd =
-		pl->rc ? NULL : sl__dnnl_reorder_pd(pl, from_md, to_md);
 	const_dnnl_memory_desc_t mds[3] = {from_md, to_md, NULL};
 	int is_dry = (pl->options->flags & SL__PLAN_DRY) != 0;
 	void *data[3] = {is_dry ? NULL : (void *)(uintptr_t)from, to,
 			 DNNL_MEMORY_ALLOCATE};
+	dnnl_primitive_desc_t pd;
 	dnnl_primitive_t primitive = NULL;
 	dnnl_status_t status = dnnl_unimplemented;
+	struct sl__reordering r;
+	int is_own = !sl__dnnl_is_allowed();
 
+	if (is_own && !pl->rc && read_reordering(&r, from_md, to_md)) {
+		if (!is_dry)
+			sl__reorder_now(&r, from, to);
+		return 1;
+	}
+	pd = pl->rc || is_own ? NULL : sl__dnnl_reorder_pd(pl, from_md, to_md);
 	if (pd) {
 		mds[2] = dnnl_primitive_desc_query_md(
 			pd, dnnl_query_scratchpad_md, 0);

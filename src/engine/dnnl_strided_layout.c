@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_strided_layout.c - oneDNN's orders of elements as strides, and back. */
-#include "engine/dnnl_layout.h"
+#include "engine/dnnl_conv.h"
 #include "engine/quantized.h"
 #include "engine/strided_layout.h"
 
@@ -120,4 +120,18 @@ sl__layout_retyped(struct sl__planner *pl, const struct sl__layout *layout,
 			       sl__dnnl_strided_md(&md, pl->program->dnnl, &s)
 		       ? sl__layout_new(pl, md)
 		       : NULL;
+}
+
+const struct sl__layout *
+sl__layout_channels_last(struct sl__planner *pl, uint32_t value)
+{
+	const struct sl__type *type = sl__plan_value_type(pl, value);
+	const_dnnl_memory_desc_t md;
+
+	if (sl__image_layout_md(&md, pl->program->dnnl,
+				SL__IMAGE_LAYOUT_CHANNELS_LAST, dnnl_f32,
+				type->rank, type->dims))
+		return sl__layout_for_output(pl, value, md);
+	sl__planner_fail_internal(pl, "an image has no description");
+	return NULL;
 }

@@ -139,7 +139,7 @@ sl__dnnl_conv_iterator_begin(struct sl__dnnl_conv_iterator *each,
 			     const_dnnl_primitive_attr_t attr,
 			     dnnl_engine_t engine)
 {
-	const struct sl__dnnl_window *w = &conv->window;
+	const struct sl__image_window *w = &conv->window;
 	dnnl_status_t status;
 
 	each->at = NULL;
@@ -214,7 +214,7 @@ sl__dnnl_matmul_pd(struct sl__planner *pl, const struct sl__dnnl_matmul *matmul,
 dnnl_primitive_desc_t
 sl__dnnl_pool_pd(struct sl__planner *pl, const struct sl__dnnl_pool *pool)
 {
-	const struct sl__dnnl_window *w = &pool->window;
+	const struct sl__image_window *w = &pool->window;
 	dnnl_pooling_v2_desc_t desc;
 	dnnl_status_t status = dnnl_pooling_v2_forward_desc_init(
 		&desc, dnnl_forward_inference, pool->kind, pool->src, pool->dst,

@@ -161,7 +161,7 @@ sl__dnnl_conv_iterator_begin(struct sl__dnnl_conv_iterator *each,
 			     const_dnnl_primitive_attr_t attr,
 			     dnnl_engine_t engine)
 {
-	const struct sl__dnnl_window *w = &conv->window;
+	const struct sl__image_window *w = &conv->window;
 
 	each->at = NULL;
 	if (conv->is_transposed)
@@ -215,7 +215,7 @@ dnnl_primitive_desc_t
 sl__dnnl_pool_pd(struct sl__planner *pl, const struct sl__dnnl_pool *pool)
 {
 	const struct sl__dnnl_context *dnnl = pl->program->dnnl;
-	const struct sl__dnnl_window *w = &pool->window;
+	const struct sl__image_window *w = &pool->window;
 	dnnl_primitive_desc_t pd = NULL;
 	dnnl_status_t status = dnnl_pooling_forward_primitive_desc_create(
 		&pd, dnnl->engine, dnnl_forward_inference, pool->kind,

@@ -16,6 +16,8 @@ enum { SL__GEMM_RANK = 10, SL__EPILOGUE_MAX = SL__POST_OPS_MAX + 4 };
 struct sl__epilogue_op {
 	struct sl__post_op post_op;
 	uint32_t value; /* of ADD and MUL, else SL__NONE */
+	const struct sl__layout
+		*layout; /* in which it is read; NULL: row-major */
 	int64_t strides[SL__GEMM_RANK];
 	int64_t column;
 };

@@ -4,7 +4,7 @@
  *
  * C is cut into tiles whose sums stay in registers (gemm_tile.def).  B is
  * packed into panels as wide as a tile.  k is cut so that a part of a panel
- * stays in the first cache while all rows of a block of A, copied side by side
+ * stays near while all rows of a block of A, copied side by side
  * into the second cache, go by.  A is copied in lines of 16 elements along k,
  * without transposing: a tile broadcasts its elements one by one, so that their
  * order does not matter, and a convolution copies pixels as they lie.
@@ -15,9 +15,6 @@
 #include <string.h>
 
 #include "base/banned.h"
-
-/* Lines of k in a block: 512 elements by 32 columns are 64 KiB. */
-enum { BLOCK_LINES = 32 };
 
 /* A tile of C: where its rows, its panel and its sums are. */
 struct tile {
@@ -34,12 +31,6 @@ struct tiles {
 	void (*narrow)(const struct tile *t, int rows); /* half the columns */
 	void (*wide)(const struct tile *t, int rows);
 };
-
-#ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
 
 #define CASES_6      \
 	ROWS_CASE(1) \
@@ -89,9 +80,9 @@ static const struct tiles *
 choose(void)
 {
 #if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx512f"))
+	if (sl__isa_has(SL__ISA_AVX512))
 		return &tiles_avx512;
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+	if (sl__isa_has(SL__ISA_AVX2))
 		return &tiles_avx2;
 #endif
 	return &tiles_plain;
@@ -208,7 +199,7 @@ sl__gemm_blocked_cut(struct sl__gemm_cut *out, int64_t m, int64_t n, int64_t k,
 		else
 			break;
 	}
-	lines = lines < BLOCK_LINES ? lines : BLOCK_LINES;
+	lines = lines < SL__GEMM_LINES_MOST ? lines : SL__GEMM_LINES_MOST;
 	out->scratch_bytes =
 		(uint64_t)(out->rows * lines * SL__GEMM_LINE) * sizeof(float);
 }
@@ -324,8 +315,10 @@ sl__gemm_blocked_tile(const struct sl__gemm_blocked *g,
 	int64_t lines = sl__gemm_lines(g->k);
 	struct tile t = {.c_row = g->c_row, .low = g->low, .high = g->high};
 
-	for (int64_t l = 0; l < lines; l += BLOCK_LINES) {
-		t.n_lines = lines - l < BLOCK_LINES ? lines - l : BLOCK_LINES;
+	for (int64_t l = 0; l < lines; l += SL__GEMM_LINES_MOST) {
+		t.n_lines = lines - l < SL__GEMM_LINES_MOST
+				    ? lines - l
+				    : SL__GEMM_LINES_MOST;
 		t.is_first = l == 0;
 		t.is_clipped = g->is_clipped && l + t.n_lines == lines;
 		copy_rows(g, range, l, t.n_lines, scratch);

@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Elements along k that are copied together. */
-enum { SL__GEMM_LINE = 16 };
+/* Elements along k that are copied together, and how many times that at most:
+ * 512 elements by 32 columns of B are 64 KiB, which stay in the second cache. */
+enum { SL__GEMM_LINE = 16, SL__GEMM_LINES_MOST = 32 };
 
 /* n elements of k in whole lines. */
 static inline int64_t

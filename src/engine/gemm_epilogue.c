@@ -75,10 +75,13 @@ sl__epilogue_add_operands(struct sl__epilogue *out, struct sl__planner *pl,
 
 		if (value == SL__NONE)
 			continue;
-		layout = sl__plan_find_bf16_layout(pl, value);
-		out->is_bf16[i] = layout ||
-				  sl__plan_value_type(pl, value)->dtype ==
-					  SL_DTYPE_BF16;
+		layout = p->epilogue[i].layout
+				 ? p->epilogue[i].layout
+				 : sl__plan_find_bf16_layout(pl, value);
+		out->is_bf16[i] =
+			layout ? sl__layout_dtype(layout) == SL_DTYPE_BF16
+			       : sl__plan_value_type(pl, value)->dtype ==
+					 SL_DTYPE_BF16;
 		out->at[i] = n;
 		operands[n++] = sl__plan_input_buffer(pl, value, layout);
 	}
@@ -101,26 +104,18 @@ offset_of(const struct sl__gemm *p, const struct sl__epilogue_op *end,
 
 /* n elements of an operand as f32: in place, or copied. */
 static const float *
-fetch(const unsigned char *bytes, int is_bf16, int64_t at, int64_t step,
+fetch(const unsigned char *bytes, int is_bf16, int64_t step, int64_t n,
       float *copy)
 {
 	const float *wide = (const float *)(const void *)bytes;
 	const uint16_t *narrow = (const uint16_t *)(const void *)bytes;
 
-	if (!is_bf16 && step)
-		return wide + at;
-	for (int64_t i = 0; i < CHUNK && !step; i++)
-		copy[i] = is_bf16 ? sl__from_bf16(narrow[at]) : wide[at];
-	return copy;
-}
-
-static void
-widen(const unsigned char *bytes, int64_t at, int64_t n, float *to)
-{
-	const uint16_t *from = (const uint16_t *)(const void *)bytes + at;
-
+	if (!is_bf16 && step == 1)
+		return wide;
 	for (int64_t i = 0; i < n; i++)
-		to[i] = sl__from_bf16(from[i]);
+		copy[i] = is_bf16 ? sl__from_bf16(narrow[i * step])
+				  : wide[i * step];
+	return copy;
 }
 
 static void
@@ -136,12 +131,10 @@ apply_chunk(const struct sl__epilogue *e, unsigned char *const *at, int64_t row,
 		if (end->value != SL__NONE) {
 			int64_t from =
 				offset_of(e->p, end, row) + first * end->column;
-			const unsigned char *bytes = at[e->at[i]];
 
-			operand = fetch(bytes, e->is_bf16[i], from, end->column,
-					copy);
-			if (e->is_bf16[i] && end->column)
-				widen(bytes, from, n, copy);
+			operand = fetch(at[e->at[i]] +
+						from * (e->is_bf16[i] ? 2 : 4),
+					e->is_bf16[i], end->column, n, copy);
 		}
 		e->change(&end->post_op, operand, n, x);
 	}

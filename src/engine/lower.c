@@ -154,7 +154,8 @@ static void
 make_static(struct sl__planner *pl, const struct sl__node *node)
 {
 	int only_reference = (pl->options->flags & SL_PLAN_REFERENCE) != 0;
-	int no_dnnl = (pl->options->flags & SL__PLAN_NO_DNNL) != 0;
+	int no_dnnl = !sl__dnnl_is_allowed() ||
+		      (pl->options->flags & SL__PLAN_NO_DNNL) != 0;
 
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
 		if (node->op != &sl__ops[kernels[i].op] ||

@@ -3,17 +3,11 @@
  * native_matmul.c - matmuls of f32 by own kernels (gemm_blocked.c).
  *
  * The right matrix is packed into panels: once where it is constant, else by a
- * step of its own in every run.  A bias, a value of the result's sizes that is
- * added, and a clipping after them are part of the tile; what else follows is
- * done on the tile's rows while they are near.
+ * step of its own in every run.
  */
 #include "engine/constants.h"
-#include "engine/gemm_blocked.h"
-#include "engine/gemm_epilogue.h"
+#include "engine/tile_epilogue.h"
 #include "engine/tiled_step.h"
-
-#include <math.h>
-#include <string.h>
 
 #include "base/banned.h"
 
@@ -32,10 +26,7 @@ struct matmul {
 	struct right right;
 	struct sl__gemm_blocked g; /* without addresses */
 	struct sl__gemm_cut cut;
-	uint32_t bias, addend;       /* values; SL__NONE: none */
-	uint32_t bias_at, addend_at; /* among the operands */
-	struct sl__gemm rest;        /* what follows the tiles */
-	struct sl__epilogue epilogue;
+	struct sl__tile_epilogue epilogue;
 };
 
 static void
@@ -101,59 +92,15 @@ static uint32_t
 plan_right(struct sl__planner *pl, const struct matmul *m)
 {
 	const struct right *r = &m->right;
-	uint64_t n_bytes =
-		(uint64_t)(r->n_matrices * r->packed_floats) * sizeof(float);
-	struct sl__packing packing = {pack_constant, NULL, r, sizeof(*r),
-				      n_bytes};
-	struct sl__tiled_work work = {
-		run_pack,
-		r,
-		n_panels(r),
-		0,
-		sl__threads_for_bytes(pl->program->n_threads, n_bytes),
-		"pack"};
-	uint32_t operands[2];
-	int is_counted = pl->is_counted;
-	struct sl__step *step;
+	struct sl__packing packing = {
+		pack_constant, NULL, r, sizeof(*r),
+		(uint64_t)(r->n_matrices * r->packed_floats) * sizeof(float)};
+	struct sl__tiled_work work = {run_pack, r, n_panels(r), 0, 1, "pack"};
 
-	if (pl->graph->values[m->p.b].tensor)
-		return sl__plan_constant_packed_by(pl, m->p.b, &packing);
-	operands[0] = sl__plan_input_buffer(pl, m->p.b, NULL);
-	operands[1] = sl__plan_workspace(pl, n_bytes);
-	step = sl__plan_add_tiled_step(pl, operands, 2, &work);
-	/* The work is the next step's. */
-	pl->is_counted = is_counted;
-	step->core_flops = step->nominal_flops = step->executed_flops = 0;
-	return operands[1];
-}
-
-/* What the tiles do of the epilogue; the others remain. */
-static void
-split_epilogue(struct matmul *m)
-{
-	const struct sl__gemm *p = &m->p;
-	int i = 0;
-
-	m->bias = m->addend = SL__NONE;
-	if (i < p->n_epilogue && sl__epilogue_is_bias(p, i) &&
-	    !(p->n == 1 && !p->epilogue[i].column))
-		m->bias = p->epilogue[i++].value;
-	if (i < p->n_epilogue && sl__epilogue_is_residual(p, i))
-		m->addend = p->epilogue[i++].value;
-	if (i < p->n_epilogue &&
-	    (p->epilogue[i].post_op.kind == SL__POST_OP_RELU ||
-	     p->epilogue[i].post_op.kind == SL__POST_OP_CLIP)) {
-		const struct sl__post_op *op = &p->epilogue[i++].post_op;
-		int is_relu = op->kind == SL__POST_OP_RELU;
-
-		m->g.is_clipped = 1;
-		m->g.low = is_relu ? 0 : op->alpha;
-		m->g.high = is_relu ? INFINITY : op->beta;
-	}
-	m->rest = *p;
-	m->rest.n_epilogue -= i;
-	memmove(m->rest.epilogue, p->epilogue + i,
-		(size_t)m->rest.n_epilogue * sizeof(*p->epilogue));
+	return pl->graph->values[m->p.b].tensor
+		       ? sl__plan_constant_packed_by(pl, m->p.b, &packing)
+		       : sl__plan_packed_per_run(pl, m->p.b, packing.n_bytes,
+						 &work);
 }
 
 static void
@@ -180,41 +127,10 @@ run_tile(const void *state, unsigned char *const *at, int64_t tile,
 	g.b = (const float *)(const void *)at[AT_B] +
 	      b * m->right.packed_floats;
 	g.c = (float *)(void *)at[AT_Y] + stack * g.m * g.n;
-	if (m->bias != SL__NONE)
-		g.bias = (const float *)(const void *)at[m->bias_at];
-	if (m->addend != SL__NONE)
-		g.addend = (const float *)(const void *)at[m->addend_at] +
-			   stack * g.m * g.n;
+	sl__tile_epilogue_start(&m->epilogue, at, &g, stack * g.m * g.n, 0);
 	sl__gemm_blocked_tile(&g, &range, scratch);
-	for (int64_t i = 0; m->rest.n_epilogue && i < range.n_rows; i++)
-		sl__epilogue_apply(
-			&m->epilogue, at, stack * g.m + range.row + i,
-			range.column, range.n_columns,
-			g.c + (range.row + i) * g.c_row + range.column);
-}
-
-static uint32_t
-read_operands(struct sl__planner *pl, struct matmul *m, uint32_t *operands)
-{
-	uint32_t n = AT_REST;
-
-	operands[AT_B] = plan_right(pl, m);
-	operands[AT_A] = sl__plan_input_buffer(pl, m->p.a, NULL);
-	if (m->bias != SL__NONE) {
-		m->bias_at = n;
-		operands[n++] = sl__plan_input_buffer(pl, m->bias, NULL);
-	}
-	if (m->addend != SL__NONE) {
-		m->addend_at = n;
-		operands[n++] = sl__plan_input_buffer(pl, m->addend, NULL);
-	}
-	n = sl__epilogue_add_operands(&m->epilogue, pl, &m->rest, operands, n);
-	operands[AT_Y] =
-		m->addend == SL__NONE
-			? sl__plan_output_buffer(pl, m->p.y, NULL)
-			: sl__plan_output_in_place(pl, m->p.y, NULL,
-						   operands[m->addend_at]);
-	return n;
+	sl__tile_epilogue_finish(&m->epilogue, at, &g, &range,
+				 stack * g.m + range.row, 0);
 }
 
 int
@@ -235,7 +151,7 @@ sl__make_native_matmul(struct sl__planner *pl, const struct sl__node *node)
 					 .k = p->k,
 					 .rows = sl__gemm_strided_rows,
 					 .c_row = p->n};
-	split_epilogue(m);
+	sl__tile_epilogue_split(&m->epilogue, p, &m->g);
 	read_right(&m->right, p);
 	work.n_threads =
 		sl__threads_for_flops(pl, 2. * (double)sl__gemm_n_rows(p) *
@@ -243,7 +159,11 @@ sl__make_native_matmul(struct sl__planner *pl, const struct sl__node *node)
 	sl__gemm_blocked_cut(&m->cut, rows, p->n, p->k, work.n_threads);
 	work.n_tiles = m->cut.n_tiles * (sl__gemm_n_rows(p) / rows);
 	work.scratch_bytes = m->cut.scratch_bytes;
-	n = read_operands(pl, m, operands);
+	operands[AT_B] = plan_right(pl, m);
+	operands[AT_A] = sl__plan_input_buffer(pl, p->a, NULL);
+	n = sl__tile_epilogue_add_operands(&m->epilogue, pl, operands, AT_REST);
+	operands[AT_Y] = sl__tile_epilogue_output(&m->epilogue, pl, p->y, NULL,
+						  operands);
 	sl__plan_add_tiled_step(pl, operands, n, &work);
 	return 1;
 }

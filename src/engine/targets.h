@@ -15,6 +15,13 @@
 #define SL__EACH_ALONE
 #endif
 
+/* Before a loop of at most 16 rounds whose number is known. */
+#ifdef __clang__
+#define SL__UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define SL__UNROLL _Pragma("GCC unroll 16")
+#endif
+
 #define SL__INLINE static inline __attribute__((always_inline))
 
 /*

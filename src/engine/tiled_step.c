@@ -90,3 +90,21 @@ sl__plan_add_tiled_step(struct sl__planner *pl, const uint32_t *operands,
 	t->at = step->at;
 	return step;
 }
+
+uint32_t
+sl__plan_packed_per_run(struct sl__planner *pl, uint32_t value,
+			uint64_t n_bytes, const struct sl__tiled_work *work)
+{
+	uint32_t operands[2] = {sl__plan_input_buffer(pl, value, NULL),
+				sl__plan_workspace(pl, n_bytes)};
+	struct sl__tiled_work own = *work;
+	int is_counted = pl->is_counted;
+	struct sl__step *step;
+
+	own.n_threads = sl__threads_for_bytes(pl->program->n_threads, n_bytes);
+	step = sl__plan_add_tiled_step(pl, operands, 2, &own);
+	/* The work is that of the step that wants it. */
+	pl->is_counted = is_counted;
+	step->core_flops = step->nominal_flops = step->executed_flops = 0;
+	return operands[1];
+}

@@ -32,4 +32,11 @@ struct sl__step *sl__plan_add_tiled_step(struct sl__planner *pl,
 					 const uint32_t *operands, uint32_t n,
 					 const struct sl__tiled_work *work);
 
+/* A value packed by a step of its own in every run: 'work' reads its first
+ * operand, the value, and writes its second, a workspace of n_bytes, which is
+ * returned. */
+uint32_t sl__plan_packed_per_run(struct sl__planner *pl, uint32_t value,
+				 uint64_t n_bytes,
+				 const struct sl__tiled_work *work);
+
 #endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_depthwise.c - convolutions of each channel by itself, f32.
+ *
+ * Sixteen channels of eight neighbouring pixels are summed at a time: a vector
+ * of weights serves eight multiply-adds.  At the sides of an image, where some
+ * taps fall into the padding, and for the channels that are left over, pixels
+ * are summed one by one.
+ */
+#include "engine/constants.h"
+#include "engine/conv.h"
+#include "engine/conv_epilogue.h"
+#include "engine/conv_shape.h"
+#include "engine/strided_layout.h"
+#include "engine/targets.h"
+#include "engine/tile_epilogue.h"
+#include "engine/tiled_step.h"
+
+#include "base/banned.h"
+
+enum { AT_X, AT_W, AT_Y, AT_REST, LANES = 16, PIXELS = 8 };
+
+typedef float lanes
+	__attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+struct sums;
+
+struct depthwise {
+	struct sl__conv_shape shape;
+	struct sl__gemm_blocked g; /* for its epilogue: rows are pixels */
+	struct sl__gemm p;
+	struct sl__tile_epilogue epilogue;
+	void (*sum)(const struct sums *all, int64_t first);
+};
+
+/* What is summed: where things are. */
+struct sums {
+	const struct sl__conv_shape *shape;
+	const struct sl__gemm_blocked *g;
+	const float *x, *w;
+};
+
+/* Pixels of a row of the result of which every tap is in the image. */
+struct inside {
+	int64_t first, end;
+};
+
+static struct inside
+inside_of(const struct sl__conv_shape *s)
+{
+	int64_t reach = (s->kernel[2] - 1) * s->dilations[2];
+	int64_t last = s->in[2] - 1 - reach + s->before[2];
+	struct inside in = {(s->before[2] + s->strides[2] - 1) / s->strides[2],
+			    last < 0 ? 0 : last / s->strides[2] + 1};
+
+	in.end = in.end < s->out[2] ? in.end : s->out[2];
+	in.first = in.first < in.end ? in.first : in.end;
+	return in;
+}
+
+/* One pixel and channel; 'i' is the pixel's number in the result. */
+SL__INLINE void
+sum_one(const struct sums *all, int64_t i, int64_t c)
+{
+	const struct sl__conv_shape *s = all->shape;
+	const struct sl__gemm_blocked *g = all->g;
+	struct sl__conv_position at = sl__conv_position(s, i);
+	int64_t n_taps = sl__conv_shape_n_taps(s);
+	float sum = g->bias ? g->bias[c] : 0;
+
+	if (g->addend)
+		sum += g->addend[i * g->c_row + c];
+	for (int64_t t = 0; t < n_taps; t++) {
+		int64_t tap[3] = {t / s->kernel[2] / s->kernel[1],
+				  t / s->kernel[2] % s->kernel[1],
+				  t % s->kernel[2]};
+		int64_t pixel = sl__conv_pixel(s, &at, tap);
+
+		if (pixel >= 0)
+			sum += all->x[pixel * s->channels + c] *
+			       all->w[t * s->channels + c];
+	}
+	if (g->is_clipped)
+		sum = sum < g->low ? g->low : sum > g->high ? g->high : sum;
+	g->c[i * g->c_row + c] = sum;
+}
+
+/* Sixteen channels from c on of n pixels from i on, all of whose taps along a
+ * row are in the image, or of one pixel. */
+SL__INLINE void
+sum_block(const struct sums *all, int64_t i, int64_t c, int n)
+{
+	const struct sl__conv_shape *s = all->shape;
+	const struct sl__gemm_blocked *g = all->g;
+	struct sl__conv_position at = sl__conv_position(s, i);
+	int64_t n_taps = sl__conv_shape_n_taps(s);
+	int64_t step = s->strides[2] * s->channels;
+	lanes sums[PIXELS];
+
+	SL__UNROLL
+	for (int p = 0; p < n; p++) {
+		const float *addend = g->addend + (i + p) * g->c_row + c;
+
+		sums[p] = g->bias ? *(const lanes *)(g->bias + c) : (lanes){0};
+		if (g->addend)
+			sums[p] += *(const lanes *)addend;
+	}
+	for (int64_t t = 0; t < n_taps; t++) {
+		int64_t tap[3] = {t / s->kernel[2] / s->kernel[1],
+				  t / s->kernel[2] % s->kernel[1],
+				  t % s->kernel[2]};
+		int64_t pixel = sl__conv_pixel(s, &at, tap);
+		const float *from = all->x + pixel * s->channels + c;
+		lanes by = *(const lanes *)(all->w + t * s->channels + c);
+
+		if (pixel < 0)
+			continue;
+		SL__UNROLL
+		for (int p = 0; p < n; p++)
+			sums[p] += *(const lanes *)(from + p * step) * by;
+	}
+	SL__UNROLL
+	for (int p = 0; p < n; p++) {
+		float *to = g->c + (i + p) * g->c_row + c;
+
+		*(lanes *)to = sums[p];
+		for (int j = 0; g->is_clipped && j < LANES; j++)
+			to[j] = to[j] < g->low    ? g->low
+				: to[j] > g->high ? g->high
+						  : to[j];
+	}
+}
+
+/* A row of the result, whose first pixel is 'first'. */
+SL__INLINE void
+sum_row(const struct sums *all, int64_t first)
+{
+	const struct sl__conv_shape *s = all->shape;
+	struct inside in = inside_of(s);
+	int64_t whole = s->channels / LANES * LANES;
+
+	for (int64_t c = 0; c < whole; c += LANES) {
+		int64_t i = 0;
+
+		for (; i < in.first; i++)
+			sum_block(all, first + i, c, 1);
+		for (; i + PIXELS <= in.end; i += PIXELS)
+			sum_block(all, first + i, c, PIXELS);
+		for (; i < s->out[2]; i++)
+			sum_block(all, first + i, c, 1);
+	}
+	for (int64_t i = 0; i < s->out[2]; i++) {
+		for (int64_t c = whole; c < s->channels; c++)
+			sum_one(all, first + i, c);
+	}
+}
+SL__VECTOR_TARGETS(sum, sum_row, (const struct sums *all, int64_t first),
+		   (all, first))
+
+static void
+run_row(const void *state, unsigned char *const *at, int64_t row, void *scratch)
+{
+	const struct depthwise *d = state;
+	struct sl__gemm_blocked g = d->g;
+	int64_t first = row * d->shape.out[2];
+	struct sl__gemm_range range = {first, d->shape.out[2], 0, g.n};
+	struct sums all = {&d->shape, &g, (const float *)(const void *)at[AT_X],
+			   (const float *)(const void *)at[AT_W]};
+
+	(void)scratch;
+	g.c = (float *)(void *)at[AT_Y];
+	sl__tile_epilogue_start(&d->epilogue, at, &g, 0, 0);
+	d->sum(&all, first);
+	sl__tile_epilogue_finish(&d->epilogue, at, &g, &range, first, 0);
+}
+
+struct weights {
+	int64_t channels, n_taps;
+};
+
+static int
+pack(struct sl__planner *pl, const void *how, const void *from, void *to)
+{
+	const struct weights *w = how;
+	const float *x = from;
+	float *y = to;
+
+	(void)pl;
+	for (int64_t t = 0; t < w->n_taps; t++) {
+		for (int64_t c = 0; c < w->channels; c++)
+			*y++ = x[c * w->n_taps + t];
+	}
+	return 1;
+}
+
+static int
+read_depthwise(struct depthwise *d, struct sl__planner *pl,
+	       const struct sl__conv *c)
+{
+	const struct sl__type *x = sl__plan_value_type(pl, c->x);
+	const struct sl__type *y = sl__plan_value_type(pl, c->y);
+
+	if (c->n_groups < 2 || x->dims[1] != c->n_groups ||
+	    y->dims[1] != c->n_groups || c->is_transposed ||
+	    x->dtype != SL_DTYPE_F32 || !sl__conv_epilogue_read(&d->p, pl, c))
+		return 0;
+	sl__conv_shape_set(&d->shape, x, y, &c->window);
+	d->g.n = d->g.c_row = y->dims[1];
+	d->sum = sum_for();
+	sl__tile_epilogue_split(&d->epilogue, &d->p, &d->g);
+	return 1;
+}
+
+int
+sl__make_native_depthwise(struct sl__planner *pl, const struct sl__node *node)
+{
+	struct depthwise *d = sl__plan_alloc_state(pl, sizeof(*d));
+	uint32_t operands[AT_REST + SL__EPILOGUE_MAX], n;
+	struct sl__tiled_work work = {run_row, d, 0, 0, 1, "depthwise"};
+	struct sl__conv_shape *s = d ? &d->shape : NULL;
+	struct sl__packing packing = {.pack = pack};
+	struct weights w;
+	struct sl__conv c;
+
+	if (!d || !sl__conv_read(&c, pl, node) || !read_depthwise(d, pl, &c))
+		return 0;
+	w = (struct weights){s->channels, sl__conv_shape_n_taps(s)};
+	packing.how = &w;
+	packing.n_how = sizeof(w);
+	packing.n_bytes = (uint64_t)(w.channels * w.n_taps) * sizeof(float);
+	operands[AT_W] = sl__plan_constant_packed_by(pl, c.w, &packing);
+	operands[AT_X] = sl__plan_input_buffer(
+		pl, c.x, sl__layout_channels_last(pl, c.x));
+	n = sl__tile_epilogue_add_operands(&d->epilogue, pl, operands, AT_REST);
+	operands[AT_Y] = sl__tile_epilogue_output(
+		&d->epilogue, pl, c.y, sl__layout_channels_last(pl, c.y),
+		operands);
+	work.n_tiles = s->batch * s->out[0] * s->out[1];
+	work.n_threads = sl__threads_for_flops(
+		pl, 8. * (double)sl__plan_value_n_elements(pl, c.y) *
+			    (double)w.n_taps);
+	sl__plan_add_tiled_step(pl, operands, n, &work);
+	return 1;
+}
