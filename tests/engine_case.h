@@ -34,7 +34,16 @@ struct engine_case {
 
 /* Flags of the plans that are compared with reference kernels. */
 #ifndef ENGINE_CASE_FLAGS
+#ifdef SL_WITHOUT_DNNL
+#define ENGINE_CASE_FLAGS SL__PLAN_NO_DNNL
+#else
 #define ENGINE_CASE_FLAGS 0
+#endif
+#endif
+
+/* How they choose algorithms. */
+#ifndef ENGINE_CASE_ALGORITHMS
+#define ENGINE_CASE_ALGORITHMS SL_ALGORITHMS_FIXED
 #endif
 
 static inline struct sl_graph *
@@ -107,7 +116,7 @@ engine_case_plan(const struct sl_graph *graph, const struct engine_case *c,
 {
 	struct sl_plan_options options = {.struct_size = sizeof(options),
 					  .n_threads = n_threads,
-					  .algorithms = SL_ALGORITHMS_FIXED,
+					  .algorithms = ENGINE_CASE_ALGORITHMS,
 					  .dtype = c->dtype,
 					  .flags = flags};
 	struct sl_error err = {0};

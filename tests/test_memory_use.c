@@ -5,9 +5,9 @@
  * what is predicted is what is touched, and that figures that cannot be are
  * found; test_memory_told.c has what is not known.
  */
+#include "dnnl_memory.h"
 #include "fact_says.h"
 #include "needs_dnnl.h"
-#include "engine/dnnl_isa.h"
 #include "graph_text.h"
 #include "analysis/memory_use.h"
 #include "base/reading.h"
@@ -134,8 +134,7 @@ check_predicted(const struct sl_graph *graph, const char *name)
 		print_message("%s: malloc keeps no records, nothing is "
 			      "predicted\n",
 			      name);
-	/* Below AVX2, oneDNN's products keep memory of their own. */
-	if (!sl__dnnl_uses_isa(dnnl_cpu_isa_avx2))
+	if (KERNELS_KEEP_MEMORY)
 		assert_true(use->touched_bytes.value >=
 			    use->predicted_bytes - most);
 	else if (fabs(use->touched_bytes.value - use->predicted_bytes) > most)

@@ -165,6 +165,7 @@ twice_the_batch_is_twice_the_work(void **state)
 
 /* Whatever algorithm was measured for the batch serves twice the batch, and
  * nothing is measured, or remembered, for that. */
+#ifndef SL_WITHOUT_DNNL /* where nothing is measured */
 static void
 algorithms_are_taken_over(void **state)
 {
@@ -211,6 +212,7 @@ algorithms_are_taken_over(void **state)
 	sl__choices_free(after);
 	finish(&f);
 }
+#endif
 
 static const char *
 why_none(struct fixture *f, double plan_ns)
@@ -260,7 +262,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_thread_does_the_same),
 		cmocka_unit_test(twice_the_batch_is_twice_the_work),
+#ifndef SL_WITHOUT_DNNL
 		cmocka_unit_test(algorithms_are_taken_over),
+#endif
 		cmocka_unit_test(says_why_there_is_none),
 	};
 

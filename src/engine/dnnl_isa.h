@@ -24,9 +24,6 @@ int sl__dnnl_uses_isa(dnnl_cpu_isa_t isa);
  * that it obeys below tiles. */
 const char *sl__dnnl_user_cap(void);
 
-/* Adds a line: version, threads, instruction sets and their cap. */
-void sl__dnnl_describe(struct sl_buf *out);
-
 /*
  * The place of a value of ONEDNN_MAX_CPU_ISA among the caps that Sleuth sets,
  * from the lowest on, and beyond all of them for NULL, for tiles, and for what

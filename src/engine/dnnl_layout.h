@@ -3,6 +3,7 @@
 #ifndef SL_DNNL_LAYOUT_H
 #define SL_DNNL_LAYOUT_H
 
+#include "base/hash.h"
 #include "engine/dnnl_context.h"
 #include "engine/dnnl_version.h"
 #include "engine/planner.h"
@@ -91,6 +92,11 @@ const struct sl__layout *sl__layout_new(struct sl__planner *pl,
 int sl__layout_md(const struct sl__planner *pl, uint32_t value,
 		  const struct sl__layout *layout,
 		  const_dnnl_memory_desc_t *out);
+
+/* Tells layouts of a value apart, also those of other plans; 0 where oneDNN does
+ * not say enough. */
+int sl__layout_digest(const struct sl__planner *pl, uint32_t value,
+		      const struct sl__layout *layout, struct sl__digest *out);
 
 /* One argument of a primitive. */
 struct sl__dnnl_arg {

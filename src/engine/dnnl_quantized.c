@@ -50,19 +50,6 @@ sl__dnnl_int8_is_exact(void)
 	return has_wide() || sl__dnnl_uses_isa(dnnl_cpu_isa_avx2_vnni);
 }
 
-const struct sl__layout *
-sl__plan_find_unpadded_layout(const struct sl__planner *pl, uint32_t value)
-{
-	const struct sl__layout *layout = sl__plan_value_layout(pl, value);
-	const struct sl__type *type = sl__plan_value_type(pl, value);
-
-	return layout && sl__layout_dtype(layout) == type->dtype &&
-			       sl__layout_bytes(layout) ==
-				       sl__plan_value_bytes(pl, value)
-		       ? layout
-		       : NULL;
-}
-
 /* The pads that follow from all sizes: those of the node may reach further. */
 static int
 read_window(struct making *m)

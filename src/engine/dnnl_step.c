@@ -143,9 +143,9 @@ read_reordering(struct sl__reordering *out, const_dnnl_memory_desc_t from,
 }
 
 void
-sl__plan_dnnl_reorder(struct sl__planner *pl, uint32_t value,
-		      const struct sl__value_version *from,
-		      const struct sl__value_version *to)
+sl__plan_reorder(struct sl__planner *pl, uint32_t value,
+		 const struct sl__value_version *from,
+		 const struct sl__value_version *to)
 {
 	struct sl__dnnl_arg args[2] = {{DNNL_ARG_FROM, from->buffer, NULL},
 				       {DNNL_ARG_TO, to->buffer, NULL}};

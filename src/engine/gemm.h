@@ -62,7 +62,7 @@ int sl__epilogue_is_residual(const struct sl__gemm *p, int i);
 
 /* The layout of a value's elements in that type, row-major; NULL for its own.
  * And the right matrix, a constant, as [n][k] in the matmul's type
- * (dnnl_matmul.c). */
+ * (dnnl_matmul.c, native_layout.c). */
 const struct sl__layout *sl__gemm_row_major_layout(struct sl__planner *pl,
 						   uint32_t value,
 						   enum sl_dtype dtype);

@@ -100,6 +100,26 @@ sl__gemm_blocked_panel(void)
 	return choose()->columns;
 }
 
+int
+sl__gemm_blocked_rows(void)
+{
+	return choose()->rows;
+}
+
+void
+sl__gemm_panel(const struct sl__gemm_panel *p)
+{
+	const struct tiles *tiles = choose();
+	struct tile t = {.a = p->a,
+			 .b = p->b,
+			 .c = p->c,
+			 .c_row = tiles->columns,
+			 .n_lines = p->n_lines,
+			 .is_first = 1};
+
+	tiles->wide(&t, p->n_rows);
+}
+
 static int64_t
 round_up(int64_t n, int64_t step)
 {

@@ -71,6 +71,18 @@ struct sl__gemm_range sl__gemm_tile_range(const struct sl__gemm_blocked *g,
 void sl__gemm_blocked_tile(const struct sl__gemm_blocked *g,
 			   const struct sl__gemm_range *range, float *scratch);
 
+/* One panel for rows that are copied already: C = A B, with A as
+ * sl__gemm_part says and C [n_rows][panel].  At most sl__gemm_blocked_rows()
+ * rows. */
+struct sl__gemm_panel {
+	const float *a, *b;
+	float *c;
+	int64_t n_lines;
+	int n_rows;
+};
+void sl__gemm_panel(const struct sl__gemm_panel *p);
+int sl__gemm_blocked_rows(void);
+
 /* Columns of a panel of B, and floats of all panels: [n / panel][k][panel],
  * k in whole lines; filled up with zeros.  b(p, j) is at b[p * b_row +
  * j * b_column]. */

@@ -25,8 +25,12 @@ struct kernel {
 static const struct kernel kernels[] = {
 #define ROW(domain, type, name, is_dnnl) \
 	{SL__OP_##domain##_##type, sl__make_##name, is_dnnl},
-#define KERNEL(domain, type, name)      ROW(domain, type, name, 0)
+#define KERNEL(domain, type, name) ROW(domain, type, name, 0)
+#ifdef SL_WITHOUT_DNNL
+#define DNNL_KERNEL(domain, type, name)
+#else
 #define DNNL_KERNEL(domain, type, name) ROW(domain, type, name, 1)
+#endif
 #include "engine/kernels.def"
 #undef DNNL_KERNEL
 #undef KERNEL

@@ -132,12 +132,12 @@ plan_norm(struct sl__planner *pl, struct norm *n,
 	  const struct sl__channel_norm *what, const struct sl__layout *layout)
 {
 	struct sl__tiled_work work = {
-		run_tile,
-		n,
-		0,
-		n->lrn.size ? 0 : (uint64_t)(2 * n->channels) * sizeof(float),
-		1,
-		n->lrn.size ? "lrn" : "batch_norm"};
+		.run = run_tile,
+		.state = n,
+		.kernel = n->lrn.size ? "lrn" : "batch_norm",
+		.scratch_bytes = n->lrn.size ? 0
+					     : (uint64_t)(2 * n->channels) *
+						       sizeof(float)};
 	uint32_t operands[6], n_operands = 2;
 
 	n->per_tile = TILE_ELEMENTS / (n->channels * n->inner);

@@ -29,6 +29,7 @@ enum { AT_X, AT_W, AT_Y, AT_REST };
 struct conv {
 	struct sl__conv_rows rows; /* without an address */
 	struct weights weights;
+	uint32_t given_at; /* weights that are packed in each run */
 	struct sl__gemm_blocked g;
 	struct sl__gemm_cut cut;
 	struct sl__gemm p; /* its epilogue */
@@ -95,26 +96,36 @@ pack_constant(struct sl__planner *pl, const void *how, const void *from,
 }
 
 static void
-run_pack(const void *state, unsigned char *const *at, int64_t tile,
-	 void *scratch)
+pack_again(const void *state, unsigned char *const *at, int64_t tile,
+	   void *scratch)
 {
+	const struct conv *c = state;
+
 	(void)scratch;
-	pack_panel(state, (const float *)(const void *)at[0], tile,
-		   (float *)(void *)at[1]);
+	pack_panel(&c->weights, (const float *)(const void *)at[c->given_at],
+		   tile, (float *)(void *)at[AT_W]);
 }
 
-static uint32_t
-plan_weights(struct sl__planner *pl, const struct weights *w, uint32_t value)
+/* Packed now, or in each run: then they are read as given. */
+static void
+plan_weights(struct sl__planner *pl, struct conv *own, uint32_t value,
+	     uint32_t *operands, uint32_t *n, struct sl__tiled_work *work)
 {
+	const struct weights *w = &own->weights;
 	struct sl__packing packing = {pack_constant, NULL, w, sizeof(*w),
 				      (uint64_t)(w->groups * w->packed_floats) *
 					      sizeof(float)};
-	struct sl__tiled_work work = {run_pack, w, n_panels(w), 0, 1, "pack"};
 
-	return pl->graph->values[value].tensor
-		       ? sl__plan_constant_packed_by(pl, value, &packing)
-		       : sl__plan_packed_per_run(pl, value, packing.n_bytes,
-						 &work);
+	if (pl->graph->values[value].tensor) {
+		operands[AT_W] =
+			sl__plan_constant_packed_by(pl, value, &packing);
+		return;
+	}
+	own->given_at = *n;
+	operands[(*n)++] = sl__plan_input_buffer(pl, value, NULL);
+	operands[AT_W] = sl__plan_workspace(pl, packing.n_bytes);
+	work->prepare = pack_again;
+	work->n_prepare = n_panels(w);
 }
 
 /* Whether rows are the pixels themselves. */
@@ -183,8 +194,9 @@ int
 sl__make_native_conv(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct conv *own = sl__plan_alloc_state(pl, sizeof(*own));
-	uint32_t operands[AT_REST + SL__EPILOGUE_MAX], n;
-	struct sl__tiled_work work = {run_tile, own, 0, 0, 1, "conv"};
+	uint32_t operands[AT_REST + 1 + SL__EPILOGUE_MAX], n = AT_REST;
+	struct sl__tiled_work work = {
+		.run = run_tile, .state = own, .kernel = "conv"};
 	struct sl__gemm_blocked *g = own ? &own->g : NULL;
 	struct sl__conv c;
 
@@ -196,11 +208,10 @@ sl__make_native_conv(struct sl__planner *pl, const struct sl__node *node)
 	sl__gemm_blocked_cut(&own->cut, g->m, g->n, g->k, work.n_threads);
 	work.n_tiles = own->cut.n_tiles * c.n_groups;
 	work.scratch_bytes = own->cut.scratch_bytes;
-	operands[AT_W] = plan_weights(pl, &own->weights, c.w);
+	plan_weights(pl, own, c.w, operands, &n, &work);
 	operands[AT_X] = sl__plan_input_buffer(
 		pl, c.x, sl__layout_channels_last(pl, c.x));
-	n = sl__tile_epilogue_add_operands(&own->epilogue, pl, operands,
-					   AT_REST);
+	n = sl__tile_epilogue_add_operands(&own->epilogue, pl, operands, n);
 	operands[AT_Y] = sl__tile_epilogue_output(
 		&own->epilogue, pl, c.y, sl__layout_channels_last(pl, c.y),
 		operands);

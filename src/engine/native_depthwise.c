@@ -216,7 +216,8 @@ sl__make_native_depthwise(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct depthwise *d = sl__plan_alloc_state(pl, sizeof(*d));
 	uint32_t operands[AT_REST + SL__EPILOGUE_MAX], n;
-	struct sl__tiled_work work = {run_row, d, 0, 0, 1, "depthwise"};
+	struct sl__tiled_work work = {
+		.run = run_row, .state = d, .kernel = "depthwise"};
 	struct sl__conv_shape *s = d ? &d->shape : NULL;
 	struct sl__packing packing = {.pack = pack};
 	struct weights w;

@@ -2,8 +2,8 @@
 /*
  * native_matmul.c - matmuls of f32 by own kernels (gemm_blocked.c).
  *
- * The right matrix is packed into panels: once where it is constant, else by a
- * step of its own in every run.
+ * The right matrix is packed into panels: once where it is constant, else
+ * before the tiles in every run.
  */
 #include "engine/constants.h"
 #include "engine/tile_epilogue.h"
@@ -24,6 +24,7 @@ enum { AT_A, AT_B, AT_Y, AT_REST };
 struct matmul {
 	struct sl__gemm p;
 	struct right right;
+	uint32_t given_at; /* the right matrix that is packed in each run */
 	struct sl__gemm_blocked g; /* without addresses */
 	struct sl__gemm_cut cut;
 	struct sl__tile_epilogue epilogue;
@@ -80,27 +81,36 @@ pack_constant(struct sl__planner *pl, const void *how, const void *from,
 }
 
 static void
-run_pack(const void *state, unsigned char *const *at, int64_t tile,
-	 void *scratch)
+pack_again(const void *state, unsigned char *const *at, int64_t tile,
+	   void *scratch)
 {
+	const struct matmul *m = state;
+
 	(void)scratch;
-	pack_panel(state, (const float *)(const void *)at[0], tile,
-		   (float *)(void *)at[1]);
+	pack_panel(&m->right, (const float *)(const void *)at[m->given_at],
+		   tile, (float *)(void *)at[AT_B]);
 }
 
-static uint32_t
-plan_right(struct sl__planner *pl, const struct matmul *m)
+/* Packed now, or in each run: then it is read as given. */
+static void
+plan_right(struct sl__planner *pl, struct matmul *m, uint32_t *operands,
+	   uint32_t *n, struct sl__tiled_work *work)
 {
 	const struct right *r = &m->right;
 	struct sl__packing packing = {
 		pack_constant, NULL, r, sizeof(*r),
 		(uint64_t)(r->n_matrices * r->packed_floats) * sizeof(float)};
-	struct sl__tiled_work work = {run_pack, r, n_panels(r), 0, 1, "pack"};
 
-	return pl->graph->values[m->p.b].tensor
-		       ? sl__plan_constant_packed_by(pl, m->p.b, &packing)
-		       : sl__plan_packed_per_run(pl, m->p.b, packing.n_bytes,
-						 &work);
+	if (pl->graph->values[m->p.b].tensor) {
+		operands[AT_B] =
+			sl__plan_constant_packed_by(pl, m->p.b, &packing);
+		return;
+	}
+	m->given_at = *n;
+	operands[(*n)++] = sl__plan_input_buffer(pl, m->p.b, NULL);
+	operands[AT_B] = sl__plan_workspace(pl, packing.n_bytes);
+	work->prepare = pack_again;
+	work->n_prepare = n_panels(r);
 }
 
 static void
@@ -137,9 +147,10 @@ int
 sl__make_native_matmul(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct matmul *m = sl__plan_alloc_state(pl, sizeof(*m));
-	uint32_t operands[AT_REST + SL__EPILOGUE_MAX], n;
+	uint32_t operands[AT_REST + 1 + SL__EPILOGUE_MAX], n = AT_REST;
 	const struct sl__gemm *p = m ? &m->p : NULL;
-	struct sl__tiled_work work = {run_tile, m, 0, 0, 1, "gemm"};
+	struct sl__tiled_work work = {
+		.run = run_tile, .state = m, .kernel = "gemm"};
 	int64_t rows;
 
 	if (!m || !sl__gemm_read(&m->p, pl, node) ||
@@ -159,9 +170,9 @@ sl__make_native_matmul(struct sl__planner *pl, const struct sl__node *node)
 	sl__gemm_blocked_cut(&m->cut, rows, p->n, p->k, work.n_threads);
 	work.n_tiles = m->cut.n_tiles * (sl__gemm_n_rows(p) / rows);
 	work.scratch_bytes = m->cut.scratch_bytes;
-	operands[AT_B] = plan_right(pl, m);
+	plan_right(pl, m, operands, &n, &work);
 	operands[AT_A] = sl__plan_input_buffer(pl, p->a, NULL);
-	n = sl__tile_epilogue_add_operands(&m->epilogue, pl, operands, AT_REST);
+	n = sl__tile_epilogue_add_operands(&m->epilogue, pl, operands, n);
 	operands[AT_Y] = sl__tile_epilogue_output(&m->epilogue, pl, p->y, NULL,
 						  operands);
 	sl__plan_add_tiled_step(pl, operands, n, &work);

@@ -92,7 +92,8 @@ int
 sl__make_native_pool(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct pool *own = sl__plan_alloc_state(pl, sizeof(*own));
-	struct sl__tiled_work work = {run_row, own, 0, 0, 1, "pool"};
+	struct sl__tiled_work work = {
+		.run = run_row, .state = own, .kernel = "pool"};
 	struct sl__conv_shape *s = own ? &own->shape : NULL;
 	struct sl__pool p;
 	uint32_t operands[2];

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parallel.c - the threads that oneDNN uses, used by own kernels too.
+ * parallel.c - the threads that own kernels run on: those that oneDNN uses.
  *
  * oneDNN runs on GNU's OpenMP library.  A second pool beside it would fight
  * for the same cores, so ours is the same one, called by the names that
  * compilers use for `#pragma omp parallel`: they are that library's stable
  * interface and work whichever compiler built this file.  A program may have
- * other threads behind the same names (openmp.c); ours does.
+ * other threads behind the same names (openmp.c); ours does.  Where oneDNN is
+ * not built in, those threads are called directly (fork_join.c).
  */
 #include "engine/parallel.h"
 #include "base/status.h"
+#include "engine/fork_join.h"
 
 #include <stddef.h>
 
 #include "base/banned.h"
 
+#ifdef SL_WITHOUT_DNNL
+#define omp_get_thread_num   sl__fork_join_rank
+#define omp_get_num_threads  sl__fork_join_n_ranks
+#define sleuth_threads_start sl__fork_join_reserve
+#else
 /* libgomp; its own omp.h is not found by other compilers. */
 extern void GOMP_parallel(void (*fn)(void *), void *data, unsigned n_threads,
 			  unsigned flags);
@@ -24,6 +31,7 @@ extern int omp_get_max_threads(void);
 extern void omp_set_num_threads(int n);
 /* Of openmp.c; NULL where the threads are libgomp's. */
 extern int sleuth_threads_start(int n) __attribute__((weak));
+#endif
 
 /* The library's barriers are not seen by ThreadSanitizer. */
 #if defined(__SANITIZE_THREAD__)
@@ -46,7 +54,11 @@ void __tsan_release(void *at);
 int
 sl_threads_yield(void)
 {
+#ifdef SL_WITHOUT_DNNL
+	return 1;
+#else
 	return sleuth_threads_start != NULL;
+#endif
 }
 
 enum sl_status
@@ -84,7 +96,13 @@ sl__parallel_run(int n, sl__parallel_function *fn, void *ctx)
 		return;
 	}
 	RELEASE(&call);
+#ifdef SL_WITHOUT_DNNL
+	/* Plans start their threads beforehand, where a failure is an error. */
+	if (sl__fork_join_run(n, enter, &call))
+		fn(0, 1, ctx);
+#else
 	GOMP_parallel(enter, &call, (unsigned)n, 0);
+#endif
 	ACQUIRE(&call);
 }
 
@@ -114,8 +132,12 @@ sl__threads_at_most(int n_threads, int64_t most)
 int
 sl__parallel_set_threads(int n_threads)
 {
+#ifdef SL_WITHOUT_DNNL
+	return n_threads;
+#else
 	int before = omp_get_max_threads();
 
 	omp_set_num_threads(n_threads);
 	return before;
+#endif
 }

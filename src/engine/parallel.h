@@ -30,8 +30,8 @@ void sl__parallel_range(int64_t total, int rank, int n, int64_t *first,
 int sl__threads_for_bytes(int n_threads, uint64_t n_bytes);
 int sl__threads_at_most(int n_threads, int64_t most);
 
-/* Sets how many threads oneDNN uses when called by this thread; returns what
- * it was. */
+/* Sets how many threads oneDNN uses, where it is built in, when called by this
+ * thread; returns what it was. */
 int sl__parallel_set_threads(int n_threads);
 
 #endif

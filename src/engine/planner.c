@@ -11,7 +11,7 @@
 #include "engine/constants.h"
 #include "engine/dnnl_context.h"
 #include "engine/lowering.h"
-#include "engine/node_steps.h"
+#include "engine/reorder.h"
 
 #include <string.h>
 
@@ -349,7 +349,7 @@ reorder(struct sl__planner *pl, uint32_t value, const struct sl__layout *layout)
 	struct sl__value_version to = {
 		layout, sl__plan_output_buffer(pl, value, layout)};
 
-	sl__plan_dnnl_reorder(pl, value, &from, &to);
+	sl__plan_reorder(pl, value, &from, &to);
 	return to.buffer;
 }
 

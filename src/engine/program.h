@@ -64,6 +64,8 @@ struct sl__step {
 	void *state;                   /* the kernel's own */
 	sl__parallel_function *part;   /* what threads run, or NULL */
 	uint32_t n_operands;
+	uint32_t n_scratch; /* the last of them: threads' own, in which each run
+			       may leave something else */
 	uint32_t *operands; /* buffers it reads or writes */
 	unsigned char **at; /* their addresses */
 	int n_threads;

@@ -99,3 +99,16 @@ sl__int8_row_sums(const int8_t *w, size_t n, size_t length, int32_t *sums)
 			sums[i] += w[i * length + k];
 	}
 }
+
+const struct sl__layout *
+sl__plan_find_unpadded_layout(const struct sl__planner *pl, uint32_t value)
+{
+	const struct sl__layout *layout = sl__plan_value_layout(pl, value);
+	const struct sl__type *type = sl__plan_value_type(pl, value);
+
+	return layout && sl__layout_dtype(layout) == type->dtype &&
+			       sl__layout_bytes(layout) ==
+				       sl__plan_value_bytes(pl, value)
+		       ? layout
+		       : NULL;
+}

@@ -6,6 +6,12 @@
 #include "engine/node_steps.h"
 #include "engine/strided_layout.h"
 
+/* A step that brings a value from one layout, in a buffer, into another:
+ * oneDNN's where it may compute (dnnl_step.c), else an own one. */
+void sl__plan_reorder(struct sl__planner *pl, uint32_t value,
+		      const struct sl__value_version *from,
+		      const struct sl__value_version *to);
+
 /* From one layout to another of the same sizes: strides in elements, types as
  * enum sl_dtype.  All of it is set, so that bytes can be compared. */
 struct sl__reordering {

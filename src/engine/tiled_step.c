@@ -33,9 +33,8 @@ sl__threads_for_flops(const struct sl__planner *pl, double n_flops)
 }
 
 static void
-run_part(int rank, int n, void *ctx)
+take_tiles(struct tiled *t, int rank, sl__tile_function *run, int64_t n_tiles)
 {
-	struct tiled *t = ctx;
 	const struct sl__tiled_work *w = &t->work;
 	void *scratch =
 		w->scratch_bytes
@@ -43,10 +42,27 @@ run_part(int rank, int n, void *ctx)
 			: NULL;
 	int64_t tile;
 
-	(void)n;
 	while ((tile = atomic_fetch_add_explicit(
-			&t->next, 1, memory_order_relaxed)) < w->n_tiles)
-		w->run(w->state, t->at, tile, scratch);
+			&t->next, 1, memory_order_relaxed)) < n_tiles)
+		run(w->state, t->at, tile, scratch);
+}
+
+static void
+run_part(int rank, int n, void *ctx)
+{
+	struct tiled *t = ctx;
+
+	(void)n;
+	take_tiles(t, rank, t->work.run, t->work.n_tiles);
+}
+
+static void
+prepare_part(int rank, int n, void *ctx)
+{
+	struct tiled *t = ctx;
+
+	(void)n;
+	take_tiles(t, rank, t->work.prepare, t->work.n_prepare);
 }
 
 static enum sl_status
@@ -56,6 +72,10 @@ run(struct sl__step *step, struct sl_error *err)
 
 	(void)err;
 	atomic_store_explicit(&t->next, 0, memory_order_relaxed);
+	if (t->work.prepare) {
+		sl__parallel_run(step->n_threads, prepare_part, t);
+		atomic_store_explicit(&t->next, 0, memory_order_relaxed);
+	}
 	sl__parallel_run(step->n_threads, run_part, t);
 	return SL_OK;
 }
@@ -87,24 +107,7 @@ sl__plan_add_tiled_step(struct sl__planner *pl, const uint32_t *operands,
 			pl, (uint64_t)n_threads * t->work.scratch_bytes);
 	step = sl__plan_add_step(pl, all, n, name, run, t);
 	step->n_threads = n_threads;
+	step->n_scratch = work->scratch_bytes != 0;
 	t->at = step->at;
 	return step;
-}
-
-uint32_t
-sl__plan_packed_per_run(struct sl__planner *pl, uint32_t value,
-			uint64_t n_bytes, const struct sl__tiled_work *work)
-{
-	uint32_t operands[2] = {sl__plan_input_buffer(pl, value, NULL),
-				sl__plan_workspace(pl, n_bytes)};
-	struct sl__tiled_work own = *work;
-	int is_counted = pl->is_counted;
-	struct sl__step *step;
-
-	own.n_threads = sl__threads_for_bytes(pl->program->n_threads, n_bytes);
-	step = sl__plan_add_tiled_step(pl, operands, 2, &own);
-	/* The work is that of the step that wants it. */
-	pl->is_counted = is_counted;
-	step->core_flops = step->nominal_flops = step->executed_flops = 0;
-	return operands[1];
 }

@@ -21,6 +21,9 @@ struct sl__tiled_work {
 	uint64_t scratch_bytes; /* of a thread */
 	int n_threads;
 	const char *kernel; /* its name; that of the instruction set follows */
+	/* Tiles that are all done before the others begin; none where NULL. */
+	sl__tile_function *prepare;
+	int64_t n_prepare;
 };
 
 /* Threads that some work is worth. */
@@ -31,12 +34,5 @@ int sl__threads_for_flops(const struct sl__planner *pl, double n_flops);
 struct sl__step *sl__plan_add_tiled_step(struct sl__planner *pl,
 					 const uint32_t *operands, uint32_t n,
 					 const struct sl__tiled_work *work);
-
-/* A value packed by a step of its own in every run: 'work' reads its first
- * operand, the value, and writes its second, a workspace of n_bytes, which is
- * returned. */
-uint32_t sl__plan_packed_per_run(struct sl__planner *pl, uint32_t value,
-				 uint64_t n_bytes,
-				 const struct sl__tiled_work *work);
 
 #endif

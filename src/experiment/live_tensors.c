@@ -29,14 +29,15 @@ struct touch {
 	int is_input;     /* of the model, likewise: never written */
 	int is_doubtful;  /* likewise: it may be room that happens to lie where
 			     a tensor was */
+	int is_scratch;   /* of threads: written, and no result */
 	int is_written;
 	int is_read; /* what lay there before mattered; where neither this nor
 			is_written is set, the step has no use for it */
 };
 
 /*
- * Nothing is taken from the planner but where operands lie and how large they
- * are.  A stretch is written when its bytes change, or when, filled with the
+ * Nothing is taken from the planner but where operands lie, how large they are
+ * and which are the scratch of threads.  Another stretch is written when its bytes change, or when, filled with the
  * opposite of all bits, it does not keep that.  What is written is read too
  * when the opposite before the step makes another result, or when two
  * operands are the same stretch: one is read and one is written.  What is not
@@ -178,9 +179,12 @@ collect(struct touching *t, const struct sl__step *step)
 				    t->list[i].n_bytes != n_bytes))
 			i++;
 		if (i == t->n)
-			t->list[t->n++] = (struct touch){.start = step->at[k],
-							 .n_bytes = n_bytes,
-							 .buffer = buffer};
+			t->list[t->n++] = (struct touch){
+				.start = step->at[k],
+				.n_bytes = n_bytes,
+				.buffer = buffer,
+				.is_scratch = k + step->n_scratch >=
+					      step->n_operands};
 		t->list[i].n_named++;
 	}
 	if (t->n)
@@ -206,7 +210,8 @@ touching_run(struct touching *t, size_t i, struct sl_error *err)
 	for (size_t k = 0; k < t->n; k++) {
 		struct touch *touch = &t->list[k];
 
-		touch->is_written = memcmp(touch->start, before,
+		touch->is_written = touch->is_scratch ||
+				    memcmp(touch->start, before,
 					   (size_t)touch->n_bytes) != 0;
 		before += touch->n_bytes;
 	}
@@ -309,6 +314,10 @@ came_otherwise(const struct touching *t, size_t k, const unsigned char *result)
 		const struct touch *touch = &t->list[i];
 		int is_kin = k < t->n && overlap(touch, &t->list[k]);
 
+		if (touch->is_scratch) {
+			at += (size_t)touch->n_bytes;
+			continue;
+		}
 		for (uint64_t b = 0; b < touch->n_bytes; b++, at++) {
 			unsigned char before = t->before[at];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dnnl_build.c - how the library was built, and what it computes with. */
+/* build_text.c - how the library was built, and what it computes with. */
 #include "base/buf.h"
-#include "engine/dnnl_isa.h"
+#include "engine/dnnl_context.h"
 #include "timing/counter_names.h"
 
 #include "base/banned.h"
