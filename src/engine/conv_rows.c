@@ -109,8 +109,10 @@ put_taps(const struct sl__conv_rows *c, const struct sl__conv_position *at,
 	if (pixel < 0)
 		before = n, after = 0;
 	put(t, k, before * s->channels, NULL);
-	put(t, k + before * s->channels, (n - before - after) * s->channels,
-	    c->x + pixel * s->channels);
+	if (pixel >= 0)
+		put(t, k + before * s->channels,
+		    (n - before - after) * s->channels,
+		    c->x + pixel * s->channels);
 	put(t, k + (n - after) * s->channels, after * s->channels, NULL);
 }
 

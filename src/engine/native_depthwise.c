@@ -99,22 +99,22 @@ sum_block(const struct sums *all, int64_t i, int64_t c, int n)
 
 	SL__UNROLL
 	for (int p = 0; p < n; p++) {
-		const float *addend = g->addend + (i + p) * g->c_row + c;
-
 		sums[p] = g->bias ? *(const lanes *)(g->bias + c) : (lanes){0};
 		if (g->addend)
-			sums[p] += *(const lanes *)addend;
+			sums[p] += *(const lanes *)(g->addend +
+						    (i + p) * g->c_row + c);
 	}
 	for (int64_t t = 0; t < n_taps; t++) {
 		int64_t tap[3] = {t / s->kernel[2] / s->kernel[1],
 				  t / s->kernel[2] % s->kernel[1],
 				  t % s->kernel[2]};
 		int64_t pixel = sl__conv_pixel(s, &at, tap);
-		const float *from = all->x + pixel * s->channels + c;
 		lanes by = *(const lanes *)(all->w + t * s->channels + c);
+		const float *from;
 
 		if (pixel < 0)
 			continue;
+		from = all->x + pixel * s->channels + c;
 		SL__UNROLL
 		for (int p = 0; p < n; p++)
 			sums[p] += *(const lanes *)(from + p * step) * by;
