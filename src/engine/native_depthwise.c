@@ -18,10 +18,12 @@
 
 #include "base/banned.h"
 
-enum { AT_X, AT_W, AT_Y, AT_REST, LANES = 16, PIXELS = 8 };
+enum { AT_X, AT_W, AT_Y, AT_REST, LANES = 16, PIXELS = 8, TAPS_MOST = 128 };
 
 typedef float lanes
 	__attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+typedef int32_t bits __attribute__((vector_size(4 * LANES)));
 
 struct sums;
 
@@ -33,12 +35,47 @@ struct depthwise {
 	void (*sum)(const struct sums *all, int64_t first);
 };
 
+/* A tap of a row of the result that is in the image: the pixel that it reads
+ * for the row's first result, that pixel's column, and its weights. */
+struct tap {
+	int64_t pixel, column;
+	const float *w;
+};
+
 /* What is summed: where things are. */
 struct sums {
 	const struct sl__conv_shape *shape;
 	const struct sl__gemm_blocked *g;
 	const float *x, *w;
+	struct tap taps[TAPS_MOST];
+	int n_taps;
 };
+
+static void
+find_taps(struct sums *all, int64_t first)
+{
+	const struct sl__conv_shape *s = all->shape;
+	struct sl__conv_position p = sl__conv_position(s, first);
+	int64_t n = sl__conv_shape_n_taps(s);
+
+	all->n_taps = 0;
+	for (int64_t t = 0; t < n; t++) {
+		int64_t depth = p.at[0] + t / s->kernel[2] / s->kernel[1] *
+						  s->dilations[0];
+		int64_t row = p.at[1] +
+			      t / s->kernel[2] % s->kernel[1] * s->dilations[1];
+		int64_t column = p.at[2] + t % s->kernel[2] * s->dilations[2];
+
+		if (depth < 0 || depth >= s->in[0] || row < 0 ||
+		    row >= s->in[1])
+			continue;
+		all->taps[all->n_taps++] =
+			(struct tap){((p.image * s->in[0] + depth) * s->in[1] +
+				      row) * s->in[2] +
+					     column,
+				     column, all->w + t * s->channels};
+	}
+}
 
 /* Pixels of a row of the result of which every tap is in the image. */
 struct inside {
@@ -58,76 +95,76 @@ inside_of(const struct sl__conv_shape *s)
 	return in;
 }
 
-/* One pixel and channel; 'i' is the pixel's number in the result. */
+/* One channel of result i of the row, whose first one is 'first'. */
 SL__INLINE void
-sum_one(const struct sums *all, int64_t i, int64_t c)
+sum_one(const struct sums *all, int64_t first, int64_t i, int64_t c)
 {
 	const struct sl__conv_shape *s = all->shape;
 	const struct sl__gemm_blocked *g = all->g;
-	struct sl__conv_position at = sl__conv_position(s, i);
-	int64_t n_taps = sl__conv_shape_n_taps(s);
+	int64_t at = (first + i) * g->c_row + c, step = i * s->strides[2];
 	float sum = g->bias ? g->bias[c] : 0;
 
 	if (g->addend)
-		sum += g->addend[i * g->c_row + c];
-	for (int64_t t = 0; t < n_taps; t++) {
-		int64_t tap[3] = {t / s->kernel[2] / s->kernel[1],
-				  t / s->kernel[2] % s->kernel[1],
-				  t % s->kernel[2]};
-		int64_t pixel = sl__conv_pixel(s, &at, tap);
+		sum += g->addend[at];
+	for (int t = 0; t < all->n_taps; t++) {
+		const struct tap *tap = &all->taps[t];
+		int64_t column = tap->column + step;
 
-		if (pixel >= 0)
-			sum += all->x[pixel * s->channels + c] *
-			       all->w[t * s->channels + c];
+		if (column >= 0 && column < s->in[2])
+			sum += all->x[(tap->pixel + step) * s->channels + c] *
+			       tap->w[c];
 	}
 	if (g->is_clipped)
 		sum = sum < g->low ? g->low : sum > g->high ? g->high : sum;
-	g->c[i * g->c_row + c] = sum;
+	g->c[at] = sum;
 }
 
-/* Sixteen channels from c on of n pixels from i on, all of whose taps along a
- * row are in the image, or of one pixel. */
+/* A NaN stays one. */
+#define clipped(x, low, high) \
+	SELECT((x) < (low), low, SELECT((x) > (high), high, x))
+#define SELECT(mask, a, b) \
+	((lanes)(((mask) & (bits)(a)) | (~(mask) & (bits)(b))))
+
+/* Sixteen channels from c on of n results from i on: of one, or of several all
+ * of whose taps are in the image. */
 SL__INLINE void
-sum_block(const struct sums *all, int64_t i, int64_t c, int n)
+sum_block(const struct sums *all, int64_t first, int64_t i, int64_t c, int n)
 {
 	const struct sl__conv_shape *s = all->shape;
 	const struct sl__gemm_blocked *g = all->g;
-	struct sl__conv_position at = sl__conv_position(s, i);
-	int64_t n_taps = sl__conv_shape_n_taps(s);
-	int64_t step = s->strides[2] * s->channels;
+	int64_t at = (first + i) * g->c_row + c, step = i * s->strides[2];
+	lanes lows = g->low - (lanes){0}, highs = g->high - (lanes){0};
 	lanes sums[PIXELS];
 
 	SL__UNROLL
 	for (int p = 0; p < n; p++) {
 		sums[p] = g->bias ? *(const lanes *)(g->bias + c) : (lanes){0};
 		if (g->addend)
-			sums[p] += *(const lanes *)(g->addend +
-						    (i + p) * g->c_row + c);
+			sums[p] +=
+				*(const lanes *)(g->addend + at + p * g->c_row);
 	}
-	for (int64_t t = 0; t < n_taps; t++) {
-		int64_t tap[3] = {t / s->kernel[2] / s->kernel[1],
-				  t / s->kernel[2] % s->kernel[1],
-				  t % s->kernel[2]};
-		int64_t pixel = sl__conv_pixel(s, &at, tap);
-		lanes by = *(const lanes *)(all->w + t * s->channels + c);
+	for (int t = 0; t < all->n_taps; t++) {
+		const struct tap *tap = &all->taps[t];
+		int64_t column = tap->column + step;
+		lanes by = *(const lanes *)(tap->w + c);
 		const float *from;
 
-		if (pixel < 0)
+		if (n == 1 && (column < 0 || column >= s->in[2]))
 			continue;
-		from = all->x + pixel * s->channels + c;
+		from = all->x + (tap->pixel + step) * s->channels + c;
 		SL__UNROLL
 		for (int p = 0; p < n; p++)
-			sums[p] += *(const lanes *)(from + p * step) * by;
+			sums[p] +=
+				*(const lanes *)(from + p * s->strides[2] *
+								s->channels) *
+				by;
 	}
 	SL__UNROLL
 	for (int p = 0; p < n; p++) {
-		float *to = g->c + (i + p) * g->c_row + c;
+		float *to = g->c + at + p * g->c_row;
 
-		*(lanes *)to = sums[p];
-		for (int j = 0; g->is_clipped && j < LANES; j++)
-			to[j] = to[j] < g->low    ? g->low
-				: to[j] > g->high ? g->high
-						  : to[j];
+		*(lanes *)to = g->is_clipped ? clipped(sums[p], lows, highs)
+					     : sums[p];
 	}
 }
 
@@ -143,15 +180,15 @@ sum_row(const struct sums *all, int64_t first)
 		int64_t i = 0;
 
 		for (; i < in.first; i++)
-			sum_block(all, first + i, c, 1);
+			sum_block(all, first, i, c, 1);
 		for (; i + PIXELS <= in.end; i += PIXELS)
-			sum_block(all, first + i, c, PIXELS);
+			sum_block(all, first, i, c, PIXELS);
 		for (; i < s->out[2]; i++)
-			sum_block(all, first + i, c, 1);
+			sum_block(all, first, i, c, 1);
 	}
 	for (int64_t i = 0; i < s->out[2]; i++) {
 		for (int64_t c = whole; c < s->channels; c++)
-			sum_one(all, first + i, c);
+			sum_one(all, first, i, c);
 	}
 }
 SL__VECTOR_TARGETS(sum, sum_row, (const struct sums *all, int64_t first),
@@ -164,12 +201,16 @@ run_row(const void *state, unsigned char *const *at, int64_t row, void *scratch)
 	struct sl__gemm_blocked g = d->g;
 	int64_t first = row * d->shape.out[2];
 	struct sl__gemm_range range = {first, d->shape.out[2], 0, g.n};
-	struct sums all = {&d->shape, &g, (const float *)(const void *)at[AT_X],
-			   (const float *)(const void *)at[AT_W]};
+	struct sums all;
 
 	(void)scratch;
+	all.shape = &d->shape;
+	all.g = &g;
+	all.x = (const float *)(const void *)at[AT_X];
+	all.w = (const float *)(const void *)at[AT_W];
 	g.c = (float *)(void *)at[AT_Y];
 	sl__tile_epilogue_start(&d->epilogue, at, &g, 0, 0);
+	find_taps(&all, first);
 	d->sum(&all, first);
 	sl__tile_epilogue_finish(&d->epilogue, at, &g, &range, first, 0);
 }
@@ -205,6 +246,8 @@ read_depthwise(struct depthwise *d, struct sl__planner *pl,
 	    x->dtype != SL_DTYPE_F32 || !sl__conv_epilogue_read(&d->p, pl, c))
 		return 0;
 	sl__conv_shape_set(&d->shape, x, y, &c->window);
+	if (sl__conv_shape_n_taps(&d->shape) > TAPS_MOST)
+		return 0;
 	d->g.n = d->g.c_row = y->dims[1];
 	d->sum = sum_for();
 	sl__tile_epilogue_split(&d->epilogue, &d->p, &d->g);
