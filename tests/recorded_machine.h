@@ -70,7 +70,7 @@ static const struct sl_memory_point recorded_points[] = {
 static inline struct sl_machine
 recorded_machine(void)
 {
-	static const char *const hidden = "not visible: no such file";
+	static const char *const hidden = "not available: no such file";
 	struct sl_machine m = {
 		.model = {"Test CPU <1 & 2>", NULL},
 		.architecture = {"x86_64", NULL},
@@ -79,7 +79,7 @@ recorded_machine(void)
 		.n_sockets = {1, NULL},
 		.n_cores = {2, NULL},
 		.n_hardware_threads = {2, NULL},
-		.n_numa_nodes = {(double)NAN, "not visible to hwloc"},
+		.n_numa_nodes = {(double)NAN, "not reported by hwloc"},
 		.memory_bytes = {8e9, NULL},
 		.n_cpus_allowed = 2,
 		.caches = recorded_caches,

@@ -60,7 +60,7 @@ json_holds_the_figures_and_the_absences(void **state)
 	assert_true(json_is(t, "machine.model", "\"Test CPU <1 & 2>\""));
 	assert_true(json_is(t, "machine.governor", "null"));
 	assert_true(json_is(t, "machine.governor_absent",
-			    "\"not visible: no such file\""));
+			    "\"not available: no such file\""));
 	assert_true(json_is(t, "machine.numa_nodes", "null"));
 	assert_true(json_is(t, "machine.isa_shown", "\"amx\""));
 	assert_true(json_is(t, "machine.isa_used", "\"avx512\""));
@@ -139,8 +139,8 @@ the_page_shows_figures_reasons_and_the_drawing(void **state)
 
 	(void)state;
 	assert_has(&out, "Test CPU <1 & 2>");
-	assert_has(&out, "governor      not visible: no such file");
-	assert_has(&out, "NUMA nodes not visible to hwloc");
+	assert_has(&out, "governor      not available: no such file");
+	assert_has(&out, "NUMA nodes not reported by hwloc");
 	assert_has(&out, "128.0");
 	assert_has(&out, "[126.7, 129.3]");
 	assert_has(&out, "figures have no interval: it takes 36 probes");

@@ -66,7 +66,7 @@ a_virtual_machine_hides_governor_turbo_and_energy(void **state)
 	assert_string_equal(m->huge_pages.value, "madvise");
 	assert_string_equal(m->smt.value, "off");
 	assert_string_equal(m->hypervisor.value, "present, without a name");
-	assert_absent(&m->governor, "not visible: ");
+	assert_absent(&m->governor, "not available: ");
 	assert_absent(&m->governor, "scaling_governor");
 	assert_absent(&m->turbo, "No such file");
 	assert_absent(&m->energy, "no RAPL meter");

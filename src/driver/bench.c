@@ -165,7 +165,7 @@ conclude(struct bench *b, struct sl_bench *out, struct sl_error *err)
 	out->stopped_by = b->rounds.stopped_by;
 	out->seed = b->how->seed;
 	out->noise.migrations =
-		sl__absent("not visible for a process that has ended");
+		sl__absent("not measurable for a process that has ended");
 	return SL_OK;
 }
 

@@ -95,7 +95,7 @@ say_pages(struct sl_text_reading *out, double huge_share,
 	  struct sl__arena *arena, struct sl_error *err)
 {
 	if (isnan(huge_share)) {
-		out->absent = "not visible: /proc/self/smaps_rollup";
+		out->absent = "not available: /proc/self/smaps_rollup";
 		return SL_OK;
 	}
 	if (huge_share < 0.005)

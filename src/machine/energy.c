@@ -30,7 +30,7 @@ sl__energy_availability(struct sl_text_reading *out, const char *root,
 	*out = (struct sl_text_reading){NULL, NULL};
 	snprintf(path, sizeof(path), "%s%s", root, folder);
 	if (access(path, F_OK)) {
-		out->absent = "not visible: the kernel shows no RAPL meter "
+		out->absent = "not available: the kernel has no RAPL meter "
 			      "(usual in a virtual machine)";
 		return SL_OK;
 	}

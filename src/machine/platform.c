@@ -76,7 +76,7 @@ static struct sl_text_reading
 absent_because(struct reader *r, const char *reason)
 {
 	struct sl_text_reading fact = {
-		NULL, sl__arena_format(r->arena, "not visible: %s", reason)};
+		NULL, sl__arena_format(r->arena, "not available: %s", reason)};
 
 	r->failed |= !fact.absent;
 	return fact;
@@ -334,7 +334,7 @@ read_memory(struct reader *r)
 
 	if (isnan(bytes))
 		return (struct sl_reading){
-			bytes, "not visible: no MemTotal in /proc/meminfo"};
+			bytes, "not available: no MemTotal in /proc/meminfo"};
 	return (struct sl_reading){bytes, NULL};
 }
 

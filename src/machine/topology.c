@@ -24,7 +24,8 @@ count_of(hwloc_topology_t topology, hwloc_obj_type_t type)
 	int n = hwloc_get_nbobjs_by_type(topology, type);
 
 	if (n <= 0)
-		return (struct sl_reading){(double)NAN, "not visible to hwloc"};
+		return (struct sl_reading){(double)NAN,
+					   "not reported by hwloc"};
 	return (struct sl_reading){n, NULL};
 }
 

@@ -116,7 +116,7 @@ add_caches(struct sl__doc *doc, const struct sl_machine *m)
 	}
 	if (!m->n_caches)
 		sl__doc_pair(doc, "caches", SL__STYLE_DIM,
-			     "not visible to hwloc");
+			     "not reported by hwloc");
 }
 
 /* Why sets are not used, and what to do about it. */

@@ -8,7 +8,7 @@
 #define NOT_KNOWN .absent = "not known"
 #define GIGA      .unit = 1e9
 
-SL__WHY(no_line, sl_cache, c, c->line_bytes ? NULL : "not visible to hwloc")
+SL__WHY(no_line, sl_cache, c, c->line_bytes ? NULL : "not reported by hwloc")
 
 static const struct sl__field cache_fields[] = {
 	SL__F(WHOLE, sl_cache, level, "level", "from 1"),
