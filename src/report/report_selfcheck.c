@@ -34,7 +34,7 @@ add_row(struct sl__doc *doc, const struct sl_selfcheck_row *r)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "+%s",
 			     sl__percent_text(&a, r->planted_real));
 	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "nothing: false alarms");
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "nothing");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", r->n_verdicts);
 	sl__doc_cell(doc, rate_style(r), "%s",
 		     sl__percent_text(&a, r->rate.value));
