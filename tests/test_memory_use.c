@@ -296,15 +296,15 @@ what_is_not_counted_is_not_predicted(void **state)
 				       .flags = SL_PLAN_NO_CACHE};
 	struct sl__subject_model_options how = {.plan = &plan};
 	struct sl__tensor_lifetimes tracking = {.absent = "not asked for"};
-	struct sl__residence counted = {0}, no_books = {0}, no_maps = {0};
-	const struct sl__residence *const all[] = {&counted, &no_books,
+	struct sl__residence counted = {0}, no_heap = {0}, no_maps = {0};
+	const struct sl__residence *const all[] = {&counted, &no_heap,
 						   &no_maps};
 	struct sl__subject_model subject;
 	struct sl__arena arena;
 	struct sl_graph *graph;
 
 	(void)state;
-	no_books.now.heap_bytes = (double)NAN;
+	no_heap.now.heap_bytes = (double)NAN;
 	no_maps.now.code_bytes = (double)NAN;
 	assert_int_equal(sl_graph_open(&graph, "mlp:4-2", NULL, NULL), SL_OK);
 	assert_int_equal(sl__subject_model_open(&subject, graph, &how, NULL),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_overhead.c - proves how the study of watching is made: rounds, events,
+ * test_overhead.c - proves how the overhead study is made: rounds, events,
  * what a cost is fit for, what ends it.
  *
  * A reading of the clock takes 1 us and nothing else takes time.  So a bare

@@ -61,7 +61,7 @@ SL_API void sl_scope_work(struct sl_scope *scope, double n_flops,
 
 /*
  * Closes a scope, on the thread that opened it, and returns how long it was
- * open in nanoseconds, the cost of watching taken off: what the rows below
+ * open in nanoseconds, the cost of measuring taken off: what the rows below
  * count for this call.  NaN where nothing is counted: for NULL, a scope that
  * was dropped, closed before, or is another thread's.  Scopes inside it that
  * were left open are forgotten: they count as unbalanced, not as calls, and

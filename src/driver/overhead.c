@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overhead.c - what it costs to watch a model run, by way of watching.
+ * overhead.c - what instrumentation of a model costs, kind by kind.
  *
  * Every round runs all ways and a bare iteration in an order drawn afresh; what
  * a way costs is the median over rounds of its iteration minus the bare one.

@@ -48,7 +48,7 @@ static const struct sl__field plan_fields[] = {
 };
 static SL__RECORD(plan, "plan", sl_profile, plan_fields, 0);
 
-SL__WHY(no_books, sl_ledger, l,
+SL__WHY(no_accounting, sl_ledger, l,
 	l->absent         ? l->absent
 	: l->n_iterations ? NULL
 			  : "nothing was recorded")
@@ -59,19 +59,19 @@ static const struct sl__field ledger_fields[] = {
 	SL__F(WHOLE, sl_ledger, n_left_out, "left_out",
 	      "further ones, of disturbed rounds"),
 	SL__F(NUMBER, sl_ledger, wall_ns, "wall_ms", "mean of an iteration", MS,
-	      .why = no_books),
+	      .why = no_accounting),
 	SL__F(NUMBER, sl_ledger, operations_ns, "operations_ms",
-	      "self time of all operations", MS, .why = no_books),
+	      "self time of all operations", MS, .why = no_accounting),
 	SL__F(NUMBER, sl_ledger, gaps_ns, "gaps_ms", "between them", MS,
-	      .why = no_books),
+	      .why = no_accounting),
 	SL__F_TIME(sl_ledger, overhead_ns, "overhead",
-		   "recorded minus bare, paired", no_books),
+		   "recorded minus bare, paired", no_accounting),
 	SL__F(NUMBER, sl_ledger, residual_ns, "residual_ms",
-	      "what remains, signed", MS, .why = no_books),
+	      "what remains, signed", MS, .why = no_accounting),
 	SL__F(NUMBER, sl_ledger, overhead_share, "overhead_share", "of wall_ms",
-	      .why = no_books),
+	      .why = no_accounting),
 	SL__F(NUMBER, sl_ledger, residual_share, "residual_share", "of wall_ms",
-	      .why = no_books),
+	      .why = no_accounting),
 	SL__F(REASON, sl_ledger, absent, "wall_ms_absent",
 	      "why nothing was recorded"),
 	SL__F(BOOLEAN, sl_ledger, is_closed, "closed",
