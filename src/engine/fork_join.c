@@ -51,6 +51,7 @@ enum {
 	CALM_SPIN_NS = 2000000, /* longer than most steps of one thread */
 	BUSY_SPIN_NS = 3000,    /* a little more than waking a thread takes */
 	PREEMPTED_NS = 400000,  /* interrupts take less, time slices more */
+	STOPPED_NS = 250000000, /* and no scheduler keeps one away so long */
 	STAYS_BUSY_NS = 200000000
 };
 
@@ -131,6 +132,14 @@ note_busy(struct crew *crew, uint64_t now)
 			      memory_order_relaxed);
 }
 
+/* Whether somebody else ran for 'ns'; a process that was stopped, or a machine
+   that slept, has no neighbours because of that. */
+static int
+is_preemption(uint64_t ns)
+{
+	return ns >= PREEMPTED_NS && ns < STOPPED_NS;
+}
+
 static int
 is_busy(struct crew *crew, uint64_t now)
 {
@@ -168,7 +177,7 @@ wait_at(struct crew *crew, struct gate *gate, uint32_t value, int rank)
 				  value;
 		}
 		now = now_ns();
-		if (now - last >= PREEMPTED_NS)
+		if (is_preemption(now - last))
 			note_busy(crew, now);
 		last = now;
 		if (is_open)
@@ -362,7 +371,7 @@ wait_for_all(struct crew *crew, uint64_t part_ns)
 		wait_at(crew, &crew->n_left, n, 0);
 	/* Far longer than the same work took here: somebody was preempted. */
 	took = now_ns() - begin;
-	if (took >= PREEMPTED_NS && took > part_ns / 2)
+	if (is_preemption(took) && took > part_ns / 2)
 		note_busy(crew, begin + took);
 }
 
