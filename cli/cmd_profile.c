@@ -44,8 +44,8 @@ struct arguments {
 
 static const struct option options[] = {
 	{"time", 0, OPTION_SECONDS, AT(time_s), "S",
-	 "for timing iterations; experiments take as much again (2.5)", 0.001,
-	 1e6, 0},
+	 "for all measuring, after planning (5.5 with planning)", 0.001, 1e6,
+	 0},
 	{"warmup", 0, OPTION_COUNT, AT(n_warmup), "N",
 	 "iterations left out first, instead of detecting them", 1, 1e9, 0},
 	{"runs", 0, OPTION_COUNT, AT(n_runs), "N",

@@ -70,6 +70,7 @@ enum sl_fact_kind {
 	SL_FACT_NOT_COLD,    /* | why not from empty caches */
 	SL_FACT_NOT_HOGGED,  /* | why not beside a memory hog */
 	SL_FACT_NOT_DOUBLED, /* | why not at twice the batch */
+	SL_FACT_NO_TIME,     /* seconds of measuring in which experiments fit */
 	SL_FACT_COVERAGE,    /* share of time in experiments, operations */
 	SL_FACT_WINOGRAD,    /* operations that do less than the model asks */
 	SL_FACT_PADDING,     /* likewise, because windows reach beyond */

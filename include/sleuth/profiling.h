@@ -447,11 +447,11 @@ struct sl_profile_options {
 	const struct sl_input_file *inputs;
 	size_t n_inputs;
 	const char *inputs_folder;
-	uint64_t seed; /* of synthetic inputs and the order of runs; 0: 1 */
-	double time_s; /* for timing iterations; default 2.5.  Experiments and
-			     ablation share as much again, but make two
-			     or three rounds in any case. */
-	double precision;        /* of the median; default 0.01 */
+	uint64_t seed;    /* of synthetic inputs and the order of runs; 0: 1 */
+	double time_s;    /* for all measuring after planning: iterations,
+			     memory, experiments and ablation; default: 5.5
+			     with planning, 2.5 for measuring at least */
+	double precision; /* of the median; default 0.01 */
 	size_t n_warmup, n_runs; /* fixed numbers; 0: detected, by time */
 	unsigned flags;          /* enum sl_profile_flags */
 	double hot_share;        /* operations that make so much of the time are

@@ -17,6 +17,10 @@
 
 #include "base/banned.h"
 
+/* Of the time: for the layer in its model against the layer alone. */
+#define ISOLATION_SHARE   0.4
+#define USUAL_ISOLATION_S 2.0
+
 struct isolating {
 	const struct sl_graph *graph;
 	const char *layer;
@@ -92,7 +96,8 @@ compare(struct isolating *x, struct sl_error *err)
 		.whole = x->whole.plan,
 		.alone = x->alone.plan,
 		.is_layer = x->is_layer,
-		.time_s = x->how->time_s > 0 ? x->how->time_s : 2.5,
+		.time_s = x->how->time_s > 0 ? ISOLATION_SHARE * x->how->time_s
+					     : USUAL_ISOLATION_S,
 		.seed = x->how->seed,
 		.n_rounds = x->how->n_runs,
 		.control.interrupt = x->how->interrupt,
@@ -152,6 +157,7 @@ profile_alone(struct isolating *x, const struct sl_plan_options *plan,
 	enum sl_status rc;
 
 	how.plan = plan;
+	how.time_s *= 1 - ISOLATION_SHARE;
 	how.inputs = NULL;
 	how.n_inputs = 0;
 	how.inputs_folder = NULL;

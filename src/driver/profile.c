@@ -28,6 +28,7 @@
 #include "experiment/timed_iterations.h"
 #include "experiment/live_tensors.h"
 #include "machine/ceiling_probes.h"
+#include "result/fact_list.h"
 #include "result/groups.h"
 #include "result/request.h"
 #include "stats/distribution.h"
@@ -51,7 +52,26 @@ struct profiler {
 	struct sl__ceiling_probes *probes;     /* NULL: no ceilings */
 	const struct sl__layer_origin *origin; /* NULL: the graph is a model */
 	uint64_t start_ns;
+	uint64_t measuring_ns; /* when the time for measuring began */
 };
+
+/*
+ * One budget: what each part of measuring may take of it.  What a part leaves
+ * over is there for those after it; a part that is not asked for leaves all.
+ */
+#define ITERATIONS_SHARE  0.40
+#define MEMORY_SHARE      0.15
+#define EXPERIMENTS_SHARE 0.30
+#define ABLATION_SHARE    0.15
+
+/* What experiments and ablation may take of their time when few rounds were
+ * made in it. */
+#define OVERRUN 2.0
+
+/* Where no time is said: all of it, planning included, but for measuring as
+ * much at least. */
+#define USUAL_TOTAL_S 5.5
+#define USUAL_LEAST_S 2.5
 
 /* Before the iterations, and as often after them: the interval of a ceiling
  * needs 36 probes, of which three are made at a time. */
@@ -112,13 +132,12 @@ take_options(struct sl_profile_options *out,
 		rc = sl__plan_options_copy(plan, &out->plan, err);
 	if (rc)
 		return rc;
-	out->time_s = out->time_s == 0 ? 2.5 : out->time_s;
 	out->precision = out->precision == 0 ? 0.01 : out->precision;
 	out->hot_share = out->hot_share == 0 ? 0.9 : out->hot_share;
 	out->seed = out->seed ? out->seed : 1;
 	out->trace_iterations = out->trace_iterations ? out->trace_iterations
 						      : 3;
-	if (!(out->time_s > 0) || out->time_s > 1e6)
+	if (!(out->time_s >= 0) || out->time_s > 1e6)
 		return sl__fail(err, SL_E_USAGE,
 				"time of %g s: must be above 0, at most 1e6",
 				out->time_s);
@@ -238,11 +257,47 @@ prepare(struct profiler *p, struct sl_error *err)
 	return rc ? rc : inspect(p, err);
 }
 
+static double
+elapsed_s(uint64_t since_ns)
+{
+	return (double)(sl__clock_now_ns(NULL) - since_ns) / 1e9;
+}
+
+/* Planning is over, and so is a first calibration of the machine. */
+static void
+start_budget(struct profiler *p)
+{
+	if (p->how.time_s == 0)
+		p->how.time_s = fmax(USUAL_TOTAL_S - elapsed_s(p->start_ns),
+				     USUAL_LEAST_S);
+	p->measuring_ns = sl__clock_now_ns(NULL);
+}
+
+static double
+left_s(const struct profiler *p)
+{
+	return fmax(0, p->how.time_s - elapsed_s(p->measuring_ns));
+}
+
+/* Of the budget, for the iterations. */
+static double
+iterations_s(const struct profiler *p)
+{
+	double all = ITERATIONS_SHARE + MEMORY_SHARE;
+
+	if (!(p->how.flags &
+	      (SL_PROFILE_NO_DIAGNOSIS | SL_PROFILE_NO_CEILINGS)))
+		all += EXPERIMENTS_SHARE;
+	if (!(p->how.flags & SL_PROFILE_NO_ABLATION))
+		all += ABLATION_SHARE;
+	return p->how.time_s * ITERATIONS_SHARE / all;
+}
+
 static enum sl_status
 take_iterations(struct profiler *p, struct sl_error *err)
 {
 	struct sl__timed_iterations_options how = {
-		.time_s = p->how.time_s,
+		.time_s = iterations_s(p),
 		.precision = p->how.precision,
 		.n_warmup = p->how.n_warmup,
 		.n_runs = p->how.n_runs,
@@ -258,18 +313,22 @@ take_iterations(struct profiler *p, struct sl_error *err)
 	rc = sl__timed_iterations_run(&p->iterations, p->subject.plan, &how,
 				      &p->scratch, err);
 	sl__residence_end(&p->residence);
+	/* A fixed number of them takes nothing from what follows. */
+	if (p->how.n_runs)
+		p->measuring_ns = sl__clock_now_ns(NULL) -
+				  (uint64_t)(iterations_s(p) * 1e9);
 	/* Their columns are no part of the model. */
 	sl__residence_exclude_bytes(&p->residence,
 				    sl__arena_bytes(&p->scratch) - before);
 	return rc;
 }
 
-/* The tracker has as much time as the iterations had, a second at least, and
- * none where that cannot do: it runs each step twice or more. */
+/* None where its share of the time cannot do: it runs each step twice or
+ * more. */
 static uint64_t
 tracking_deadline(const struct profiler *p)
 {
-	double budget_ns = fmax(p->how.time_s, 1) * 1e9;
+	double budget_ns = fmin(left_s(p), MEMORY_SHARE * p->how.time_s) * 1e9;
 
 	if (2 * p->out->latency.median.value > budget_ns)
 		budget_ns = 0;
@@ -490,6 +549,34 @@ judge_without(struct profiler *p, struct sl_error *err)
 	return rc;
 }
 
+/* What two rounds of experiments take, the fewest that say anything: each runs
+ * the model in place, warm, cold, at twice the batch, and on one thread with
+ * and without a hog. */
+static double
+experiments_least_s(const struct profiler *p)
+{
+	double iterations = 5 + 2 * p->out->n_threads;
+
+	return 2 * iterations * p->out->latency.median.value / 1e9;
+}
+
+/* Says how much time would have done. */
+static enum sl_status
+remark_no_time(struct profiler *p, struct sl_error *err)
+{
+	struct sl_profile *out = p->out;
+	double all_s =
+		experiments_least_s(p) / (EXPERIMENTS_SHARE + ABLATION_SHARE);
+	struct sl__facts remarks;
+
+	sl__facts_init(&remarks, p->arena, out->remarks, out->n_remarks);
+	sl__facts_add(&remarks,
+		      (struct sl_fact){SL_FACT_NO_TIME, {ceil(all_s)}, {NULL}});
+	out->remarks = remarks.list;
+	out->n_remarks = remarks.n;
+	return remarks.has_failed ? sl__fail_nomem(err) : SL_OK;
+}
+
 /* Experiments on what takes long, and what they mean. */
 static enum sl_status
 diagnose(struct profiler *p, struct sl_error *err)
@@ -501,7 +588,8 @@ diagnose(struct profiler *p, struct sl_error *err)
 		.probes = p->probes,
 		.cache_bytes = last_cache_bytes(&out->ceilings),
 		.hot_share = p->how.hot_share,
-		.time_s = fmin(0.6 * p->how.time_s, 2.5),
+		.time_s = fmin(left_s(p) / OVERRUN,
+			       EXPERIMENTS_SHARE * p->how.time_s),
 		.seed = p->how.seed,
 		.control = p->control,
 	};
@@ -511,6 +599,10 @@ diagnose(struct profiler *p, struct sl_error *err)
 	if (p->how.flags & SL_PROFILE_NO_DIAGNOSIS || !p->probes ||
 	    is_interrupted(p))
 		return judge_without(p, err);
+	if (experiments_least_s(p) > left_s(p)) {
+		rc = remark_no_time(p, err);
+		return rc ? rc : judge_without(p, err);
+	}
 	out->n_hot = sl__hot_count(out, p->how.hot_share);
 	for (size_t i = 0; i < out->n_hot; i++)
 		steps[i] = out->operations[out->by_time[i]].step;
@@ -533,7 +625,7 @@ ablate(struct profiler *p, struct sl_error *err)
 {
 	struct sl_profile *out = p->out;
 	struct sl__ablate_options how = {
-		.time_s = 0.4 * p->how.time_s,
+		.time_s = left_s(p) / OVERRUN,
 		.iteration_ns = out->latency.median.value,
 		.reading_ns = p->iterations.reading_ns,
 		.seed = p->how.seed,
@@ -566,6 +658,7 @@ profile(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = open_background(p, err);
 	if (!rc) {
+		start_budget(p);
 		probe_background(p);
 		rc = take_iterations(p, err);
 	}
@@ -583,8 +676,7 @@ profile(struct profiler *p, struct sl_error *err)
 		rc = sl__advise(p->out, sl__thread_n_cpus(), p->arena, err);
 	if (is_interrupted(p))
 		p->out->stopped_by = SL_STOP_INTERRUPT;
-	p->out->elapsed_s =
-		(double)(sl__clock_now_ns(NULL) - p->start_ns) / 1e9;
+	p->out->elapsed_s = elapsed_s(p->start_ns);
 	return rc;
 }
 

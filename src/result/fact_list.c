@@ -45,6 +45,7 @@ static const struct {
 	[SL_FACT_NOT_COLD] = {"not-cold", 0, 1},
 	[SL_FACT_NOT_HOGGED] = {"not-hogged", 0, 1},
 	[SL_FACT_NOT_DOUBLED] = {"not-doubled", 0, 1},
+	[SL_FACT_NO_TIME] = {"no-time", 1, 0},
 	[SL_FACT_COVERAGE] = {"coverage", 2, 0},
 	[SL_FACT_WINOGRAD] = {"winograd", 1, 0},
 	[SL_FACT_PADDING] = {"padding", 1, 0},
