@@ -136,8 +136,8 @@ bind_steps(struct sl__program *p, struct sl_error *err)
 	return rc;
 }
 
-static enum sl_status
-settle(struct sl__program *p, struct sl_error *err)
+enum sl_status
+sl__program_settle(struct sl__program *p, struct sl_error *err)
 {
 	struct sl__pages *pages = p->weights->pages;
 	enum sl_status rc = sl__program_place_buffers(p, err);
@@ -190,7 +190,7 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 	sl__choices_save(pl.choices);
 	sl__choices_free(pl.choices);
 	if (!rc)
-		rc = settle(p, err);
+		rc = sl__program_settle(p, err);
 	sl__parallel_set_threads(before);
 	if (rc) {
 		sl__program_free(p);

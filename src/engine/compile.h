@@ -24,4 +24,8 @@ enum sl_status sl__compile(struct sl__program **out,
 			   const struct sl_sizes *sizes,
 			   struct sl_error *err) SL_CHECKED;
 
+/* Gives the buffers of a lowered program their places and binds its steps. */
+enum sl_status sl__program_settle(struct sl__program *p,
+				  struct sl_error *err) SL_CHECKED;
+
 #endif

@@ -29,7 +29,7 @@
 #include "base/banned.h"
 
 enum {
-	VERSION = 3,
+	VERSION = 4,
 	MOST_ROWS = 1 << 16,
 	LOOKS_ANYHOW = 2 /* at a choice, whether others use the CPUs or not */
 };
@@ -116,8 +116,10 @@ write_rows(struct sl_buf *out, const struct sl__choices *c)
 
 		sl__buf_format(out, "%s|%s %s %" PRIu64 " %u %s\n", c->keys[i],
 			       r->is_winograd ? "winograd" : "direct",
-			       r->is_plain ? "plain" : "order", r->elapsed_ns,
-			       r->n_loaded, r->kernel);
+			       r->is_own     ? "own"
+			       : r->is_plain ? "plain"
+					     : "order",
+			       r->elapsed_ns, r->n_loaded, r->kernel);
 	}
 	if (out->data)
 		sl__buf_format(out, "end %016" PRIx64 "\n",
@@ -139,6 +141,7 @@ parse_row(char *line, struct sl__choice *row)
 		   &row->elapsed_ns, &row->n_loaded, row->kernel) != 5)
 		return 0;
 	row->is_winograd = !strcmp(algorithm, "winograd");
+	row->is_own = !strcmp(source, "own");
 	row->is_plain = !strcmp(source, "plain");
 	return 1;
 }

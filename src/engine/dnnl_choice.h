@@ -17,6 +17,7 @@ enum { SL__PLAN_HALF_BATCH_CHOICES = 1 << 30 };
 /* The fastest of several ways to do one thing. */
 struct sl__choice {
 	int is_winograd;
+	int is_own;          /* not oneDNN's */
 	int is_plain;        /* reads its source row-major */
 	uint64_t elapsed_ns; /* UINT64_MAX: there is no way */
 	unsigned n_loaded;   /* looks at it, all while others used the CPUs; 0:

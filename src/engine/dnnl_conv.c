@@ -316,7 +316,7 @@ sl__make_conv(struct sl__planner *pl, const struct sl__node *node)
 	find_sum(pl, &m.conv);
 	sl__conv_choose(&m.choice, pl, &m.conv);
 	if (!m.choice.pd)
-		return 0;
+		return m.choice.own && m.choice.own(pl, node);
 	work = executed_work(&m);
 	read_as(&m, DNNL_ARG_SRC, m.conv.x, md_of(&m, dnnl_query_src_md, 0));
 	read_weights(&m);

@@ -10,8 +10,9 @@
 
 /* How it is done. */
 struct sl__conv_choice {
-	dnnl_primitive_desc_t pd; /* NULL: oneDNN has nothing for it */
-	enum sl_dtype dtype;      /* that it computes in */
+	dnnl_primitive_desc_t pd;      /* NULL: oneDNN has nothing for it, or */
+	sl__kernel_plan_function *own; /* this kernel takes it */
+	enum sl_dtype dtype;           /* that it computes in */
 	int n_within; /* post-operations of the primitive; others are steps of
 			 their own */
 	int sum;      /* the one of them that sums; -1: none */

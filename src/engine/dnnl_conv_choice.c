@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dnnl_conv_choice.c - which of oneDNN's convolutions a node runs on.
+ * dnnl_conv_choice.c - which convolution, oneDNN's or an own one, a node runs
+ * on.
  *
  * All convolutions of a program share one order of elements, so that nothing
  * is reordered between them: the one in which the sum of their best times is
  * least.  Within it each takes the implementation, direct or Winograd's, that
- * is the fastest on this machine.  Where algorithms are fixed, it is the first
- * direct one that oneDNN offers.
+ * is the fastest on this machine.  Own kernels pay for reordering images from
+ * that order and back.  Where algorithms are fixed, it is the first direct one
+ * that oneDNN offers.
  */
 #include "base/buf.h"
 #include "base/clock.h"
@@ -15,6 +17,8 @@
 #include "engine/dnnl_choice.h"
 #include "engine/dnnl_conv.h"
 #include "engine/dnnl_timing.h"
+#include "engine/dnnl_own_trial.h"
+#include "engine/strided_layout.h"
 #include "graph/op_rules.h"
 
 #include <math.h>
@@ -152,9 +156,10 @@ ask(struct question *q)
 	return q->attr != NULL;
 }
 
-/* Makes the descriptor that a choice names; NULL where there is none by now. */
+/* Makes the descriptor that a choice of oneDNN's names; NULL where there is
+ * none by now. */
 static dnnl_primitive_desc_t
-follow(struct question *q, const struct sl__choice *choice)
+follow_dnnl(struct question *q, const struct sl__choice *choice)
 {
 	dnnl_primitive_desc_t pd;
 
@@ -269,7 +274,6 @@ static void
 try_one(struct question *q, const struct sl__dnnl_trial *trial,
 	struct tried_one *one, struct tried_one best[2])
 {
-	const char *name = sl__dnnl_implementation_name(trial->pd);
 	uint64_t ns;
 
 	if (!sl__planner_keep_status(
@@ -278,8 +282,13 @@ try_one(struct question *q, const struct sl__dnnl_trial *trial,
 				   best[0].choice.elapsed_ns, q->pl->err)))
 		return;
 	one->choice.elapsed_ns = ns + one->source_ns;
-	memcpy(one->choice.kernel, name, strlen(name) + 1);
 	compare(best, one);
+}
+
+static void
+set_name(struct sl__choice *choice, const char *name)
+{
+	memcpy(choice->kernel, name, strlen(name) + 1);
 }
 
 /* Tries all implementations of one algorithm from one kind of source. */
@@ -287,7 +296,8 @@ static void
 try_all(struct question *q, struct tried_one best[2], int is_plain)
 {
 	struct sl__dnnl_extra_operand more[SL__POST_OPS_MAX];
-	struct sl__dnnl_trial trial = {NULL, more, more_operands(q, more)};
+	struct sl__dnnl_trial trial = {NULL, NULL, more,
+				       more_operands(q, more)};
 	struct tried_one one = {.choice.is_plain = is_plain,
 				.choice.is_winograd = q->desc.is_winograd,
 				.source_ns = time_source(q)};
@@ -301,11 +311,111 @@ try_all(struct question *q, struct tried_one best[2], int is_plain)
 		dnnl_primitive_desc_t pd = take_current(q, &each);
 
 		trial.pd = pd;
-		if (pd && is_new(&tried, pd))
+		if (pd && is_new(&tried, pd)) {
+			set_name(&one.choice, sl__dnnl_implementation_name(pd));
 			try_one(q, &trial, &one, best);
+		}
 		dnnl_primitive_desc_destroy(pd);
 	}
 	sl__dnnl_conv_iterator_end(&each);
+}
+
+/* Own kernels; of those that take a node the first one that is not Winograd's
+ * ends the list. */
+static const struct own_kernel {
+	const char *name;
+	sl__kernel_plan_function *make;
+	int is_winograd;
+} own_kernels[] = {{"own_depthwise", sl__make_native_depthwise, 0},
+		   {"own_winograd", sl__make_native_winograd, 1},
+		   {"own_conv", sl__make_native_conv, 0}};
+
+enum { N_OWN_KERNELS = sizeof(own_kernels) / sizeof(own_kernels[0]) };
+
+static const struct own_kernel *
+own_kernel(const struct sl__choice *choice)
+{
+	for (size_t i = 0; i < N_OWN_KERNELS; i++) {
+		if (!strcmp(own_kernels[i].name, choice->kernel))
+			return &own_kernels[i];
+	}
+	return NULL;
+}
+
+/* An image as others of the program leave it or take it. */
+static const struct sl__layout *
+layout_in_order(const struct question *q, struct sl__planner *pl,
+		uint32_t value)
+{
+	const_dnnl_memory_desc_t md;
+
+	if (q->order == SL__IMAGE_LAYOUT_ANY ||
+	    !image_md(&md, q, value, q->order))
+		return sl__layout_channels_last(pl, value);
+	return sl__layout_for_output(pl, value, md);
+}
+
+/* The node on an own kernel, with what it takes to bring images from the order
+ * and back; 0: not for that kernel. */
+static int
+start_own(struct question *q, struct sl__own_trial *t,
+	  const struct own_kernel *kernel)
+{
+	const struct sl__conv *c = &q->conv;
+	struct sl__planner *pl = &t->planner;
+
+	if (!sl__planner_keep_status(q->pl,
+				     sl__own_trial_begin(t, q->pl, q->pl->err)))
+		return 0;
+	sl__own_trial_add_input(
+		t, c->x, q->from_plain ? NULL : layout_in_order(q, pl, c->x),
+		0);
+	for (int i = 0; i < c->n_post_ops; i++) {
+		uint32_t value =
+			sl__plan_node_input(c->node, c->post_ops[i].input);
+
+		if (c->post_ops[i].kind != SL__POST_OP_ADD &&
+		    c->post_ops[i].kind != SL__POST_OP_MUL)
+			continue;
+		sl__own_trial_add_input(
+			t, value,
+			sl__conv_operand_is_same_size(q->pl, c, i)
+				? layout_in_order(q, pl, value)
+				: NULL,
+			i == c->sum);
+	}
+	if (sl__own_trial_finish(t, c->node, kernel->make,
+				 layout_in_order(q, pl, c->y)))
+		return 1;
+	sl__planner_keep_status(q->pl, pl->rc);
+	return 0;
+}
+
+/* Only where oneDNN has a kernel in this order: what it has in another one is
+ * tried then. */
+static void
+try_own(struct question *q, struct tried_one best[2])
+{
+	int is_last = q->dtype != SL_DTYPE_F32 ||
+		      best[0].choice.elapsed_ns == UINT64_MAX ||
+		      !q->pl->graph->values[q->conv.w].tensor;
+
+	for (size_t i = 0; !q->pl->rc && !is_last && i < N_OWN_KERNELS; i++) {
+		struct tried_one one = {
+			.choice = {.is_own = 1,
+				   .is_winograd = own_kernels[i].is_winograd}};
+		struct sl__own_trial t = {0};
+
+		set_name(&one.choice, own_kernels[i].name);
+		if (start_own(q, &t, &own_kernels[i])) {
+			struct sl__dnnl_trial trial = {
+				.program = t.planner.program};
+
+			try_one(q, &trial, &one, best);
+			is_last = !own_kernels[i].is_winograd;
+		}
+		sl__own_trial_release(&t);
+	}
 }
 
 /* The two best once more, by turns, where one may be as good as the other:
@@ -315,17 +425,26 @@ try_again(struct question *q, struct tried_one best[2])
 {
 	struct sl__dnnl_extra_operand more[SL__POST_OPS_MAX];
 	size_t n = more_operands(q, more);
-	struct sl__dnnl_trial trials[2] = {{NULL, more, n}, {NULL, more, n}};
+	struct sl__dnnl_trial trials[2] = {{.more = more, .n_more = n},
+					   {.more = more, .n_more = n}};
 	const_dnnl_memory_desc_t src = q->desc.src;
-	dnnl_primitive_desc_t pds[2];
+	struct sl__own_trial own[2] = {0};
+	dnnl_primitive_desc_t pds[2] = {NULL, NULL};
 	uint64_t ns[2];
+	int n_ready = 0;
 
 	for (int k = 0; k < 2; k++) {
-		trials[k].pd = pds[k] = follow(q, &best[k].choice);
+		const struct own_kernel *kernel = own_kernel(&best[k].choice);
+
+		if (kernel && start_own(q, &own[k], kernel))
+			trials[k].program = own[k].planner.program;
+		else if (!kernel)
+			trials[k].pd = pds[k] = follow_dnnl(q, &best[k].choice);
 		q->desc.src = src;
 		ns[k] = best[k].choice.elapsed_ns - best[k].source_ns;
+		n_ready += trials[k].program || pds[k];
 	}
-	if (!q->pl->rc && pds[0] && pds[1])
+	if (!q->pl->rc && n_ready == 2)
 		sl__planner_keep_status(
 			q->pl,
 			sl__dnnl_time_interleaved(ns, q->pl->choices->timer,
@@ -333,6 +452,7 @@ try_again(struct question *q, struct tried_one best[2])
 	for (int k = 0; k < 2; k++) {
 		best[k].choice.elapsed_ns = ns[k] + best[k].source_ns;
 		dnnl_primitive_desc_destroy(pds[k]);
+		sl__own_trial_release(&own[k]);
 	}
 	if (price(&best[1].choice) < price(&best[0].choice))
 		best[0] = best[1];
@@ -376,6 +496,8 @@ measure(struct question *q)
 		try_all(q, best, 0);
 		q->desc.is_winograd = 0;
 	}
+	if (!q->pl->rc)
+		try_own(q, best);
 	if (!q->pl->rc &&
 	    best[1].choice.elapsed_ns / 3 < best[0].choice.elapsed_ns / 2)
 		try_again(q, best);
@@ -486,11 +608,24 @@ is_spent(const struct sl__planner *pl)
 	       pl->choices->elapsed_ns >= pl->choices->budget_ns;
 }
 
+/* Makes what a choice names; 0 where it is not there by now. */
+static int
+follow(struct sl__conv_choice *out, struct question *q,
+       const struct sl__choice *choice)
+{
+	const struct own_kernel *own = choice->is_own ? own_kernel(choice)
+						      : NULL;
+
+	out->own = own ? own->make : NULL;
+	out->pd = choice->is_own ? NULL : follow_dnnl(q, choice);
+	return out->own || out->pd;
+}
+
 /* The best that is known of the question; where nothing is, the best found
- * now, or the first one once the budget is spent.  pd may be NULL, which asks
- * for the time only; *pd may become NULL. */
+ * now, or the first one once the budget is spent.  'out' may be NULL, which
+ * asks for the time only. */
 static void
-take_known(dnnl_primitive_desc_t *pd, struct question *q, const char *key,
+take_known(struct sl__conv_choice *out, struct question *q, const char *key,
 	   uint64_t *ns)
 {
 	const struct sl__choice *known = sl__choices_find(q->pl->choices, key);
@@ -499,9 +634,8 @@ take_known(dnnl_primitive_desc_t *pd, struct question *q, const char *key,
 	if (known && sl__choices_is_doubtful(q->pl->choices, known) &&
 	    !is_spent(q->pl))
 		known = NULL;
-	if (known && pd)
-		*pd = follow(q, known);
-	if (known && (!pd || *pd || known->elapsed_ns == UINT64_MAX)) {
+	if (known && (!out || follow(out, q, known) ||
+		      known->elapsed_ns == UINT64_MAX)) {
 		*ns = known->elapsed_ns;
 		return;
 	}
@@ -509,19 +643,19 @@ take_known(dnnl_primitive_desc_t *pd, struct question *q, const char *key,
 	if (q->pl->rc || !ask(q))
 		return;
 	if (is_spent(q->pl)) {
-		if (pd)
-			*pd = find(q, NULL);
+		if (out)
+			out->pd = find(q, NULL);
 		return;
 	}
 	best = learn(q, key);
 	*ns = best.elapsed_ns;
-	if (pd && !q->pl->rc)
-		*pd = follow(q, &best);
+	if (out && !q->pl->rc)
+		(void)follow(out, q, &best);
 }
 
 /* The same, from the question alone. */
 static uint64_t
-take_best(dnnl_primitive_desc_t *pd, struct question *q)
+take_best(struct sl__conv_choice *out, struct question *q)
 {
 	struct sl_buf key = {0};
 	uint64_t ns = UINT64_MAX;
@@ -530,7 +664,7 @@ take_best(dnnl_primitive_desc_t *pd, struct question *q)
 		make_key(&key, q);
 		if (sl__planner_keep_status(q->pl,
 					    sl__buf_status(&key, q->pl->err)))
-			take_known(pd, q, key.data, &ns);
+			take_known(out, q, key.data, &ns);
 	}
 	forget(q);
 	sl_buf_release(&key);
@@ -704,21 +838,26 @@ decide_order(struct sl__planner *pl)
 		is_spent(pl) ? ", not all there is" : "");
 }
 
-static dnnl_primitive_desc_t
-take(struct question *q)
+static int
+is_taken(const struct sl__conv_choice *choice)
 {
-	dnnl_primitive_desc_t pd = NULL;
+	return choice->pd || choice->own;
+}
 
+static void
+take(struct sl__conv_choice *out, struct question *q)
+{
 	q->order = SL__IMAGE_LAYOUT_ANY;
-	if (!q->pl->choices)
-		return take_first(q);
+	if (!q->pl->choices) {
+		out->pd = take_first(q);
+		return;
+	}
 	q->order = (enum sl__image_layout)q->pl->choices->order;
-	(void)take_best(&pd, q);
-	if (pd)
-		return pd;
+	(void)take_best(out, q);
+	if (is_taken(out))
+		return;
 	q->order = SL__IMAGE_LAYOUT_ANY;
-	(void)take_best(&pd, q);
-	return pd;
+	(void)take_best(out, q);
 }
 
 void
@@ -733,7 +872,7 @@ sl__conv_choose(struct sl__conv_choice *out, struct sl__planner *pl,
 		decide_order(pl);
 	q.from_plain = sl__layout_is_dense(sl__plan_value_layout(pl, conv->x));
 	/* As asked for; then with the ending apart; then both in f32. */
-	for (int i = 0; !pl->rc && !out->pd && i < 4; i++) {
+	for (int i = 0; !pl->rc && !is_taken(out) && i < 4; i++) {
 		q.n_within = i & 1 ? 0 : fit;
 		q.dtype = i < 2 ? conv->dtype : SL_DTYPE_F32;
 		if ((i == 2 && conv->dtype == SL_DTYPE_F32) ||
@@ -741,7 +880,7 @@ sl__conv_choose(struct sl__conv_choice *out, struct sl__planner *pl,
 		     sl__plan_value_type(pl, conv->x)->dtype != SL_DTYPE_F32))
 			break;
 		if (!(i & 1) || fit)
-			out->pd = take(&q);
+			take(out, &q);
 	}
 	out->dtype = q.dtype;
 	out->n_within = q.n_within;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dnnl_timing.c - how long a primitive takes. */
+/* dnnl_timing.c - how long a primitive or a program takes. */
 #include "engine/dnnl_timing.h"
 #include "base/clock.h"
 #include "base/pages.h"
@@ -28,6 +28,7 @@ static const uint64_t ENOUGH_NS = 4000000, LONG_NS = 40000000,
 
 struct trial {
 	struct sl__dnnl_timer *timer;
+	struct sl__program *program; /* or: */
 	struct sl__pages *pages;
 	dnnl_primitive_t primitive;
 	dnnl_exec_arg_t args[ARGS_MOST];
@@ -120,22 +121,41 @@ sl__dnnl_timer_release(struct sl__dnnl_timer *timer)
 		sl__pages_free(timer->pages);
 }
 
-static enum sl_status
-start(struct trial *t, const struct sl__dnnl_trial *trial, struct sl_error *err)
+static uint64_t
+weight_bytes(const struct sl__dnnl_trial *trial)
 {
-	const_dnnl_memory_desc_t weights = dnnl_primitive_desc_query_md(
-		trial->pd, dnnl_query_weights_md, 0);
-	enum sl_status rc;
+	const_dnnl_memory_desc_t weights;
 
-	t->least_ns = UINT64_MAX;
-	rc = sl__pages_new(&t->pages, NULL, err);
+	if (trial->program)
+		return trial->program->constant_bytes;
+	weights = dnnl_primitive_desc_query_md(trial->pd, dnnl_query_weights_md,
+					       0);
+	return weights ? dnnl_memory_desc_get_size(weights) : 0;
+}
+
+static enum sl_status
+start_primitive(struct trial *t, const struct sl__dnnl_trial *trial,
+		struct sl_error *err)
+{
+	enum sl_status rc = sl__pages_new(&t->pages, NULL, err);
+
 	if (!rc)
 		rc = sl__dnnl_status(
 			dnnl_primitive_create(&t->primitive, trial->pd),
 			"a primitive", err);
-	if (!rc)
-		rc = add_args(t, trial, err);
-	t->is_cold = weights && dnnl_memory_desc_get_size(weights) >= COLD_FROM;
+	return rc ? rc : add_args(t, trial, err);
+}
+
+static enum sl_status
+start(struct trial *t, const struct sl__dnnl_trial *trial, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	t->least_ns = UINT64_MAX;
+	t->program = trial->program;
+	if (!t->program)
+		rc = start_primitive(t, trial, err);
+	t->is_cold = weight_bytes(trial) >= COLD_FROM;
 	if (!rc && t->is_cold)
 		find_sweep(t->timer);
 	return rc;
@@ -184,23 +204,34 @@ n_waits(const struct sl__dnnl_timer *timer)
 }
 
 static enum sl_status
+execute(const struct trial *t, struct sl_error *err)
+{
+	const struct sl__observer nobody = {0};
+	dnnl_stream_t stream = t->timer->dnnl->stream;
+	enum sl_status rc;
+
+	if (t->program)
+		return sl__program_run(t->program, &nobody, err);
+	rc = sl__dnnl_status(
+		dnnl_primitive_execute(t->primitive, stream, t->n, t->args),
+		"a trial", err);
+	return rc ? rc
+		  : sl__dnnl_status(dnnl_stream_wait(stream), "a trial", err);
+}
+
+static enum sl_status
 run_once(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct trial *t = (struct trial *)ctx + slot->arm;
 	const struct sl_clock *clock = t->timer->with.clock;
 	uint64_t before = sl__clock_now_ns(clock), begin, end, waits;
-	dnnl_stream_t stream = t->timer->dnnl->stream;
 	enum sl_status rc;
 
 	if (t->is_cold)
 		sweep(t->timer);
 	waits = n_waits(t->timer);
 	begin = sl__clock_now_ns(clock);
-	rc = sl__dnnl_status(
-		dnnl_primitive_execute(t->primitive, stream, t->n, t->args),
-		"a trial", err);
-	if (!rc)
-		rc = sl__dnnl_status(dnnl_stream_wait(stream), "a trial", err);
+	rc = execute(t, err);
 	end = sl__clock_now_ns(clock);
 	if (end - begin < t->least_ns)
 		t->least_ns = end - begin;

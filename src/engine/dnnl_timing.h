@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dnnl_timing.h - how long a primitive takes. */
+/* dnnl_timing.h - how long a primitive or a program takes. */
 #ifndef SL_DNNL_TIMING_H
 #define SL_DNNL_TIMING_H
 
@@ -20,9 +20,10 @@ struct sl__dnnl_timer {
 
 void sl__dnnl_timer_release(struct sl__dnnl_timer *timer); /* NULL is fine */
 
-/* What is timed.  'more' are operands that the descriptor does not list:
- * those of post-operations. */
+/* What is timed: a program that is ready to run, or a primitive.  'more' are
+ * operands that the descriptor does not list: those of post-operations. */
 struct sl__dnnl_trial {
+	struct sl__program *program;
 	const_dnnl_primitive_desc_t pd;
 	const struct sl__dnnl_extra_operand {
 		int arg;

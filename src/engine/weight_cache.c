@@ -175,8 +175,8 @@ let_go(struct sl__plan_weights *w)
 	sl__allocator_free(&allocator, w);
 }
 
-/* Leaves the weights with a pin of their graph, where there is one.  What that
- * kept before comes back in *w, or NULL. */
+/* Leaves the weights with a pin of their graph, where there is one and others
+ * can find them.  What that kept before comes back in *w, or NULL. */
 static void
 hand_over(struct sl__plan_weights **w)
 {
@@ -184,7 +184,7 @@ hand_over(struct sl__plan_weights **w)
 
 	lock();
 	for (struct sl__weight_pin *p = cache.pins; p; p = p->next) {
-		if (p->graph != (*w)->graph ||
+		if (p->graph != (*w)->graph || (*w)->own->is_isolated ||
 		    !is_same_allocator(&p->allocator, &(*w)->arena.allocator))
 			continue;
 		before = p->kept;
