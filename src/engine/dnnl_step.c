@@ -119,7 +119,7 @@ sl__plan_dnnl_primitive(struct sl__planner *pl, dnnl_primitive_desc_t pd,
 	return step;
 }
 
-/* What own kernels do where oneDNN may not compute; 0: they cannot. */
+/* What own kernels do; 0: they cannot. */
 static int
 read_reordering(struct sl__reordering *out, const_dnnl_memory_desc_t from,
 		const_dnnl_memory_desc_t to)
@@ -152,16 +152,21 @@ sl__plan_reorder(struct sl__planner *pl, uint32_t value,
 	const uint32_t operands[2] = {from->buffer, to->buffer};
 	struct sl__reordering r;
 	struct sl__step *step;
-	int is_counted = pl->is_counted, is_own = !sl__dnnl_is_allowed();
+	int is_counted = pl->is_counted, can_own;
 
 	if (!sl__layout_md(pl, value, from->layout, &args[0].md) ||
-	    !sl__layout_md(pl, value, to->layout, &args[1].md) ||
-	    (is_own && !read_reordering(&r, args[0].md, args[1].md))) {
+	    !sl__layout_md(pl, value, to->layout, &args[1].md)) {
 		sl__planner_fail_internal(pl,
 					  "a value cannot change its layout");
 		return;
 	}
-	if (is_own) {
+	can_own = read_reordering(&r, args[0].md, args[1].md);
+	if (!can_own && !sl__dnnl_is_allowed()) {
+		sl__planner_fail_internal(pl, "a layout has blocks");
+		return;
+	}
+	/* oneDNN moves elements one by one in what is a transpose. */
+	if (can_own && (r.from_dtype == r.to_dtype || !sl__dnnl_is_allowed())) {
 		sl__plan_native_reorder(pl, value, &r, operands);
 		return;
 	}

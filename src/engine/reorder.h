@@ -6,8 +6,8 @@
 #include "engine/node_steps.h"
 #include "engine/strided_layout.h"
 
-/* A step that brings a value from one layout, in a buffer, into another:
- * oneDNN's where it may compute (dnnl_step.c), else an own one. */
+/* A step that brings a value from one layout, in a buffer, into another: an own
+ * one where both are strides of one type, oneDNN's otherwise (dnnl_step.c). */
 void sl__plan_reorder(struct sl__planner *pl, uint32_t value,
 		      const struct sl__value_version *from,
 		      const struct sl__value_version *to);
