@@ -15,6 +15,9 @@
  *     waits for, which lets that one run.
  *   - Who notices that it was preempted while spinning tells the others:
  *     for a while all of them spin for microseconds instead of milliseconds.
+ *     The first time it is a short while, since waking threads by the kernel
+ *     may double the time of a small model; each time that it happens again
+ *     soon after, the while doubles.
  *
  * On a still machine none of this happens, and a region starts and ends by
  * two cache misses.
@@ -51,8 +54,10 @@ enum {
 	CALM_SPIN_NS = 2000000, /* longer than most steps of one thread */
 	BUSY_SPIN_NS = 3000,    /* a little more than waking a thread takes */
 	PREEMPTED_NS = 400000,  /* interrupts take less, time slices more */
-	STOPPED_NS = 250000000, /* and no scheduler keeps one away so long */
-	STAYS_BUSY_NS = 200000000
+	STOPPED_NS = 150000000, /* time slices and quotas' pauses take less */
+	BUSY_LEAST_NS = 10000000,
+	BUSY_MOST_NS = 160000000,
+	BUSY_SOON = 4 /* whiles after one, in which another doubles it */
 };
 
 struct crew;
@@ -83,6 +88,7 @@ struct crew {
 	struct gate passed; /* barriers so far: ranks wait here */
 	_Atomic uint32_t n_arrived;
 	_Atomic uint64_t busy_until_ns; /* others want these CPUs */
+	_Atomic uint64_t busy_for_ns;   /* how long that was assumed last */
 	_Atomic int is_ending;
 	int n_places;
 	int n_started; /* threads; known to the caller alone */
@@ -125,19 +131,25 @@ open_gate(struct gate *gate)
 		futex(&gate->word, FUTEX_WAKE, INT_MAX);
 }
 
+/* Somebody was held up for 'held_ns' until now.  Threads that note the same
+ * event at once may write over each other's while. */
 static void
-note_busy(struct crew *crew, uint64_t now)
+note_held_up(struct crew *crew, uint64_t now, uint64_t held_ns)
 {
-	atomic_store_explicit(&crew->busy_until_ns, now + STAYS_BUSY_NS,
-			      memory_order_relaxed);
-}
+	uint64_t until = atomic_load_explicit(&crew->busy_until_ns,
+					      memory_order_relaxed);
+	uint64_t length =
+		atomic_load_explicit(&crew->busy_for_ns, memory_order_relaxed);
 
-/* Whether somebody else ran for 'ns'; a process that was stopped, or a machine
-   that slept, has no neighbours because of that. */
-static int
-is_preemption(uint64_t ns)
-{
-	return ns >= PREEMPTED_NS && ns < STOPPED_NS;
+	if (held_ns < PREEMPTED_NS || held_ns >= STOPPED_NS)
+		return;
+	if (now >= until + BUSY_SOON * length)
+		length = BUSY_LEAST_NS;
+	else if (now >= until && length < BUSY_MOST_NS)
+		length *= 2;
+	atomic_store_explicit(&crew->busy_for_ns, length, memory_order_relaxed);
+	atomic_store_explicit(&crew->busy_until_ns, now + length,
+			      memory_order_relaxed);
 }
 
 static int
@@ -177,8 +189,7 @@ wait_at(struct crew *crew, struct gate *gate, uint32_t value, int rank)
 				  value;
 		}
 		now = now_ns();
-		if (is_preemption(now - last))
-			note_busy(crew, now);
+		note_held_up(crew, now, now - last);
 		last = now;
 		if (is_open)
 			return;
@@ -371,8 +382,8 @@ wait_for_all(struct crew *crew, uint64_t part_ns)
 		wait_at(crew, &crew->n_left, n, 0);
 	/* Far longer than the same work took here: somebody was preempted. */
 	took = now_ns() - begin;
-	if (is_preemption(took) && took > part_ns / 2)
-		note_busy(crew, begin + took);
+	if (took > part_ns / 2)
+		note_held_up(crew, begin + took, took);
 }
 
 int
