@@ -317,28 +317,30 @@ is_fit(const struct sl__planner *pl, const struct sl__conv *c,
 }
 
 /* Tiles so many that their products fill half of a second cache of 1 MiB, but
- * at least those of one group; on several threads at least two tasks each. */
+ * at least those of one group.  On several threads there are at least two tasks
+ * for each, of the same size, and as many for each: rather fewer channels, since
+ * each task reads all weights of its channels, than fewer tiles. */
 static void
 cut(struct winograd *w, int n_threads)
 {
 	enum { BLOCK_FLOATS = 131072, COLUMNS_LEAST = 64 };
-	int64_t least = sl__gemm_blocked_rows();
+	int64_t least = sl__gemm_blocked_rows(), n_columns = 1, n_rows;
 	int64_t wanted = n_threads > 1 ? 2 * n_threads : 1;
 
-	w->rows =
-		BLOCK_FLOATS / (w->t * w->t * w->lines * LANES) / least * least;
-	w->rows = w->rows < least ? least : w->rows;
-	w->rows = w->rows < w->n_tiles ? w->rows : w->n_tiles;
-	w->columns = (w->n_channels + w->panel - 1) / w->panel * w->panel;
-	while (w->rows > least && (w->n_tiles + w->rows - 1) / w->rows < wanted)
-		w->rows -= least;
-	w->rows = w->rows < 1 ? 1 : w->rows;
-	while (w->columns > COLUMNS_LEAST &&
-	       (w->n_tiles + w->rows - 1) / w->rows *
-			       ((w->n_channels + w->columns - 1) / w->columns) <
-		       wanted)
-		w->columns =
-			(w->columns / 2 + w->panel - 1) / w->panel * w->panel;
+	n_rows = BLOCK_FLOATS / (w->t * w->t * w->lines * LANES);
+	n_rows = n_rows < least ? least : n_rows;
+	n_rows = (w->n_tiles + n_rows - 1) / n_rows;
+	while (n_rows * n_columns < wanted &&
+	       w->n_channels / (2 * n_columns) >= COLUMNS_LEAST)
+		n_columns *= 2;
+	while ((n_rows * n_columns < wanted ||
+		n_rows * n_columns % n_threads) &&
+	       w->n_tiles / (n_rows + 1) >= least / 2)
+		n_rows++;
+	w->rows = (w->n_tiles + n_rows - 1) / n_rows;
+	w->columns =
+		((w->n_channels + n_columns - 1) / n_columns + w->panel - 1) /
+		w->panel * w->panel;
 }
 
 static int
