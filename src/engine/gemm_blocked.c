@@ -35,6 +35,9 @@ struct tiles {
 #define CASES_6      \
 	ROWS_CASE(1) \
 	ROWS_CASE(2) ROWS_CASE(3) ROWS_CASE(4) ROWS_CASE(5) ROWS_CASE(6)
+#define CASES_12                                                     \
+	CASES_6 ROWS_CASE(7) ROWS_CASE(8) ROWS_CASE(9) ROWS_CASE(10) \
+		ROWS_CASE(11) ROWS_CASE(12)
 
 #if defined(__x86_64__)
 #define TILE(name)  name##_avx512
@@ -42,9 +45,7 @@ struct tiles {
 #define TILE_TARGET __attribute__((target("avx512f,fma")))
 #define TILE_LANES  16
 #define TILE_ROWS   14
-#define TILE_CASES                                                   \
-	CASES_6 ROWS_CASE(7) ROWS_CASE(8) ROWS_CASE(9) ROWS_CASE(10) \
-		ROWS_CASE(11) ROWS_CASE(12) ROWS_CASE(13) ROWS_CASE(14)
+#define TILE_CASES  CASES_12 ROWS_CASE(13) ROWS_CASE(14)
 #include "engine/gemm_tile.def"
 #undef TILE
 #undef TILE_NAME
@@ -68,12 +69,19 @@ struct tiles {
 #undef TILE_CASES
 #endif
 
+/* What every CPU of the architecture has: 32 vector registers hold 24 sums. */
 #define TILE(name) name##_plain
-#define TILE_NAME  "plain"
 #define TILE_TARGET
 #define TILE_LANES 4
+#if defined(__aarch64__)
+#define TILE_NAME  "neon"
+#define TILE_ROWS  12
+#define TILE_CASES CASES_12
+#else
+#define TILE_NAME  "plain"
 #define TILE_ROWS  6
 #define TILE_CASES CASES_6
+#endif
 #include "engine/gemm_tile.def"
 
 static const struct tiles *

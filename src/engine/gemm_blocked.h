@@ -102,7 +102,8 @@ struct sl__gemm_strided_rows {
 };
 sl__gemm_rows_function sl__gemm_strided_rows;
 
-/* The instruction set, for names of kernels: "avx512", "avx2", "plain". */
+/* The instruction set, for names of kernels: "avx512", "avx2",
+ * "neon", "plain". */
 const char *sl__gemm_blocked_isa(void);
 
 #endif
