@@ -216,8 +216,8 @@ mark_axes(struct sl__planner *pl, const struct sl__node *node, int rank,
 
 	if (sl__is_op(node, SL__OP_ONNX_GlobalMaxPool)) {
 		/* oneDNN pools what lies in blocks; rows are slow there. */
-		for (int d = 0; d < rank; d++)
-			marks[d] = d >= 2;
+		memset(marks, 1, (size_t)rank);
+		memset(marks, 0, 2);
 		return rank > 2 && !sl__plan_value_layout(pl, node->inputs[0]);
 	}
 	if (!sl__plan_node_integer_list(pl, node, 1, "axes", &axes, &n))
