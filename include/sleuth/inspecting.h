@@ -142,10 +142,17 @@ struct sl_live_set {
 	size_t n_attentions; /* with keys and values that a cache could hold */
 };
 
-enum sl_phase { SL_PHASE_FORWARD = 0, SL_PHASE_BACKWARD, SL_PHASE_UPDATE };
+/* Phases of a training step.  Memory is told of the first three; the loss is a
+ * phase of operations alone. */
+enum sl_phase {
+	SL_PHASE_FORWARD = 0,
+	SL_PHASE_BACKWARD,
+	SL_PHASE_UPDATE,
+	SL_PHASE_LOSS
+};
 enum { SL_N_PHASES = SL_PHASE_UPDATE + 1 };
 
-/* "forward", "backward", "update". */
+/* "forward", "backward", "update", "loss". */
 SL_API const char *sl_phase_text(enum sl_phase phase);
 
 /* What is in memory at the fullest moment of a phase, beside parameters, other

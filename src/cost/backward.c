@@ -684,7 +684,8 @@ sl_optimizer_text(enum sl_optimizer optimizer)
 const char *
 sl_phase_text(enum sl_phase phase)
 {
-	static const char *const texts[] = {"forward", "backward", "update"};
+	static const char *const texts[] = {"forward", "backward", "update",
+					    "loss"};
 
-	return (unsigned)phase < SL_N_PHASES ? texts[phase] : "unknown";
+	return (unsigned)phase <= SL_PHASE_LOSS ? texts[phase] : "unknown";
 }

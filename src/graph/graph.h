@@ -87,12 +87,13 @@ struct sl__attribute {
 };
 
 struct sl__op; /* op_rules.h */
-
 struct sl__node {
 	const char *name; /* never NULL; "Conv_12" where the file has none */
 	const char *domain, *type;
 	const struct sl__op *op; /* NULL: not in the table, opaque */
 	int version;             /* of its domain's operator set */
+	enum sl_phase phase;     /* of a training step; FORWARD in a model */
+	uint32_t forward;        /* of others: the model's node, or SL__NONE */
 	uint32_t block;
 	uint32_t n_inputs, n_outputs;
 	size_t n_attributes;
