@@ -25,6 +25,13 @@ typedef void sl__cost_function(struct sl__rule_context *call,
 struct sl__kernel_call;
 typedef enum sl_status sl__ref_function(struct sl__kernel_call *ev);
 
+/*
+ * 'grad' adds the nodes that compute the gradients of inputs from those of
+ * outputs to a graph (ops/gradient.h); a failure stays in its writer.
+ */
+struct sl__gradient;
+typedef void sl__grad_function(struct sl__gradient *g);
+
 struct sl__op {
 	const char *domain; /* "" is ai.onnx */
 	const char *type;
@@ -35,11 +42,13 @@ struct sl__op {
 	sl__fold_function *fold;
 	sl__cost_function *cost;
 	sl__ref_function *ref;
+	sl__grad_function *grad;
 };
 
 /* Indices into the table. */
 enum sl__op_id {
-#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost, ref) \
+#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost, ref, \
+	   grad)                                                              \
 	SL__OP_##domain##_##type,
 #include "ops/op.def"
 #undef OP
@@ -74,11 +83,13 @@ sl__is_op(const struct sl__node *node, enum sl__op_id id)
 }
 
 /* Every rule that the table names, declared. */
-#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost, ref) \
+#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost, ref, \
+	   grad)                                                              \
 	sl__infer_function sl__infer_##infer;                                 \
 	sl__fold_function sl__fold_##fold;                                    \
 	sl__cost_function sl__cost_##cost;                                    \
-	sl__ref_function sl__ref_##ref;
+	sl__ref_function sl__ref_##ref;                                       \
+	sl__grad_function sl__grad_##grad;
 #include "ops/op.def"
 #undef OP
 

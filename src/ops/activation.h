@@ -36,6 +36,9 @@ sl__activation_function sl__act_swish; /* x sigmoid(a x) */
 sl__activation_function sl__act_tanh;
 sl__activation_function sl__act_thresholded_relu; /* 0 up to a */
 
+/* a and b of an operator of one input, as the node has them. */
+void sl__unary_numbers(const struct sl__node *node, double *a, double *b);
+
 /* What a fused operator ends with. */
 struct sl__fused_activation {
 	sl__activation_function *apply; /* NULL: none */

@@ -13,7 +13,8 @@
 #define SLEUTH  "sleuth"
 
 const struct sl__op sl__ops[] = {
-#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost, ref) \
+#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost, ref, \
+	   grad)                                                              \
 	{domain,                                                              \
 	 #type,                                                               \
 	 since,                                                               \
@@ -24,7 +25,8 @@ const struct sl__op sl__ops[] = {
 	 sl__infer_##infer,                                                   \
 	 sl__fold_##fold,                                                     \
 	 sl__cost_##cost,                                                     \
-	 sl__ref_##ref},
+	 sl__ref_##ref,                                                       \
+	 sl__grad_##grad},
 #include "ops/op.def"
 #undef OP
 };

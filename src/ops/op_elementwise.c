@@ -521,9 +521,8 @@ static const struct form {
 
 /* With a_usual and b_usual as the node has them. */
 static struct form
-form_of(const struct sl__kernel_call *ev)
+form_of(const struct sl__node *node)
 {
-	const struct sl__node *node = ev->node;
 	struct form form = forms[node->op - sl__ops];
 
 	if (sl__is_op(node, SL__OP_ONNX_Gelu) &&
@@ -545,6 +544,15 @@ form_of(const struct sl__kernel_call *ev)
 			       0;
 	}
 	return form;
+}
+
+void
+sl__unary_numbers(const struct sl__node *node, double *a, double *b)
+{
+	struct form form = form_of(node);
+
+	*a = form.a_usual;
+	*b = form.b_usual;
 }
 
 static int64_t
@@ -585,7 +593,7 @@ on_reals(struct sl__kernel_call *ev, const struct form *form,
 enum sl_status
 sl__ref_unary(struct sl__kernel_call *ev)
 {
-	struct form form = form_of(ev);
+	struct form form = form_of(ev->node);
 
 	if (form.whole && (!form.real || sl__ref_dtype_is_integer(
 						 sl__ref_input_dtype(ev, 0))))
@@ -600,7 +608,7 @@ sl__ref_bias_gelu(struct sl__kernel_call *ev)
 	const struct sl__tensor *bias = sl__ref_input_tensor(ev, 1);
 	const double *values = sl__ref_optional_doubles(ev, 1);
 	int64_t n = bias ? (int64_t)bias->n_elements : 1;
-	struct form form = form_of(ev);
+	struct form form = form_of(ev->node);
 
 	if (bias &&
 	    (n == 0 || (n_elements(ev) && n != sl__ref_input_dim(ev, 0, -1))))

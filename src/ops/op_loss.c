@@ -7,9 +7,11 @@
  * The mean is over the weights of those that count, so of none it is NaN.
  */
 #include "ops/cost.h"
+#include "ops/gradient.h"
 #include "ops/ref.h"
 #include "ops/ref_softmax.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -85,12 +87,13 @@ struct loss {
 	double total, weight;
 };
 
+/* For scores of that type; targets are input 1, weights another. */
 static enum sl_status
-read_loss(struct loss *l, struct sl__kernel_call *ev)
+read_targets(struct loss *l, struct sl__kernel_call *ev,
+	     const struct sl__tensor *x, size_t weights)
 {
-	const struct sl__tensor *x = sl__ref_input_tensor(ev, 0);
 	const struct sl__tensor *t = sl__ref_input_tensor(ev, 1);
-	const struct sl__tensor *w = sl__ref_input_tensor(ev, 2);
+	const struct sl__tensor *w = sl__ref_input_tensor(ev, weights);
 	int is_fit = x && t && x->rank >= 2 && t->rank + 1 == x->rank &&
 		     t->dims[0] == x->dims[0];
 
@@ -103,32 +106,61 @@ read_loss(struct loss *l, struct sl__kernel_call *ev)
 	l->inner = l->n ? (int64_t)t->n_elements / l->n : 0;
 	if (w && (w->rank != 1 || w->dims[0] != l->classes))
 		return sl__ref_reject(ev, "not one weight for each class");
-	l->scores = sl__ref_input_doubles(ev, 0);
 	l->targets = sl__ref_input_integers(ev, 1);
-	l->weights = sl__ref_optional_doubles(ev, 2);
-	l->each = sl__ref_scratch_doubles(ev, l->n * l->inner);
+	l->weights = sl__ref_optional_doubles(ev, weights);
 	l->has_ignored = sl__attribute_find(ev->node, "ignore_index") != NULL;
 	l->ignored = sl__attribute_int(ev->node, "ignore_index", 0);
 	return ev->failure;
 }
 
 static enum sl_status
+read_loss(struct loss *l, struct sl__kernel_call *ev)
+{
+	if (read_targets(l, ev, sl__ref_input_tensor(ev, 0), 2))
+		return ev->failure;
+	l->scores = sl__ref_input_doubles(ev, 0);
+	l->each = sl__ref_scratch_doubles(ev, l->n * l->inner);
+	return ev->failure;
+}
+
+/* The weight of target i, 0 where it counts as nothing; SL_E_DATA where it is
+ * no class. */
+static enum sl_status
+weigh(struct sl__kernel_call *ev, const struct loss *l, int64_t i,
+      double *weight)
+{
+	int64_t class = l->targets[i];
+
+	*weight = 0;
+	if (l->has_ignored && class == l->ignored)
+		return SL_OK;
+	if (class < 0 || class >= l->classes)
+		return sl__ref_reject(ev, "class %lld of %lld",
+				      (long long)class, (long long)l->classes);
+	*weight = l->weights ? l->weights[class] : 1;
+	return SL_OK;
+}
+
+/* Where the score of a class lies for target i. */
+static int64_t
+score_place(const struct loss *l, int64_t i, int64_t class)
+{
+	return (i / l->inner * l->classes + class) * l->inner + i % l->inner;
+}
+
+static enum sl_status
 add_up(struct sl__kernel_call *ev, struct loss *l)
 {
 	for (int64_t i = 0; i < l->n * l->inner; i++) {
-		int64_t class = l->targets[i], row = i / l->inner;
+		int is_ignored = l->has_ignored && l->targets[i] == l->ignored;
 		double weight;
 
-		if (l->has_ignored && class == l->ignored)
+		if (weigh(ev, l, i, &weight))
+			return ev->failure;
+		if (is_ignored)
 			continue;
-		if (class < 0 || class >= l->classes)
-			return sl__ref_reject(ev, "class %lld of %lld",
-					      (long long)class,
-					      (long long)l->classes);
-		weight = l->weights ? l->weights[class] : 1;
-		l->each[i] = -weight *
-			     l->scores[(row * l->classes + class) * l->inner +
-				       i % l->inner];
+		l->each[i] =
+			-weight * l->scores[score_place(l, i, l->targets[i])];
 		l->total += l->each[i];
 		l->weight += weight;
 	}
@@ -178,4 +210,101 @@ sl__ref_softmax_loss(struct sl__kernel_call *ev)
 	if (sl__ref_output_store_doubles(ev, 1, logs))
 		return ev->failure;
 	return store_loss(&l, ev);
+}
+
+/* The gradient of the scores by that of the loss, and by the logarithms of the
+ * probabilities where those follow from the scores by softmax. */
+static void
+add_grad(struct sl__gradient *g, enum sl__op_id op, uint32_t logs)
+{
+	struct sl__type x = sl__node_writer_type(g->w, g->node.inputs[0]);
+	uint32_t inputs[] = {g->dy[0], g->node.inputs[1], logs,
+			     sl__gradient_input(g, 2)};
+
+	sl__node_writer_copy_attributes(g->w, &g->node);
+	sl__node_writer_set_ints(g->w, "shape", x.dims, (size_t)x.rank);
+	g->dx[0] = sl__node_writer_add(g->w, op, inputs, 4);
+}
+
+void
+sl__grad_nll_loss(struct sl__gradient *g)
+{
+	add_grad(g, SL__OP_SLEUTH_NllLossGrad, SL__NONE);
+}
+
+void
+sl__grad_softmax_loss(struct sl__gradient *g)
+{
+	if (g->node.n_outputs > 1 && g->dy[1] != SL__NONE)
+		sl__gradient_reject(g, "there is no gradient by its second "
+				       "output");
+	else if (g->dy[0] != SL__NONE)
+		add_grad(g, SL__OP_SLEUTH_SoftmaxLossGrad,
+			 sl__node_writer_output(g->w, g->id, 1));
+}
+
+enum sl_status
+sl__infer_loss_grad(struct sl__rule_context *call)
+{
+	const int64_t *dims;
+	size_t rank = sl__attribute_ints(call->node, "shape", &dims);
+
+	return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), (int)rank,
+				 dims);
+}
+
+/* One subtraction for each target; of a softmax, the probabilities scaled. */
+void
+sl__cost_loss_grad(struct sl__rule_context *call, struct sl_cost *cost)
+{
+	cost->work = SL_WORK_SOFTMAX;
+	cost->add = sl__in_elements(call, 1);
+	if (sl__has_in(call, 2))
+		sl__cost_add_operations(
+			cost, cost->out_elements,
+			SL__OPERATIONS_EACH(.exp = 1, .mul = 1));
+}
+
+/* With scale the gradient of the sum of losses: dx of the scores of target i
+ * is weight scale (p - 1 at its class). */
+static void
+store_row(const struct loss *l, double *dx, int64_t i, double factor)
+{
+	for (int64_t c = 0; l->scores && c < l->classes; c++) {
+		int64_t at = score_place(l, i, c);
+
+		dx[at] = factor * exp(l->scores[at]);
+	}
+	if (factor < 0 || factor > 0)
+		dx[score_place(l, i, l->targets[i])] -= factor;
+}
+
+enum sl_status
+sl__ref_loss_grad(struct sl__kernel_call *ev)
+{
+	int how = sl__ref_attribute_choice(
+		ev, "reduction",
+		(const char *const[]){"mean", "none", "sum", NULL});
+	const double *dy = sl__ref_input_doubles(ev, 0);
+	double *dx = sl__ref_scratch_output(ev, 0), weight;
+	struct loss l = {0};
+
+	l.scores = sl__ref_optional_doubles(ev, 2);
+	if (ev->failure ||
+	    read_targets(&l, ev, &sl__ref_output(ev, 0)->tensor, 3))
+		return ev->failure;
+	for (int64_t i = 0; i < l.n * l.inner; i++) {
+		if (weigh(ev, &l, i, &weight))
+			return ev->failure;
+		l.weight += weight;
+	}
+	for (int64_t i = 0; i < l.n * l.inner; i++) {
+		double scale = how == 1   ? dy[i]
+			       : how == 0 ? *dy / l.weight
+					  : *dy;
+
+		if (!weigh(ev, &l, i, &weight))
+			store_row(&l, dx, i, l.weight > 0 ? weight * scale : 0);
+	}
+	return sl__ref_output_store_doubles(ev, 0, dx);
 }

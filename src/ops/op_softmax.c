@@ -7,6 +7,7 @@
  * that the axis cuts the tensor into, so that they span all axes from it on.
  */
 #include "ops/cost.h"
+#include "ops/gradient.h"
 #include "ops/ref.h"
 #include "ops/ref_softmax.h"
 
@@ -182,4 +183,74 @@ sl__ref_softmax(struct sl__kernel_call *ev)
 		line(x + at, y + at, l.length, l.inner);
 	}
 	return sl__ref_output_store_doubles(ev, 0, y);
+}
+
+/* SoftmaxGrad(dy, y) and its like for logarithms, along one axis; lines of old
+ * versions become rows first. */
+void
+sl__grad_softmax(struct sl__gradient *g)
+{
+	struct sl__node_writer *w = g->w;
+	uint32_t y = g->node.outputs[0], dy = g->dy[0], dx;
+	struct sl__type type = sl__node_writer_type(w, y);
+	struct lines l = lines_of(&g->node, type.rank, type.dims);
+	const int64_t dims[] = {l.outer, l.length, l.inner};
+	int64_t axis = given_axis(&g->node);
+
+	if (g->node.version < 13 && !g->node.domain[0]) {
+		y = sl__node_writer_reshape(w, y, dims, 3);
+		dy = sl__node_writer_reshape(w, dy, dims, 3);
+		axis = 1;
+	}
+	sl__node_writer_set_int(w, "axis", axis);
+	dx = sl__is_op(&g->node, SL__OP_ONNX_LogSoftmax)
+		     ? SL__ADD_NODE(w, SLEUTH_LogSoftmaxGrad, dy, y)
+		     : SL__ADD_NODE(w, SLEUTH_SoftmaxGrad, dy, y);
+	g->dx[0] = sl__node_writer_reshape_like(w, dx, g->node.inputs[0]);
+}
+
+void
+sl__cost_softmax_grad(struct sl__rule_context *call, struct sl_cost *cost)
+{
+	int is_log = sl__is_op(call->node, SL__OP_SLEUTH_LogSoftmaxGrad);
+
+	cost->work = SL_WORK_SOFTMAX;
+	sl__cost_add_operations(
+		cost, cost->out_elements,
+		is_log ? SL__OPERATIONS_EACH(.exp = 1, .add = 1, .fma = 1)
+		       : SL__OPERATIONS_EACH(.mul = 1, .add = 1, .fma = 1));
+}
+
+/* dx = y (dy - sum(dy y)), or dy - exp(y) sum(dy) by logarithms. */
+static void
+softmax_grad_line(double *dx, const double *dy, const double *y,
+		  const struct lines *l, int is_log)
+{
+	double sum = 0;
+
+	for (int64_t i = 0; i < l->length * l->inner; i += l->inner)
+		sum += dy[i] * (is_log ? 1 : y[i]);
+	for (int64_t i = 0; i < l->length * l->inner; i += l->inner)
+		dx[i] = is_log ? dy[i] - exp(y[i]) * sum : y[i] * (dy[i] - sum);
+}
+
+enum sl_status
+sl__ref_softmax_grad(struct sl__kernel_call *ev)
+{
+	int is_log = sl__is_op(ev->node, SL__OP_SLEUTH_LogSoftmaxGrad);
+	const double *dy = sl__ref_input_doubles(ev, 0);
+	const double *y = sl__ref_input_doubles(ev, 1);
+	double *dx = sl__ref_scratch_output(ev, 0);
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, 0);
+	struct lines l;
+
+	if (ev->failure)
+		return ev->failure;
+	l = lines_of(ev->node, (int)t->rank, t->dims);
+	for (int64_t i = 0; i < l.outer * l.inner; i++) {
+		int64_t at = i / l.inner * l.length * l.inner + i % l.inner;
+
+		softmax_grad_line(dx + at, dy + at, y + at, &l, is_log);
+	}
+	return sl__ref_output_store_doubles(ev, 0, dx);
 }

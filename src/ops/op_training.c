@@ -2,7 +2,7 @@
 /*
  * op_training.c - one step of an optimizer, over any number of tensors.
  *
- * Inputs are the rate, the count of steps, then groups of n tensors each: the
+ * Those of ONNX first.  Inputs are the rate, the count of steps, then groups of n tensors each: the
  * values X, their gradients G, and one or two groups of state.  Outputs are
  * the groups but for the gradients, renewed.
  */
@@ -223,4 +223,167 @@ sl__ref_optimizer(struct sl__kernel_call *ev)
 	for (size_t k = 0; !ev->failure && k < n; k++)
 		run_step(&s, ev, k, n, function);
 	return ev->failure;
+}
+
+/*
+ * Those of a training step here renew one tensor, by the formulas of PyTorch,
+ * which differ from ONNX's in where epsilon stands:
+ *
+ *	Sgd(rate, x, g, scale, v)              x, v
+ *	Adam(rate, count, x, g, v, h, scale)   x, v, h
+ *
+ * 'scale' is what all gradients are multiplied by (ClipScale), or left out;
+ * so is v without momentum.  count is 1 in the first step.
+ */
+static void
+copy_types(struct sl__rule_context *call, const size_t *like, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		sl__out_set_like_input(call, k, like[k], SL_DTYPE_NONE);
+}
+
+enum sl_status
+sl__infer_update(struct sl__rule_context *call)
+{
+	static const size_t sgd[] = {1, 4}, adam[] = {2, 4, 5};
+
+	if (sl__is_op(call->node, SL__OP_SLEUTH_Sgd))
+		copy_types(call, sgd, sl__has_in(call, 4) ? 2 : 1);
+	else
+		copy_types(call, adam, 3);
+	return call->failure;
+}
+
+void
+sl__cost_update(struct sl__rule_context *call, struct sl_cost *cost)
+{
+	int is_sgd = sl__is_op(call->node, SL__OP_SLEUTH_Sgd);
+	int has_momentum = is_sgd && sl__has_in(call, 4);
+	int has_scale = sl__has_in(call, is_sgd ? 3 : 6);
+	int has_decay = sl__attribute_float(call->node, "weight_decay", 0) > 0;
+	uint64_t n = sl__in_elements(call, is_sgd ? 1 : 2);
+
+	sl__cost_add_operations(
+		cost, n,
+		is_sgd ? SL__OPERATIONS_EACH(.fma = has_momentum ? 2 : 1)
+		       : SL__OPERATIONS_EACH(.mul = 3, .fma = 3, .add = 1,
+					     .div = 1, .exp = 1));
+	sl__cost_add_operations(
+		cost, n,
+		SL__OPERATIONS_EACH(.mul = (uint64_t)has_scale,
+				    .fma = (uint64_t)has_decay));
+}
+
+static void
+step_sgd(const struct step *s, double *v)
+{
+	double momentum = sl__attribute_float(s->node, "momentum", 0);
+	int is_nesterov = sl__attribute_int(s->node, "nesterov", 0) != 0;
+
+	for (int64_t i = 0; i < s->n; i++) {
+		double g = slope(s, i), d = g;
+
+		if (v) {
+			v[i] = momentum * v[i] + g;
+			d = is_nesterov ? g + momentum * v[i] : v[i];
+		}
+		s->x[i] -= s->rate * d;
+	}
+}
+
+/* Decoupled decay (AdamW) shrinks x and leaves the gradient alone. */
+static void
+step_torch_adam(struct step *s)
+{
+	double a = sl__attribute_float(s->node, "beta1", (double)0.9F);
+	double b = sl__attribute_float(s->node, "beta2", (double)0.999F);
+	double epsilon = sl__attribute_float(s->node, "epsilon", (double)1e-8F);
+	double rate = s->rate / (1 - pow(a, s->count));
+	double root = sqrt(1 - pow(b, s->count));
+	double keep = 1;
+
+	if (sl__attribute_int(s->node, "decoupled", 0)) {
+		keep = 1 - s->rate * s->norm;
+		s->norm = 0;
+	}
+	for (int64_t i = 0; i < s->n; i++) {
+		double g = slope(s, i);
+		double *v = &s->state[0][i], *h = &s->state[1][i];
+
+		*v = a * *v + (1 - a) * g;
+		*h = b * *h + (1 - b) * g * g;
+		s->x[i] = keep * s->x[i] -
+			  rate * *v / (sqrt(*h) / root + epsilon);
+	}
+}
+
+enum sl_status
+sl__ref_update(struct sl__kernel_call *ev)
+{
+	int is_sgd = sl__is_op(ev->node, SL__OP_SLEUTH_Sgd);
+	size_t x = is_sgd ? 1 : 2;
+	const struct sl__tensor *t = sl__ref_input_tensor(ev, x);
+	double scale = sl__ref_input_scalar(ev, is_sgd ? 3 : 6, 1);
+	struct step s = {
+		.node = ev->node,
+		.rate = sl__ref_input_scalar(ev, 0, 0),
+		.count = is_sgd ? 1 : sl__ref_input_scalar(ev, 1, 1),
+		.norm = sl__attribute_float(ev->node, "weight_decay", 0),
+		.n = t ? (int64_t)t->n_elements : 0,
+	};
+	double *g = read_copy(&s, ev, x + 1);
+
+	s.x = read_copy(&s, ev, x);
+	s.gradient = g;
+	for (size_t i = 0; i < (is_sgd ? 1 : 2); i++)
+		s.state[i] = sl__ref_input(ev, 4 + i) ? read_copy(&s, ev, 4 + i)
+						      : NULL;
+	if (ev->failure)
+		return ev->failure;
+	for (int64_t i = 0; i < s.n; i++)
+		g[i] *= scale;
+	if (is_sgd)
+		step_sgd(&s, s.state[0]);
+	else
+		step_torch_adam(&s);
+	sl__ref_output_store_doubles(ev, 0, s.x);
+	for (size_t i = 0; i < 2 && s.state[i]; i++)
+		sl__ref_output_store_doubles(ev, 1 + i, s.state[i]);
+	return ev->failure;
+}
+
+enum sl_status
+sl__infer_clip_scale(struct sl__rule_context *call)
+{
+	return sl__out_set_shape(call, 0, sl__in_dtype(call, 0), 0, NULL);
+}
+
+void
+sl__cost_clip_scale(struct sl__rule_context *call, struct sl_cost *cost)
+{
+	(void)call;
+	cost->work = SL_WORK_REDUCTION;
+	cost->fma = cost->in_elements;
+	cost->exp = cost->div = cost->cmp = 1;
+}
+
+/* What gradients are multiplied by so that their norm, all together, is at most
+ * max_norm; the 1e-6 is PyTorch's (clip_grad_norm_). */
+enum sl_status
+sl__ref_clip_scale(struct sl__kernel_call *ev)
+{
+	double most = sl__attribute_float(ev->node, "max_norm", 1);
+	double sum = 0, scale;
+
+	for (size_t i = 0; i < ev->node->n_inputs; i++) {
+		const struct sl__tensor *t = sl__ref_input_tensor(ev, i);
+		const double *g = sl__ref_input_doubles(ev, i);
+
+		for (uint64_t k = 0; !ev->failure && k < t->n_elements; k++)
+			sum += g[k] * g[k];
+	}
+	scale = most / (sqrt(sum) + 1e-6);
+	/* What is not a number stays so. */
+	scale = scale > 1 ? 1 : scale;
+	return sl__ref_output_store_doubles(ev, 0, &scale);
 }
