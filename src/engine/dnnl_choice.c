@@ -188,6 +188,22 @@ parse(struct sl__choices *c, struct sl_buf *text, struct sl_error *err)
 	return SL_OK;
 }
 
+int
+sl__choices_n_threads(const struct sl_plan_options *options)
+{
+	int n = (int)(options->flags / SL__PLAN_CHOICES_THREADS) &
+		SL__PLAN_CHOICES_THREADS_MOST;
+
+	return n ? n : options->n_threads;
+}
+
+int
+sl__choices_are_borrowed(const struct sl_plan_options *options)
+{
+	return options->flags & SL__PLAN_HALF_BATCH_CHOICES ||
+	       sl__choices_n_threads(options) != options->n_threads;
+}
+
 /* "" where choices are not kept; c->no_path then says why, unless the user
  * wanted that. */
 static enum sl_status
@@ -206,7 +222,7 @@ find_path(struct sl__choices *c, const struct sl_plan_options *options,
 	if (rc)
 		return rc;
 	machine.n_cpus_allowed = sl__thread_n_cpus();
-	machine.max_threads = (size_t)options->n_threads;
+	machine.max_threads = (size_t)sl__choices_n_threads(options);
 	rc = sl__machine_set_fingerprint(&machine, &c->arena, err);
 	if (rc)
 		return rc;

@@ -10,9 +10,20 @@
 
 enum { SL__CHOICE_NAME = 64 };
 
-/* A flag of a plan, beside those of the user (enum sl_plan_flags): algorithms
- * are those remembered for half the batch, and nothing is measured. */
-enum { SL__PLAN_HALF_BATCH_CHOICES = 1 << 30 };
+/* Flags of a plan, beside those of the user (enum sl_plan_flags): algorithms
+ * are those remembered for half the batch, or for the number of threads that
+ * the bits from CHOICES_THREADS on hold, and nothing is measured. */
+enum {
+	SL__PLAN_HALF_BATCH_CHOICES = 1 << 30,
+	SL__PLAN_CHOICES_THREADS = 1 << 16,
+	SL__PLAN_CHOICES_THREADS_MOST = (1 << 12) - 1
+};
+
+/* Whether the algorithms are those of another plan. */
+int sl__choices_are_borrowed(const struct sl_plan_options *options);
+
+/* Threads for which choices are made or remembered. */
+int sl__choices_n_threads(const struct sl_plan_options *options);
 
 /* The fastest of several ways to do one thing. */
 struct sl__choice {

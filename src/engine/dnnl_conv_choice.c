@@ -557,7 +557,7 @@ make_key(struct sl_buf *key, const struct question *q)
 		       c->is_transposed ? "deconvolution" : "convolution",
 		       sl_dtype_text(q->dtype), sl__image_layout_text(q->order),
 		       q->from_plain ? " from plain" : "",
-		       q->pl->program->n_threads);
+		       sl__choices_n_threads(q->pl->options));
 	sl__buf_format(key, " groups %lld%s%s", (long long)c->n_groups,
 		       c->b != SL__NONE ? " bias" : "",
 		       may_winograd(q) ? "" : " no-winograd");
@@ -604,7 +604,7 @@ learn(struct question *q, const char *key)
 static int
 is_spent(const struct sl__planner *pl)
 {
-	return pl->options->flags & SL__PLAN_HALF_BATCH_CHOICES ||
+	return sl__choices_are_borrowed(pl->options) ||
 	       pl->choices->elapsed_ns >= pl->choices->budget_ns;
 }
 

@@ -110,6 +110,16 @@ weight_bytes(const struct sl_plan *plan)
 	return memory.weight_bytes + memory.mapped_bytes;
 }
 
+/* The same kernels for another number of threads, and no time to choose; where
+ * choices are not kept there are none to borrow. */
+static void
+borrow_choices(struct sl_plan_options *plan, int n_threads)
+{
+	if (!(plan->flags & SL_PLAN_NO_CACHE) &&
+	    n_threads <= SL__PLAN_CHOICES_THREADS_MOST)
+		plan->flags |= (unsigned)n_threads * SL__PLAN_CHOICES_THREADS;
+}
+
 enum sl_status
 sl__variant_open_one_thread(struct sl__variant_plan *out,
 			    const struct sl__variant_options *how,
@@ -127,6 +137,7 @@ sl__variant_open_one_thread(struct sl__variant_plan *out,
 			      "too much memory";
 	} else {
 		plan.sizes = subject.plan ? subject.plan->sizes : NULL;
+		borrow_choices(&plan, sl_plan_n_threads(how->of->plan));
 		plan.n_threads = 1;
 		subject.plan = &plan;
 		rc = sl__subject_model_open(&out->subject, how->of->graph,
