@@ -13,15 +13,32 @@
 #include "engine/vector.h"
 #include "ops/window.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
 
-enum { AT_ONCE = 64 }; /* channels */
+/* Channels at once; of a line of them; taps at once. */
+enum { AT_ONCE = 64, LANES = 8, TAPS_MOST = 64 };
+
+typedef uint8_t bytes __attribute__((vector_size(LANES), aligned(1)));
+typedef int32_t ints __attribute__((vector_size(4 * LANES)));
+typedef float floats __attribute__((vector_size(4 * LANES)));
+typedef int64_t longs __attribute__((vector_size(8 * LANES)));
+typedef double doubles __attribute__((vector_size(8 * LANES), aligned(8)));
+
+/* Taps that are in the image: where each begins. */
+struct taps {
+	int64_t offsets[TAPS_MOST];
+	int n;
+};
 
 struct pool {
 	struct sl__window window;
+	void (*add)(const struct pool *p, const struct taps *taps,
+		    const uint8_t *x, int64_t n, double *sums);
+	void (*store)(const struct pool *p, const double *sums, double count,
+		      int64_t n, uint8_t *y);
+	uint64_t n_bytes; /* of the source */
 	int is_maximum, counts_padding;
 	struct sl__quantization_params from, to;
 	int32_t least;
@@ -31,50 +48,75 @@ struct pool {
 	unsigned char **at; /* source, target */
 };
 
-/* Lines of taps over n channels that lie 'stride' apart. */
+/* A line of channels: as it lies, which may take some of the next pixel, or
+ * gathered. */
+SL__INLINE bytes
+load_line(const struct pool *p, const uint8_t *x, int64_t n)
+{
+	int64_t left = p->at[0] + p->n_bytes - x, stride = p->x.strides[1];
+	uint8_t line[LANES] = {0};
+
+	if (stride == 1 && left >= LANES)
+		return *(const bytes *)x;
+	for (int64_t i = 0; i < LANES && i < n; i++)
+		line[i] = x[i * stride];
+	return *(const bytes *)line;
+}
+
+/* Adds all taps of n channels, of whole lines of them, to sums. */
 SL__INLINE void
-sum_line(const uint8_t *x, int64_t stride, int64_t n, const struct pool *p,
-	 double *sums)
+sum_taps(const struct pool *p, const struct taps *taps, const uint8_t *x,
+	 int64_t n, double *sums)
 {
 	uint8_t flip = p->least ? 0x80 : 0;
 	int32_t zero = p->from.at - p->least;
 	float scale = p->from.by;
 
-	for (int64_t i = 0; i < n; i++)
-		sums[i] += (double)((float)((x[i * stride] ^ flip) - zero) *
-				    scale);
+	for (int64_t i = 0; i < n; i += LANES) {
+		const uint8_t *at = x + i * p->x.strides[1];
+		doubles sum = *(const doubles *)(sums + i);
+
+		for (int t = 0; t < taps->n; t++) {
+			bytes line =
+				load_line(p, at + taps->offsets[t], n - i) ^
+				flip;
+			ints steps = __builtin_convertvector(line, ints) - zero;
+			floats reals =
+				__builtin_convertvector(steps, floats) * scale;
+
+			sum += __builtin_convertvector(reals, doubles);
+		}
+		*(doubles *)(sums + i) = sum;
+	}
 }
 
-SL__INLINE void
-sum_channels(const uint8_t *x, int64_t stride, int64_t n, const struct pool *p,
-	     double *sums)
-{
-	if (stride == 1)
-		sum_line(x, 1, n, p, sums);
-	else
-		sum_line(x, stride, n, p, sums);
-}
-
-SL__VECTOR_TARGETS(sum, sum_channels,
-		   (const uint8_t *x, int64_t stride, int64_t n,
-		    const struct pool *p, double *sums),
-		   (x, stride, n, p, sums))
+SL__VECTOR_TARGETS(sum, sum_taps,
+		   (const struct pool *p, const struct taps *taps,
+		    const uint8_t *x, int64_t n, double *sums),
+		   (p, taps, x, n, sums))
 
 static void
-max_channels(const uint8_t *x, int64_t stride, int64_t n, uint8_t flip,
-	     uint8_t *most)
+max_channels(const struct pool *p, const struct taps *taps, const uint8_t *x,
+	     int64_t n, uint8_t *most)
 {
-	for (int64_t i = 0; i < n; i++) {
-		uint8_t code = x[i * stride] ^ flip;
+	uint8_t flip = p->least ? 0x80 : 0;
 
-		most[i] = code > most[i] ? code : most[i];
+	for (int t = 0; t < taps->n; t++) {
+		for (int64_t i = 0; i < n; i++) {
+			uint8_t code =
+				x[taps->offsets[t] + i * p->x.strides[1]] ^
+				flip;
+
+			most[i] = code > most[i] ? code : most[i];
+		}
 	}
 }
 
 /* Where a tap of the window at position 'at' lies: its offset, and 1 inside
  * the image, 0 in its padding, -1 beyond. */
 static int
-find_tap(const struct pool *p, const int64_t *at, int64_t tap, int64_t *offset)
+find_tap(const struct pool *p, const int64_t *at, const int64_t *tap,
+	 int64_t *offset)
 {
 	const struct sl__window *w = &p->window;
 	int where = 1;
@@ -82,9 +124,8 @@ find_tap(const struct pool *p, const int64_t *at, int64_t tap, int64_t *offset)
 	*offset = 0;
 	for (int d = w->n; d-- > 0;) {
 		int64_t place = at[d] * w->strides[d] - w->pads_before[d] +
-				tap % w->kernel[d] * w->dilations[d];
+				tap[d] * w->dilations[d];
 
-		tap /= w->kernel[d];
 		if (place >= p->in[d + 2] + w->pads_after[d])
 			return -1;
 		if (place < 0 || place >= p->in[d + 2])
@@ -94,47 +135,99 @@ find_tap(const struct pool *p, const int64_t *at, int64_t tap, int64_t *offset)
 	return where;
 }
 
-static void
+/* Finds the next taps from 'tap' on, adds those that count to *count; 0 after
+ * the last. */
+static int
+find_taps(const struct pool *p, const int64_t *at, int64_t *tap,
+	  struct taps *taps, double *count)
+{
+	const struct sl__window *w = &p->window;
+	int d = 0;
+
+	for (taps->n = 0; d >= 0 && taps->n < TAPS_MOST;) {
+		int where = find_tap(p, at, tap, &taps->offsets[taps->n]);
+
+		*count += where == 1 || (where == 0 && p->counts_padding);
+		taps->n += where == 1;
+		for (d = w->n - 1; d >= 0 && ++tap[d] == w->kernel[d]; d--)
+			tap[d] = 0;
+	}
+	return d >= 0;
+}
+
+#define SELECT(mask, a, b) \
+	((doubles)(((mask) & (longs)(a)) | (~(mask) & (longs)(b))))
+
+#define CLIP(x, low, high) \
+	SELECT((x) < (low), low, SELECT((x) > (high), high, x))
+
+/* Codes of a line of sums.  Numbers far out of range are brought near first, so
+ * that adding 1.5 x 2^52 rounds to the nearest integer, ties to even. */
+SL__INLINE bytes
+code_line(const struct pool *p, const double *sums, double count)
+{
+	const double round = 0x1.8p52;
+	doubles mean = *(const doubles *)sums / count;
+	floats steps = __builtin_convertvector(mean / (double)p->to.by, floats);
+	doubles q = __builtin_convertvector(steps, doubles);
+	doubles far = 65536 - (doubles){0}, zeros = p->to.at - (doubles){0};
+	doubles low = p->least - (doubles){0}, high = low + 255;
+
+	q = CLIP(q, -far, far) + round - round + zeros;
+	q = SELECT(q == q, q, zeros);
+	q = CLIP(q, low, high);
+	return __builtin_convertvector(__builtin_convertvector(q, ints), bytes);
+}
+
+SL__INLINE void
 store_means(const struct pool *p, const double *sums, double count, int64_t n,
 	    uint8_t *y)
 {
-	for (int64_t i = 0; i < n; i++) {
-		double mean = count > 0 ? sums[i] / count : 0;
-		double q = nearbyint((double)(float)(mean / (double)p->to.by)) +
-			   p->to.at;
-		double low = p->least, high = low + 255;
+	int64_t stride = p->y.strides[1];
 
-		q = isnan(q) ? p->to.at : q;
-		q = q < low ? low : q > high ? high : q;
-		y[i * p->y.strides[1]] = (uint8_t)(int32_t)q;
+	/* Sums of no taps are 0, and so is their mean. */
+	count = count > 0 ? count : 1;
+	for (int64_t i = 0; i < n; i += LANES) {
+		bytes line = code_line(p, sums + i, count);
+
+		if (stride == 1 && n - i >= LANES) {
+			*(bytes *)(y + i) = line;
+			continue;
+		}
+		for (int64_t k = 0; k < LANES && k < n - i; k++)
+			y[(i + k) * stride] = line[k];
 	}
 }
+
+SL__VECTOR_TARGETS(store, store_means,
+		   (const struct pool *p, const double *sums, double count,
+		    int64_t n, uint8_t *y),
+		   (p, sums, count, n, y))
 
 /* n channels of one position. */
 static void
 pool_channels(const struct pool *p, const int64_t *at, const uint8_t *x,
 	      uint8_t *y, int64_t n)
 {
-	int64_t n_taps = (int64_t)sl__window_taps(&p->window), offset;
-	uint8_t flip = p->least ? 0x80 : 0, most[AT_ONCE] = {0};
-	double sums[AT_ONCE] = {0}, count = 0;
-	void (*const add)(const uint8_t *, int64_t, int64_t,
-			  const struct pool *, double *) = sum_for();
+	int64_t tap[SL__WINDOW_MOST] = {0};
+	uint8_t flip = p->least ? 0x80 : 0, most[AT_ONCE];
+	double sums[AT_ONCE], count = 0;
+	struct taps taps;
+	int is_more;
 
-	for (int64_t tap = 0; tap < n_taps; tap++) {
-		int where = find_tap(p, at, tap, &offset);
-
-		count += where == 1 || (where == 0 && p->counts_padding);
-		if (where != 1)
-			continue;
+	for (int64_t i = 0; !p->is_maximum && i < n; i += LANES)
+		*(doubles *)(sums + i) = (doubles){0};
+	if (p->is_maximum)
+		memset(most, 0, sizeof(most));
+	do {
+		is_more = find_taps(p, at, tap, &taps, &count);
 		if (p->is_maximum)
-			max_channels(x + offset, p->x.strides[1], n, flip,
-				     most);
+			max_channels(p, &taps, x, n, most);
 		else
-			add(x + offset, p->x.strides[1], n, p, sums);
-	}
+			p->add(p, &taps, x, n, sums);
+	} while (is_more);
 	if (!p->is_maximum)
-		store_means(p, sums, count, n, y);
+		p->store(p, sums, count, n, y);
 	for (int64_t i = 0; p->is_maximum && i < n; i++)
 		y[i * p->y.strides[1]] = most[i] ^ flip;
 }
@@ -199,6 +292,8 @@ read_pool(struct pool *p, struct sl__planner *pl, const struct sl__node *node)
 	const struct sl__type *x = sl__plan_node_input_type(pl, node, 0);
 	const struct sl__type *y = sl__plan_node_output_type(pl, node, 0);
 
+	p->add = sum_for();
+	p->store = store_for();
 	p->is_maximum = sl__is_op(node, SL__OP_ONNX_MaxPool);
 	p->counts_padding = sl__attribute_int(node, "count_include_pad", 0) !=
 			    0;
@@ -255,6 +350,7 @@ sl__make_quantized_pool(struct sl__planner *pl, const struct sl__node *node)
 	find_layouts(p, pl, node, layouts);
 	at[0] = sl__plan_input_buffer(pl, node->inputs[0], layouts[0]);
 	at[1] = sl__plan_output_buffer(pl, node->outputs[0], layouts[1]);
+	p->n_bytes = sl__plan_value_n_elements(pl, node->inputs[0]);
 	step = sl__plan_add_parallel_step(
 		pl, at, 2, p->is_maximum ? "largest code" : "mean of codes",
 		run_part, p);
