@@ -49,7 +49,7 @@ struct loops {
 #define LOOPS(name)                              \
 	{                                        \
 		{                                \
-			name##_plain, NULL, NULL \
+			name##_for(), NULL, NULL \
 		}                                \
 	}
 #endif
