@@ -32,7 +32,7 @@ static const struct option options[] = {
 	{"threads", 0, OPTION_COUNT, AT(machine.n_threads), "N",
 	 "use at most N threads (all allowed)", 1, 4096, 0},
 	{"time", 0, OPTION_SECONDS, AT(machine.time_s), "SECONDS",
-	 "for measuring (12)", 0.1, 600, 0},
+	 "for measuring (9)", 0.1, 600, 0},
 	{"isa", 0, OPTION_TEXT, AT(isa), "LEVEL", ISA_OPTION_HELP, 0, 0, 0},
 	{"svg", 0, OPTION_TEXT, AT(output.svg), "FILE",
 	 "the roofline as a drawing", 0, 0, 0},

@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "base/rng.h"
 #include "machine/cache_ladder.h"
+#include "machine/ceiling_probes_state.h"
 
 enum { SIZES_MOST = 64, REPEATS_MOST = 8 };
 
@@ -58,7 +59,7 @@ find(struct sl__found_caches *out, const struct recorded *r)
 		SL_OK);
 	sl__arena_release(&arena);
 	for (size_t i = 0; i < out->n; i++) {
-		const struct sl__found_cache *c = &out->at[i];
+		const struct sl_found_cache *c = &out->at[i];
 
 		print_message(
 			"L%zu %.0f KiB [%.0f, %.0f], streams %.0f [%.0f, "
@@ -71,7 +72,7 @@ find(struct sl__found_caches *out, const struct recorded *r)
 }
 
 static void
-assert_within(const struct sl__cache_edge *edge, double lo_kib, double hi_kib)
+assert_within(const struct sl_cache_edge *edge, double lo_kib, double hi_kib)
 {
 	assert_true(edge->lo_bytes <= edge->bytes);
 	assert_true(edge->bytes <= edge->hi_bytes);
@@ -80,7 +81,7 @@ assert_within(const struct sl__cache_edge *edge, double lo_kib, double hi_kib)
 }
 
 static void
-assert_contains(const struct sl__cache_edge *edge, double kib)
+assert_contains(const struct sl_cache_edge *edge, double kib)
 {
 	assert_true(edge->lo_bytes <= kib * 1024);
 	assert_true(edge->hi_bytes >= kib * 1024);
@@ -197,6 +198,49 @@ a_flat_curve_has_no_cache(void **state)
 	assert_int_equal(found.n, 0);
 }
 
+/* A set of each level lies beyond the one before it and within its own, and
+ * what the system shows plays no part but who shares what. */
+static void
+probes_take_sizes_from_what_was_found(void **state)
+{
+	static const struct sl_cache shown[] = {
+		{1, SL_CACHE_DATA, 48 << 10, 64, 2, 1},
+		{2, SL_CACHE_UNIFIED, 2 << 20, 64, 2, 1},
+		{3, SL_CACHE_UNIFIED, (size_t)260 << 20, 64, 1, 2},
+	};
+	struct sl_machine m = {.caches = shown, .n_caches = 3};
+	struct recorded r;
+	struct sl__found_caches found;
+	struct sl__probe_sets sets;
+
+	(void)state;
+	read_ladder(&r, SL_TEST_DATA "/ladders/emerald-rapids.txt");
+	find(&found, &r);
+	m.found_caches = found.at;
+	m.n_found_caches = found.n;
+	for (size_t n = 1; n <= 2; n++) {
+		double last = found.at[2].latency.lo_bytes / (double)n;
+
+		sl__probe_sets_choose(&sets, &m, n);
+		assert_true((double)sets.set_bytes[SL_LEVEL_L1] <=
+			    found.at[0].latency.lo_bytes);
+		assert_true((double)sets.set_bytes[SL_LEVEL_L2] >
+			    found.at[0].latency.hi_bytes);
+		assert_true((double)sets.set_bytes[SL_LEVEL_L2] <
+			    found.at[1].latency.lo_bytes);
+		assert_true((double)sets.set_bytes[SL_LEVEL_L3] >
+			    found.at[1].latency.hi_bytes);
+		assert_true((double)sets.set_bytes[SL_LEVEL_L3] < last);
+		assert_close((double)sets.share_bytes[SL_LEVEL_L3],
+			     found.at[2].stream.bytes / (double)n, 1e-6);
+	}
+	/* Nothing was found: the first two have sizes all CPUs have. */
+	m.n_found_caches = 0;
+	sl__probe_sets_choose(&sets, &m, 1);
+	assert_true(sets.set_bytes[SL_LEVEL_L1] && sets.set_bytes[SL_LEVEL_L2]);
+	assert_int_equal(sets.set_bytes[SL_LEVEL_L3], 0);
+}
+
 int
 main(void)
 {
@@ -205,6 +249,7 @@ main(void)
 		cmocka_unit_test(an_epyc_gives_its_own_caches_and_a_share),
 		cmocka_unit_test(a_noisy_staircase_is_found),
 		cmocka_unit_test(a_flat_curve_has_no_cache),
+		cmocka_unit_test(probes_take_sizes_from_what_was_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,13 @@ struct sl_cache {
 	size_t n_sharing; /* hardware threads that share one */
 };
 
+/* Working sets of up to lo_bytes fit, those of hi_bytes and more do not, and
+ * what lies between fits in part; 'bytes' is where half of the difference
+ * shows.  NaN: not found. */
+struct sl_cache_edge {
+	double bytes, lo_bytes, hi_bytes;
+};
+
 /* A level of the memory hierarchy, or what computes: both are roofs. */
 enum sl_level {
 	SL_LEVEL_NONE = 0, /* not known, or a stretch that fits no cache */
@@ -51,6 +58,18 @@ enum { SL_N_LEVELS = SL_LEVEL_COMPUTE + 1 };
 
 /* "unnamed", "L1", ..., "L5", "DRAM", "compute"; never NULL. */
 SL_API const char *sl_level_text(enum sl_level level);
+
+/*
+ * A cache as far as this process gets it, found from the time of accesses over
+ * the size of their working set; what the system says of it plays no part.
+ */
+struct sl_found_cache {
+	enum sl_level level;          /* in the order they were found */
+	struct sl_cache_edge latency; /* of accesses in random order */
+	struct sl_cache_edge stream;  /* of a load stream; NaN where streams
+					 are as fast from behind it */
+	double latency_ns, behind_ns; /* in it, and in what lies behind it */
+};
 
 /* A hardware counter and, when it cannot be read, why. */
 struct sl_counter {
@@ -189,6 +208,8 @@ struct sl_machine {
 	const char *fingerprint; /* 16 hexadecimal digits */
 
 	/* What it can do. */
+	const struct sl_found_cache *found_caches;
+	size_t n_found_caches;
 	const struct sl_peak *peaks;
 	size_t n_peaks;
 	const struct sl_memory_level *levels;
@@ -207,9 +228,9 @@ struct sl_machine {
 
 struct sl_machine_options {
 	size_t struct_size;
-	int fresh;        /* measure although a cached result fits */
-	size_t n_threads; /* at most; default: the CPUs allowed */
-	double time_s;    /* for measuring; default 12.  One pass is made
+	int fresh;                /* measure although a cached result fits */
+	size_t n_threads;         /* at most; default: the CPUs allowed */
+	double time_s;            /* for measuring; default 9.  One pass is made
 			     even when it takes longer. */
 	const char *cache_folder; /* default: sleuth in $XDG_CACHE_HOME or
 				     in ~/.cache; "" for no cache */

@@ -13,9 +13,6 @@
 
 #include "base/banned.h"
 
-/* Flushing so much takes as long as walking through all caches. */
-static const uint64_t FLUSHED_MOST = 64 << 20;
-
 static uint64_t
 movable_bytes(const struct sl__program *p, const struct sl__step *s, uint32_t k)
 {
@@ -115,12 +112,8 @@ int
 sl__operands_flush(const struct sl__operands *operands)
 {
 	struct sl__operands o = *operands;
-	unsigned char byte = 0;
-	uint64_t sum = 0;
 
-	for (uint32_t k = 0; k < o.step->n_operands; k++)
-		sum += o.program->buffers[o.step->operands[k]].n_bytes;
-	if (sum > FLUSHED_MOST || !sl__flush_cache_lines(&byte, 1))
+	if (!sl__flush_is_possible())
 		return 0;
 	sl__parallel_run(o.n_threads, flush_part, &o);
 	return 1;

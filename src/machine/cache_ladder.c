@@ -176,7 +176,7 @@ size_at(const struct staircase *s, double n)
  * quarter of the rise in every repetition, what surely does not the first
  * beyond three quarters.
  */
-static struct sl__cache_edge
+static struct sl_cache_edge
 edge_of(const struct staircase *s, size_t k)
 {
 	size_t n_repeats = s->curve->n_repeats;
@@ -188,7 +188,7 @@ edge_of(const struct staircase *s, size_t k)
 		hi = fmax(hi, n_below(s, k, r, 0.75));
 	}
 	half = floor(sl__median_in_place(s->scratch, n_repeats));
-	return (struct sl__cache_edge){
+	return (struct sl_cache_edge){
 		sqrt(size_at(s, half - 1) * size_at(s, half)),
 		size_at(s, lo - 1), size_at(s, hi)};
 }
@@ -199,7 +199,7 @@ static void
 place_streams(struct sl__found_caches *out, const struct staircase *s)
 {
 	for (size_t k = 0; k + 1 < s->n_levels; k++) {
-		struct sl__cache_edge edge = edge_of(s, k);
+		struct sl_cache_edge edge = edge_of(s, k);
 		size_t i = out->n;
 
 		while (i > 0 && out->at[i - 1].latency.lo_bytes > edge.hi_bytes)
@@ -215,8 +215,8 @@ sl__cache_ladder_find(struct sl__found_caches *out,
 		      const struct sl__ladder_curve *stream,
 		      struct sl__arena *arena, struct sl_error *err)
 {
-	const struct sl__cache_edge none = {(double)NAN, (double)NAN,
-					    (double)NAN};
+	const struct sl_cache_edge none = {(double)NAN, (double)NAN,
+					   (double)NAN};
 	struct staircase s;
 	enum sl_status rc;
 
@@ -225,10 +225,10 @@ sl__cache_ladder_find(struct sl__found_caches *out,
 	if (rc)
 		return rc;
 	find_levels(&s);
-	for (size_t k = 0; k + 1 < s.n_levels; k++)
-		out->at[out->n++] = (struct sl__found_cache){
-			edge_of(&s, k), none, exp(s.levels[k].y),
-			exp(s.levels[k + 1].y)};
+	for (size_t k = 0; k + 1 < s.n_levels && k < SL_LEVEL_L5; k++)
+		out->at[out->n++] = (struct sl_found_cache){
+			(enum sl_level)(SL_LEVEL_L1 + k), edge_of(&s, k), none,
+			exp(s.levels[k].y), exp(s.levels[k + 1].y)};
 	if (!stream)
 		return SL_OK;
 	rc = take_curve(&s, stream, arena, err);

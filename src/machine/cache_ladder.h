@@ -7,25 +7,9 @@
 
 enum { SL__LADDER_STEPS_MOST = 6 };
 
-/*
- * A working set of up to lo_bytes fits, one of hi_bytes or more does not, and
- * what lies between fits in part.  'bytes' is where half of the difference
- * shows.
- */
-struct sl__cache_edge {
-	double bytes, lo_bytes, hi_bytes; /* NaN: not found */
-};
-
-/* The n-th step of the ladder, from the first cache outwards. */
-struct sl__found_cache {
-	struct sl__cache_edge latency; /* of accesses in random order */
-	struct sl__cache_edge stream;  /* of a load stream; NaN where streams
-					  are as fast from behind it */
-	double latency_ns, behind_ns;  /* in it, and in what lies behind it */
-};
-
+/* From the first cache outwards. */
 struct sl__found_caches {
-	struct sl__found_cache at[SL__LADDER_STEPS_MOST];
+	struct sl_found_cache at[SL__LADDER_STEPS_MOST];
 	size_t n; /* 0: the ladder has no step */
 };
 

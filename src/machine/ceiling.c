@@ -20,7 +20,8 @@
 
 enum {
 	SMALLEST_BYTES = 4096,
-	LEAST_MEMORY_BYTES = 1 << 26 /* a VM may show too small a cache */
+	LEAST_MEMORY_BYTES = 1 << 26, /* where no cache was found */
+	MOST_MEMORY_BYTES = 1 << 28
 };
 
 size_t
@@ -63,6 +64,8 @@ sl__ceiling_max_working_set(const struct sl_cache *caches, size_t n_caches,
 		if (4 * last->size_bytes * n_used > total)
 			total = 4 * last->size_bytes * n_used;
 	}
+	if (total > MOST_MEMORY_BYTES)
+		total = MOST_MEMORY_BYTES;
 	if (total > limit_bytes)
 		total = limit_bytes;
 	total /= n_threads;

@@ -9,9 +9,9 @@
 struct sl__ceiling_options {
 	size_t n_threads; /* at most; at least 1 */
 	double time_s;
-	const struct sl_cache *caches;
+	const struct sl_cache *caches; /* as they were found */
 	size_t n_caches;
-	size_t free_bytes; /* at most a quarter of it is used */
+	size_t free_bytes; /* at most an eighth of it is used */
 	const struct sl_log *log;
 	void (*progress)(const struct sl_progress *now, void *ctx);
 	void *progress_ctx;
@@ -39,7 +39,8 @@ size_t sl__ceiling_thread_counts(size_t *counts, size_t n_threads);
 size_t sl__ceiling_working_set_sizes(size_t *sizes, size_t max_bytes);
 
 /* The largest size of a curve for each of n_threads: 4 times its share of
- * the last level cache where 'limit_bytes' for all of them allow it. */
+ * the last level cache, 256 MiB for all of them at most, where 'limit_bytes'
+ * allow it. */
 size_t sl__ceiling_max_working_set(const struct sl_cache *caches,
 				   size_t n_caches, size_t n_threads,
 				   size_t limit_bytes);

@@ -6,14 +6,15 @@
  * type by every number of threads between; likewise all streams by one and
  * by all, load and triad between.  On a curve a stream runs over its whole
  * size, once before it is timed, so that what fits a cache is in it.  DRAM is
- * measured by chunks of a size three times the largest of the curve: of a set
- * four times the cache enough survives in it to make a copy seem half again
- * as fast as it is from memory.
+ * measured by chunks that are flushed before they are timed: of a set four
+ * times the cache enough survives in it to make a copy seem half again as fast
+ * as it is from memory, and a larger one costs the time to clear its pages.
  */
 #include "machine/ceiling_measurement.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "machine/flush.h"
 #include "machine/plateau.h"
 
 #include <math.h>
@@ -24,21 +25,21 @@
 enum {
 	WARM_BYTES = 1 << 20,    /* at least, before a stream is timed */
 	LARGE_BYTES = 1 << 23,   /* sizes above are probed half as often */
-	MEMORY_FACTOR = 3,       /* memory to the largest size of the curve */
+	MEMORY_SHARE = 8,        /* of the free memory, one part is used */
 	DEFAULT_LINE_BYTES = 64, /* where the caches are not known */
 	FEW_STEPS = 1024,        /* of a chase too large to be warmed */
 	FIRST_ROUNDS = 1024,     /* of a peak before it is calibrated */
 	/* Probes in a pass.  The interval of a ninth decile needs 36 in all
-	 * (0.9^36 < 0.025): six passes of 6, and of 2 in each of the three
+	 * (0.9^36 < 0.025): three passes of 12, and of 4 in each of the three
 	 * sizes or more that a plateau has.  Chases go into every other
 	 * pass, since their cycles take long to build. */
-	PEAK_PROBES = 6,
-	CURVE_PROBES = 2,
-	MEMORY_PROBES = 6,
-	CHASE_PROBES = 4
+	PEAK_PROBES = 12,
+	CURVE_PROBES = 4,
+	MEMORY_PROBES = 12,
+	CHASE_PROBES = 6
 };
 
-static const double PEAK_PROBE_S = 2e-3;
+static const double PEAK_PROBE_S = 1e-3;
 static const double CURVE_PROBE_S = 0.25e-3;
 
 /* Streams measured by all numbers of threads. */
@@ -123,7 +124,7 @@ list_curve(struct sl__ceiling_measurement *work, enum sl_access access,
 	job->access = access;
 	job->n_threads = n_threads;
 	job->n_sizes = sl__ceiling_working_set_sizes(sizes, largest);
-	job->memory_bytes = MEMORY_FACTOR * largest;
+	job->memory_bytes = largest;
 	job->series = sl__arena_array(work->arena, job->n_sizes,
 				      sizeof(*job->series));
 	if (!job->series)
@@ -140,11 +141,11 @@ list_curve(struct sl__ceiling_measurement *work, enum sl_access access,
 }
 
 /* What the largest sizes of one number of threads may take together, so that
- * the buffers for all numbers stay within a quarter of the free memory. */
+ * the buffers for all numbers stay within an eighth of the free memory. */
 static size_t
 limit_bytes(const struct sl__ceiling_measurement *work)
 {
-	return work->plan->free_bytes / 4 / work->n_counts / MEMORY_FACTOR;
+	return work->plan->free_bytes / MEMORY_SHARE / work->n_counts;
 }
 
 static void
@@ -153,10 +154,11 @@ say_if_short(const struct sl__ceiling_measurement *work)
 	const struct sl__ceiling_options *plan = work->plan;
 	const struct sl__curve_job *first = &work->curves[0];
 
-	if (!sl__size_exceeds_caches(first->memory_bytes, plan->caches,
+	if (!sl__flush_is_possible() &&
+	    !sl__size_exceeds_caches(first->memory_bytes, plan->caches,
 				     plan->n_caches, first->n_threads))
 		sl__log(plan->log,
-			"too little memory is free to measure DRAM: a quarter "
+			"too little memory is free to measure DRAM: an eighth "
 			"of %zu MiB may be used",
 			plan->free_bytes >> 20);
 }
@@ -183,8 +185,8 @@ list_curves(struct sl__ceiling_measurement *work, size_t *buffer_bytes,
 			(void)sl__ceiling_working_set_sizes(work->sizes,
 							    largest);
 		for (size_t r = 0; r < n_threads; r++) {
-			if (buffer_bytes[r] < MEMORY_FACTOR * largest)
-				buffer_bytes[r] = MEMORY_FACTOR * largest;
+			if (buffer_bytes[r] < largest)
+				buffer_bytes[r] = largest;
 		}
 		for (int a = 0; a <= SL_ACCESS_CHASE; a++) {
 			rc = list_curve(work, (enum sl_access)a, n_threads,
@@ -320,22 +322,25 @@ run_stream(struct sl__ceiling_measurement *work,
 		     sl__rig_run_stream(&work->rig, &stretch, job->n_threads));
 }
 
-/* Chunk after chunk; the first ones, twice the last cache in all, only fill
- * the caches with their like. */
+/* Chunk after chunk, each flushed first.  The chunks before, twice the last
+ * cache in all, fill the caches with their like: what plain stores left there
+ * must be pushed out meanwhile. */
 static void
 run_memory(struct sl__ceiling_measurement *work, struct sl__curve_job *job)
 {
-	size_t n_warm = 1 + 2 * work->last_cache_bytes / SL__CHUNK_BYTES;
+	size_t chunk = job->memory_bytes / 2 < SL__CHUNK_BYTES
+			       ? job->memory_bytes / 2
+			       : SL__CHUNK_BYTES;
+	size_t n_warm = 1 + 2 * work->last_cache_bytes / (chunk + 1);
 	struct sl__stream_range stretch = {.access = job->access,
 					   .size_bytes = job->memory_bytes,
-					   .chunk_bytes = SL__CHUNK_BYTES,
+					   .chunk_bytes = chunk,
 					   .n_repeats = 1};
 
-	if (stretch.chunk_bytes > stretch.size_bytes)
-		stretch.chunk_bytes = stretch.size_bytes;
 	for (size_t i = 0; i < n_warm + MEMORY_PROBES; i++) {
 		double rate;
 
+		stretch.is_flushed = i >= n_warm;
 		stretch.nth = job->next_chunk++;
 		rate = sl__rig_run_stream(&work->rig, &stretch, job->n_threads);
 		if (i >= n_warm)

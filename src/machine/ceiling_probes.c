@@ -11,9 +11,8 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "machine/ceiling_probes_state.h"
-#include "machine/ceiling.h"
-#include "machine/platform.h"
-#include "machine/topology.h"
+#include "machine/flush.h"
+#include "machine/machine.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
 
@@ -23,13 +22,8 @@
 #include "base/banned.h"
 
 enum {
-	PROBES = 3, /* of each ceiling at a time: 36, which the interval
+	PROBES = 3 /* of each ceiling at a time: 36, which the interval
 			      of a ninth decile needs, after 12 times */
-	MEMORY_FACTOR =
-		3, /* as in ceiling_measurement.c: of less too much stays */
-	LEAST_MEMORY_BYTES = 1 << 26,
-	DEFAULT_FREE_BYTES = 1 << 30,
-	DEFAULT_L2_BYTES = 1 << 18 /* where the system names none */
 };
 
 /* Threads of an OpenMP pool spin so long before they sleep, and clocks take
@@ -75,59 +69,35 @@ keep(struct sl__probe_samples *probed, double x)
 	probed->x[probed->n_seen++ % SL__PROBE_SAMPLES_MAX] = x;
 }
 
-/* All of the last cache, wherever it is, in bytes. */
+/* What all caches hold, where nothing can be flushed. */
 static size_t
-last_cache_bytes(const struct sl_machine *m)
+evict_bytes(const struct sl__ceiling_probes *probes)
 {
-	size_t most = 0;
+	const struct sl__probe_sets *sets = &probes->sets;
+	size_t last = sets->share_bytes[SL_LEVEL_L3];
 
-	for (size_t i = 0; i < m->n_caches; i++) {
-		if (m->caches[i].size_bytes * m->caches[i].n > most)
-			most = m->caches[i].size_bytes * m->caches[i].n;
-	}
-	return most;
+	if (sl__flush_is_possible())
+		return 0;
+	return 4 * (last ? last : sets->share_bytes[SL_LEVEL_L2]);
 }
 
-static size_t
-memory_bytes_of(const struct sl__ceiling_probes *probes,
-		const struct sl_machine *m)
-{
-	size_t free_bytes = sl__platform_free_bytes("");
-	size_t most, bytes;
-
-	if (!free_bytes)
-		free_bytes = DEFAULT_FREE_BYTES;
-	most = free_bytes / 4 / probes->n_threads;
-	bytes = MEMORY_FACTOR *
-		sl__ceiling_max_working_set(m->caches, m->n_caches,
-					    probes->n_threads, free_bytes);
-	if (bytes < LEAST_MEMORY_BYTES)
-		bytes = LEAST_MEMORY_BYTES;
-	if (bytes > most)
-		bytes = most;
-	return bytes > LEAST_MEMORY_BYTES / 2 ? bytes : LEAST_MEMORY_BYTES / 2;
-}
-
+/* Two chunks of memory for each thread, or what its largest set takes. */
 static enum sl_status
-open_rig(struct sl__ceiling_probes *probes, const struct sl_machine *m,
-	 size_t memory_bytes, struct sl_error *err)
+open_rig(struct sl__ceiling_probes *probes, struct sl_error *err)
 {
 	size_t *bytes =
 		sl__arena_array(probes->arena, probes->n_cpus, sizeof(*bytes));
-	size_t least = 4 * last_cache_bytes(m) / probes->n_cpus;
+	size_t most = 2 * SL__MEMORY_CHUNK_BYTES;
 
 	if (!bytes)
 		return sl__fail_nomem(err);
-	probes->l2_bytes = sl__cache_share_bytes(m, 2, probes->n_cpus);
-	if (!probes->l2_bytes)
-		probes->l2_bytes = DEFAULT_L2_BYTES;
-	if (least < 2 * probes->l2_bytes)
-		least = 2 * probes->l2_bytes;
-	probes->evict_bytes = least;
+	if (most < probes->sets.set_bytes[SL_LEVEL_L3])
+		most = probes->sets.set_bytes[SL_LEVEL_L3];
+	probes->evict_bytes = evict_bytes(probes);
 	for (size_t r = 0; r < probes->n_cpus; r++) {
-		bytes[r] = least;
-		if (r < probes->n_threads && memory_bytes > least)
-			bytes[r] = memory_bytes;
+		bytes[r] = probes->evict_bytes;
+		if (r < probes->n_threads && bytes[r] < most)
+			bytes[r] = most;
 	}
 	return sl__rig_open(&probes->rig, probes->n_cpus, bytes, probes->arena,
 			    err);
@@ -138,17 +108,15 @@ static void
 prepare(struct sl__ceiling_probes *probes)
 {
 	struct sl_machine m = {0};
-	size_t memory_bytes;
 
-	/* What cannot be read is not known: m has no caches then. */
-	if (sl__topology_read(&m, "", probes->arena, NULL) != SL_OK)
-		m.n_caches = 0;
-	memory_bytes = memory_bytes_of(probes, &m);
-	probes->rc = open_rig(probes, &m, memory_bytes, &probes->err);
+	probes->rc = sl__machine_find_caches(&m, probes->arena, &probes->err);
 	if (probes->rc)
 		return;
-	probes->rc = sl__ceiling_probe_pick_kernels(probes, &m, memory_bytes,
-						    &probes->err);
+	sl__probe_sets_choose(&probes->sets, &m, probes->n_threads);
+	probes->rc = open_rig(probes, &probes->err);
+	if (!probes->rc)
+		probes->rc =
+			sl__ceiling_probe_pick_kernels(probes, &probes->err);
 }
 
 static void
@@ -345,7 +313,9 @@ evict(struct sl__ceiling_probes *probes)
 					   .chunk_bytes = probes->evict_bytes,
 					   .n_repeats = 1};
 
-	(void)sl__rig_run_stream(&probes->rig, &stretch, probes->n_cpus);
+	if (probes->evict_bytes)
+		(void)sl__rig_run_stream(&probes->rig, &stretch,
+					 probes->n_cpus);
 }
 
 void

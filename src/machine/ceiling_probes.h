@@ -22,10 +22,10 @@ struct sl__ceiling_probes_options {
  */
 struct sl__ceiling_probes;
 
-/* Reads the caches, maps memory (12 times the last cache at most, a quarter
- * of what is free) and finds the fastest way through each level: 0.1 to 0.2 s.
- * SL_E_NOMEM; SL_E_ABSENT where no loop computes in f32, which probes
- * rest on; what the machine does not say of its caches is measured. */
+/* Finds the caches, which takes 3 to 4 s the first time on a machine (see
+ * found_caches.h), maps 32 MiB a thread and finds the fastest way through each
+ * level: 0.1 to 0.2 s.  SL_E_NOMEM; SL_E_ABSENT where no loop computes in f32,
+ * which probes rest on. */
 enum sl_status
 sl__ceiling_probes_open(struct sl__ceiling_probes **out,
 			const struct sl__ceiling_probes_options *options,
@@ -43,10 +43,8 @@ void sl__ceiling_probes_run(struct sl__ceiling_probes *probes);
 void sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *probes,
 				 struct sl_ceilings *out);
 
-/*
- * Pushes what the caches hold of anybody's data out of them: every CPU walks
- * through twice its own caches, all together through four times the last one.
- */
+/* Where lines cannot be flushed, pushes what the caches hold of anybody's data
+ * out of them: all threads together walk through four times the last one. */
 void sl__ceiling_probes_evict_caches(struct sl__ceiling_probes *probes);
 
 /*

@@ -2,10 +2,9 @@
 /*
  * ceiling_probes_choice.c - which loops and sets stand for the ceilings.
  *
- * Sizes of caches come from the system, which in a virtual machine may name a
- * last cache that is not there or is mostly others'.  It is therefore taken to
- * be as large as the largest set, from half of its size downwards, that is
- * read clearly faster than memory.
+ * Sizes come from the caches that were found (found_caches.h): what a virtual
+ * machine shows may not be there, or be mostly others'.  Of memory a small
+ * chunk is flushed and read again, which needs no set larger than the caches.
  */
 #include "base/status.h"
 #include "machine/ceiling_probes_state.h"
@@ -16,16 +15,14 @@
 #include "base/banned.h"
 
 enum {
-	CHUNK_BYTES = 1 << 24,      /* of memory in one probe */
-	DEFAULT_L1_BYTES = 1 << 15, /* where the system names none */
+	DEFAULT_L1_BYTES = 1 << 15, /* where none was found */
+	DEFAULT_L2_BYTES = 1 << 18,
 	FIRST_ROUNDS = 1024,
 	CALIBRATIONS = 5,
 	CHOICES = 4 /* probes of each way through a level */
 };
 
 static const double CACHE_PROBE_S = 0.25e-3;
-/* A cache is at least so much faster than what lies behind it. */
-static const double FASTER = 1.25;
 
 struct sl__peak_probe *
 sl__peak_probe(struct sl__ceiling_probes *probes, enum sl_dtype dtype)
@@ -133,13 +130,14 @@ settle(struct sl__ceiling_probes *probes, struct sl__stream_range *stretch)
 }
 
 /* The way through a level that names most bytes a second: whoever uses it
- * cannot be faster. */
+ * cannot be faster.  Of memory, plain stores are left out: what they write
+ * stays in the caches, so that a chunk says little about them. */
 static void
 choose_access(struct sl__ceiling_probes *probes,
 	      struct sl__stream_range *stretch)
 {
 	struct sl__stream_range best = *stretch;
-	int is_memory = stretch->chunk_bytes < stretch->size_bytes;
+	int is_memory = stretch->is_flushed;
 	double fastest = 0;
 
 	for (int a = 0; a < SL__N_STREAMS; a++) {
@@ -148,7 +146,8 @@ choose_access(struct sl__ceiling_probes *probes,
 				a == SL_ACCESS_TRIAD_NT;
 		double rate;
 
-		if (!probes->rig.streams->run[a] || (is_direct && !is_memory))
+		if (!probes->rig.streams->run[a] ||
+		    (a != SL_ACCESS_LOAD && is_direct != is_memory))
 			continue;
 		stretch->access = (enum sl_access)a;
 		stretch->n_repeats = 1;
@@ -178,86 +177,92 @@ add_level(struct sl__ceiling_probes *probes, enum sl_level level,
 	choose_access(probes, &row->stretch);
 }
 
-static void
-add_cache(struct sl__ceiling_probes *probes, enum sl_level level,
-	  size_t size_bytes, size_t set_bytes)
+static const struct sl_found_cache *
+found_cache(const struct sl_machine *m, enum sl_level level)
 {
-	struct sl__stream_range stretch = {.size_bytes = set_bytes,
-					   .chunk_bytes = set_bytes,
-					   .n_repeats = 1};
-
-	add_level(probes, level, size_bytes, &stretch);
+	for (size_t i = 0; i < m->n_found_caches; i++) {
+		if (m->found_caches[i].level == level)
+			return &m->found_caches[i];
+	}
+	return NULL;
 }
 
-size_t
-sl__cache_share_bytes(const struct sl_machine *m, unsigned level,
+/* How many of n_threads share a cache of a level. */
+static double
+n_users(const struct sl_machine *m, enum sl_level level, size_t n_threads)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < m->n_caches; i++) {
+		if (m->caches[i].level == (unsigned)level &&
+		    m->caches[i].kind != SL_CACHE_INSTRUCTION)
+			n = m->caches[i].n_sharing;
+	}
+	return (double)(n < n_threads ? n : n_threads);
+}
+
+void
+sl__probe_sets_choose(struct sl__probe_sets *out, const struct sl_machine *m,
 		      size_t n_threads)
 {
-	for (size_t i = 0; i < m->n_caches; i++) {
-		const struct sl_cache *cache = &m->caches[i];
-		size_t n_users = cache->n_sharing;
+	double beyond = 0; /* of the level before */
 
-		if (cache->level != level ||
-		    cache->kind == SL_CACHE_INSTRUCTION)
-			continue;
-		if (n_users > n_threads)
-			n_users = n_threads;
-		return cache->size_bytes / (n_users ? n_users : 1);
+	memset(out, 0, sizeof(*out));
+	out->share_bytes[SL_LEVEL_L1] = DEFAULT_L1_BYTES;
+	out->set_bytes[SL_LEVEL_L1] = DEFAULT_L1_BYTES / 2;
+	out->share_bytes[SL_LEVEL_L2] = DEFAULT_L2_BYTES;
+	out->set_bytes[SL_LEVEL_L2] = DEFAULT_L2_BYTES / 2;
+	for (int k = SL_LEVEL_L1; k <= SL_LEVEL_L3; k++) {
+		enum sl_level level = (enum sl_level)k;
+		const struct sl_found_cache *c = found_cache(m, level);
+		double users = n_users(m, level, n_threads), within;
+
+		if (!c)
+			break;
+		within = c->latency.lo_bytes / users;
+		out->share_bytes[k] =
+			(size_t)(fmax(c->latency.bytes, c->stream.bytes) /
+				 users);
+		/* Half way, where the level is wide enough to have one. */
+		out->set_bytes[k] =
+			(size_t)(beyond > 0 ? sqrt(beyond *
+						   fmax(within, 1.5 * beyond))
+					    : within / 2);
+		beyond = c->latency.hi_bytes / users;
 	}
-	return 0;
-}
-
-/* The largest set of one thread, from 'most' down by halves, that is read
- * faster than memory; 0: none beyond the second cache. */
-static size_t
-largest_cached(struct sl__ceiling_probes *probes, size_t most,
-	       double memory_rate)
-{
-	struct sl__stream_range stretch = {.access = SL_ACCESS_LOAD};
-
-	for (size_t size = most; size > 2 * probes->l2_bytes; size /= 2) {
-		stretch.size_bytes = stretch.chunk_bytes = size;
-		stretch.n_repeats = 1;
-		if (settle(probes, &stretch) > FASTER * memory_rate)
-			return size;
-	}
-	return 0;
 }
 
 static void
-list_levels(struct sl__ceiling_probes *probes, const struct sl_machine *m,
-	    size_t memory_bytes)
+list_levels(struct sl__ceiling_probes *probes)
 {
-	struct sl__stream_range memory = {.access = SL_ACCESS_LOAD,
-					  .size_bytes = memory_bytes,
-					  .chunk_bytes = CHUNK_BYTES,
-					  .n_repeats = 1};
-	size_t l1 = sl__cache_share_bytes(m, 1, probes->n_threads);
-	size_t l3 = sl__cache_share_bytes(m, 3, probes->n_threads);
-	double rate;
+	const struct sl__probe_sets *sets = &probes->sets;
+	struct sl__stream_range memory = {.size_bytes =
+						  2 * SL__MEMORY_CHUNK_BYTES,
+					  .chunk_bytes = SL__MEMORY_CHUNK_BYTES,
+					  .n_repeats = 1,
+					  .is_flushed = 1};
 
-	rate = sl__ceiling_probes_bandwidth(probes, &memory);
-	rate = fmin(rate, sl__ceiling_probes_bandwidth(probes, &memory));
-	rate = fmax(rate, sl__ceiling_probes_bandwidth(probes, &memory));
-	l1 = l1 ? l1 : DEFAULT_L1_BYTES;
-	add_cache(probes, SL_LEVEL_L1, l1, l1 / 2);
-	add_cache(probes, SL_LEVEL_L2, probes->l2_bytes, probes->l2_bytes / 2);
-	l3 = 2 * largest_cached(probes, l3 ? l3 / 2 : memory_bytes / 4, rate);
-	if (l3) /* others use it too: a quarter is surely there */
-		add_cache(probes, SL_LEVEL_L3, l3, l3 / 4);
-	probes->last_bytes = l3 ? l3 : probes->l2_bytes;
+	for (int k = SL_LEVEL_L1; k <= SL_LEVEL_L3; k++) {
+		struct sl__stream_range range = {
+			.size_bytes = sets->set_bytes[k],
+			.chunk_bytes = sets->set_bytes[k],
+			.n_repeats = 1};
+
+		if (sets->set_bytes[k])
+			add_level(probes, (enum sl_level)k,
+				  sets->share_bytes[k], &range);
+	}
 	add_level(probes, SL_LEVEL_DRAM, UINT64_MAX, &memory);
 }
 
 enum sl_status
 sl__ceiling_probe_pick_kernels(struct sl__ceiling_probes *probes,
-			       const struct sl_machine *m, size_t memory_bytes,
 			       struct sl_error *err)
 {
 	choose_peaks(probes);
 	if (!probes->peaks[0].kernel)
 		return sl__fail(err, SL_E_ABSENT,
 				"no loop for arithmetic in f32 runs here");
-	list_levels(probes, m, memory_bytes);
+	list_levels(probes);
 	return SL_OK;
 }

@@ -12,7 +12,8 @@ enum {
 	SL__PROBE_SAMPLES_MAX =
 		512,           /* probes of a ceiling; then the oldest go */
 	SL__N_PEAK_PROBES = 3, /* f32, bf16, int8 */
-	SL__HOG_KINDS = 4      /* compute, L2, L3, DRAM */
+	SL__MEMORY_CHUNK_BYTES = 1 << 24, /* of memory in one probe */
+	SL__HOG_KINDS = 4                 /* compute, L2, L3, DRAM */
 };
 
 /* How long a probe of arithmetic takes. */
@@ -36,6 +37,15 @@ struct sl__level_probe {
 	struct sl__probe_samples probed;
 };
 
+/*
+ * Sets of one thread that lie well within a level and well beyond the one
+ * before it, and how much of a level a thread has; 0: no such cache.
+ */
+struct sl__probe_sets {
+	size_t set_bytes[SL_LEVEL_L3 + 1]; /* by level */
+	size_t share_bytes[SL_LEVEL_L3 + 1];
+};
+
 typedef void sl__ceiling_probes_job(struct sl__ceiling_probes *probes);
 
 /*
@@ -55,10 +65,9 @@ struct sl__ceiling_probes {
 	sl__ceiling_probes_job *job;
 
 	struct sl__rig rig;
-	size_t l2_bytes, last_bytes; /* caches; the last one: one thread's
-					share by what was measured */
-	size_t evict_bytes;          /* that each member walks */
-	enum sl_status rc;           /* of opening the rig */
+	struct sl__probe_sets sets;
+	size_t evict_bytes; /* that each member walks; 0: flushing does it */
+	enum sl_status rc;  /* of opening the rig */
 	struct sl_error err;
 
 	struct sl__peak_kernel kernels[SL__MAX_PEAK_KERNELS];
@@ -83,13 +92,11 @@ struct sl__peak_probe *sl__peak_probe(struct sl__ceiling_probes *probes,
 /* Chooses the loops for peaks and levels; by the prober.  After SL_OK the
  * first peak has a kernel; SL_E_ABSENT otherwise. */
 enum sl_status sl__ceiling_probe_pick_kernels(struct sl__ceiling_probes *probes,
-					      const struct sl_machine *m,
-					      size_t memory_bytes,
 					      struct sl_error *err) SL_CHECKED;
 
-/* One thread's share of the cache of a level; 0: the system names none. */
-size_t sl__cache_share_bytes(const struct sl_machine *m, unsigned level,
-			     size_t n_threads);
+/* From the caches that were found; those of 'm' say who shares them. */
+void sl__probe_sets_choose(struct sl__probe_sets *out,
+			   const struct sl_machine *m, size_t n_threads);
 
 /* One probe, in bytes a second, and on to the next chunk; by the prober. */
 double sl__ceiling_probes_bandwidth(struct sl__ceiling_probes *probes,

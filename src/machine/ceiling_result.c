@@ -12,6 +12,7 @@
  */
 #include "base/status.h"
 #include "machine/ceiling_measurement.h"
+#include "machine/flush.h"
 #include "machine/plateau.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
@@ -179,8 +180,9 @@ add_memory(struct sl_memory_level *rows, size_t *n_rows,
 	struct sl_memory_level *row = &rows[*n_rows];
 
 	if (!job->memory.n ||
-	    !sl__size_exceeds_caches(job->memory_bytes, plan->caches,
-				     plan->n_caches, job->n_threads))
+	    (!sl__flush_is_possible() &&
+	     !sl__size_exceeds_caches(job->memory_bytes, plan->caches,
+				      plan->n_caches, job->n_threads)))
 		return;
 	(*n_rows)++;
 	row->level = SL_LEVEL_DRAM;

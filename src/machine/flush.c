@@ -57,3 +57,11 @@ sl__flush_cache_lines(const void *bytes, size_t n_bytes)
 }
 
 #endif
+
+int
+sl__flush_is_possible(void)
+{
+	unsigned char byte = 0;
+
+	return sl__flush_cache_lines(&byte, 1);
+}

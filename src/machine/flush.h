@@ -10,4 +10,7 @@
  * Returns 0, and does nothing, where a program may not do that. */
 int sl__flush_cache_lines(const void *bytes, size_t n_bytes);
 
+/* Whether it does anything. */
+int sl__flush_is_possible(void);
+
 #endif

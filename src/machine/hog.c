@@ -27,8 +27,7 @@ enum {
 	HOG_STEP_BYTES = 1 << 17,  /* between two looks at the flag: 5 us */
 	HOG_BEGUN_BYTES = 1 << 25, /* after which it counts as running */
 	EFFECT_ROUNDS = 10,        /* even: as many of each order */
-	COIN_SEED = 1,
-	EFFECT_CHUNK_BYTES = 1 << 24 /* of memory in one probe */
+	COIN_SEED = 1
 };
 
 static const double EFFECT_PROBE_S = 0.5e-3;
@@ -215,7 +214,8 @@ pure_stretch(struct pure *pure, size_t size_bytes, size_t chunk_bytes)
 	struct sl__stream_range out = {.access = SL_ACCESS_LOAD,
 				       .size_bytes = size_bytes,
 				       .chunk_bytes = chunk_bytes,
-				       .n_repeats = 1};
+				       .n_repeats = 1,
+				       .is_flushed = chunk_bytes < size_bytes};
 	double ns;
 
 	(void)stream_ns(pure, &out);
@@ -229,8 +229,10 @@ static enum sl_status
 open_pure(struct pure *pure, struct sl__ceiling_probes *probes,
 	  struct sl_error *err)
 {
-	size_t bytes = probes->rig.members[0].buffer_bytes / 2;
-	size_t l2 = probes->l2_bytes / 2, l3 = probes->last_bytes / 4;
+	const size_t chunk = SL__MEMORY_CHUNK_BYTES;
+	const size_t *sets = probes->sets.set_bytes;
+	size_t l2 = sets[SL_LEVEL_L2];
+	size_t l3 = sets[SL_LEVEL_L3] ? sets[SL_LEVEL_L3] : l2;
 	enum sl_status rc = sl__team_new(&pure->rig.team, 1,
 					 &probes->arena->allocator, err);
 
@@ -244,7 +246,7 @@ open_pure(struct pure *pure, struct sl__ceiling_probes *probes,
 	pure->n_rounds = probes->peaks[0].n_rounds;
 	pure->stretches[0] = pure_stretch(pure, l2, l2);
 	pure->stretches[1] = pure_stretch(pure, l3, l3);
-	pure->stretches[2] = pure_stretch(pure, bytes, EFFECT_CHUNK_BYTES);
+	pure->stretches[2] = pure_stretch(pure, 2 * chunk, chunk);
 	return SL_OK;
 }
 

@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "machine/ceiling.h"
+#include "machine/found_caches.h"
 #include "machine/isa.h"
 #include "machine/machine_cache.h"
 #include "machine/peak.h"
@@ -30,8 +31,11 @@
 
 #include "base/banned.h"
 
-/* Four passes on 2 idle CPUs, where one takes some 2.8 s. */
-static const double DEFAULT_TIME_S = 12;
+/* Four passes on 2 idle CPUs; the caches take 3 to 4 s before them. */
+static const double DEFAULT_TIME_S = 9;
+
+/* Who has less time gets caches from one look at them. */
+static const double QUICK_TIME_S = 5;
 
 enum {
 	/* Where the free memory is not known: a small machine's. */
@@ -185,24 +189,72 @@ read_what_it_is(struct sl_machine *m, const struct request *request,
 	return sl__machine_set_fingerprint(m, arena, err);
 }
 
+static size_t
+free_bytes(void)
+{
+	size_t bytes = sl__platform_free_bytes("");
+
+	return bytes ? bytes : DEFAULT_FREE_BYTES;
+}
+
+static enum sl_status
+find_caches(struct sl_machine *m, const struct sl__found_caches_options *how,
+	    struct sl__arena *arena, struct sl_error *err)
+{
+	struct sl__found_caches *found = sl__arena_alloc(arena, sizeof(*found));
+	enum sl_status rc = found ? sl__found_caches_get(found, how, arena, err)
+				  : sl__fail_nomem(err);
+
+	if (rc)
+		return rc;
+	m->found_caches = found->at;
+	m->n_found_caches = found->n;
+	return SL_OK;
+}
+
+enum sl_status
+sl__machine_find_caches(struct sl_machine *m, struct sl__arena *arena,
+			struct sl_error *err)
+{
+	struct request request;
+	enum sl_status rc = check_request(&request, NULL, err);
+
+	if (!rc)
+		rc = read_what_it_is(m, &request, arena, err);
+	return rc ? rc
+		  : find_caches(m,
+				&(struct sl__found_caches_options){
+					.fingerprint = m->fingerprint,
+					.memory_bytes = free_bytes()},
+				arena, err);
+}
+
 static enum sl_status
 measure(struct sl_machine *m, const struct request *request,
 	struct sl__arena *arena, struct sl_error *err)
 {
 	const struct sl_machine_options *o = &request->options;
+	struct sl_cache rows[SL__LADDER_STEPS_MOST];
+	struct sl__found_caches_options caches = {
+		.fingerprint = m->fingerprint,
+		.cache_folder = o->cache_folder,
+		.fresh = o->fresh,
+		.is_quick = o->time_s < QUICK_TIME_S,
+		.memory_bytes = free_bytes()};
 	struct sl__ceiling_options plan = {.n_threads = o->n_threads,
 					   .time_s = o->time_s,
-					   .caches = m->caches,
-					   .n_caches = m->n_caches,
-					   .free_bytes =
-						   sl__platform_free_bytes(""),
+					   .caches = rows,
+					   .free_bytes = caches.memory_bytes,
 					   .log = o->log,
 					   .progress = o->progress,
 					   .progress_ctx = o->progress_ctx,
 					   .interrupt = o->interrupt};
+	enum sl_status rc = find_caches(m, &caches, arena, err);
 
-	if (!plan.free_bytes)
-		plan.free_bytes = DEFAULT_FREE_BYTES;
+	if (rc)
+		return rc;
+	plan.n_caches = sl__found_caches_as_rows(
+		rows, m->found_caches, m->n_found_caches, m, m->n_cpus_allowed);
 	return sl__ceiling_measure(m, &plan, arena, err);
 }
 
@@ -236,6 +288,15 @@ recall(struct sl_machine *m, const struct request *request,
 				"there is no cache folder: %s",
 				request->no_folder.text);
 	rc = sl__machine_cache_load(m, request->cache_folder, arena, &why);
+	if (rc == SL_OK) {
+		const struct sl__found_caches_options how = {
+			.fingerprint = m->fingerprint,
+			.cache_folder = request->options.cache_folder};
+
+		/* A quick look at the caches was not kept. */
+		rc = find_caches(m, &how, arena, &why);
+		rc = rc == SL_E_ABSENT ? SL_OK : rc;
+	}
 	if (rc == SL_OK || rc == SL_E_NOMEM)
 		return rc;
 	if (rc != SL_E_ABSENT)

@@ -22,7 +22,7 @@
 #include "base/banned.h"
 
 enum {
-	VERSION = 4,
+	VERSION = 5,
 	MAX_ROWS = 1 << 16 /* far above 64 thread counts of 128 sizes */
 };
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "machine/flush.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -219,6 +220,17 @@ arrays_of(const struct sl__rig_member *member,
 		.n_bytes = chunk_bytes};
 }
 
+/* Arrays that are none lie where another one does. */
+static void
+flush_arrays(const struct sl__stream_arrays *arrays)
+{
+	(void)sl__flush_cache_lines(arrays->a, arrays->n_bytes);
+	if (arrays->b != arrays->a)
+		(void)sl__flush_cache_lines(arrays->b, arrays->n_bytes);
+	if (arrays->c != arrays->b)
+		(void)sl__flush_cache_lines(arrays->c, arrays->n_bytes);
+}
+
 static void
 stream_member(size_t rank, void *ctx)
 {
@@ -229,6 +241,8 @@ stream_member(size_t rank, void *ctx)
 	sl__stream_function *run = probe->rig->streams->run[stretch->access];
 	uint64_t bits = 0;
 
+	if (stretch->is_flushed && rank < probe->n_threads)
+		flush_arrays(&arrays);
 	sl__team_barrier(probe->rig->team);
 	if (rank >= probe->n_threads)
 		return;

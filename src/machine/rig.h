@@ -58,6 +58,8 @@ struct sl__stream_range {
 	size_t chunk_bytes; /* of all arrays; at most size_bytes */
 	size_t nth;         /* chunk, counted round and round the arrays */
 	size_t n_repeats;   /* of the chunk */
+	int is_flushed;     /* first, so that it comes from memory; where a
+			       program may do that */
 };
 
 /* Bytes a second that the program names. */

@@ -119,6 +119,36 @@ add_caches(struct sl__doc *doc, const struct sl_machine *m)
 			     "not reported by hwloc");
 }
 
+/* "13.5 MiB (5.66 MiB fit, 16 MiB do not)" */
+static void
+add_edge(struct sl__doc *doc, const struct sl_cache_edge *edge)
+{
+	struct sl__text size, lo, hi;
+
+	sl__doc_append_plain(doc, "%s",
+			     cache_size_text(&size, (size_t)edge->bytes));
+	sl__doc_append_dim(doc, " (%s fit, %s do not)",
+			   cache_size_text(&lo, (size_t)edge->lo_bytes),
+			   cache_size_text(&hi, (size_t)edge->hi_bytes));
+}
+
+static void
+add_found_caches(struct sl__doc *doc, const struct sl_machine *m)
+{
+	for (size_t i = 0; i < m->n_found_caches; i++) {
+		const struct sl_found_cache *c = &m->found_caches[i];
+		char key[32];
+
+		snprintf(key, sizeof(key), "%s found", sl_level_text(c->level));
+		sl__doc_plain_pair(doc, key, "%s", "");
+		add_edge(doc, &c->latency);
+		if (isnan(c->stream.bytes))
+			continue;
+		sl__doc_append_plain(doc, "%s", "; by streaming ");
+		add_edge(doc, &c->stream);
+	}
+}
+
 /* Why sets are not used, and what to do about it. */
 static const char *
 cap_text(enum sl_isa_cause cause)
@@ -251,6 +281,7 @@ add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 		count_text(&c, m->n_hardware_threads, "hardware thread"),
 		m->n_cpus_allowed);
 	add_caches(doc, m);
+	add_found_caches(doc, m);
 	if (m->memory_bytes.absent)
 		sl__doc_pair(doc, "memory", SL__STYLE_DIM, "%s",
 			     m->memory_bytes.absent);

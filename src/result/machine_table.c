@@ -3,6 +3,8 @@
 #include "result/tables.h"
 #include "result/words.h"
 
+#include <math.h>
+
 #include "base/banned.h"
 
 #define NOT_KNOWN .absent = "not known"
@@ -22,6 +24,31 @@ static const struct sl__field cache_fields[] = {
 	      "hardware threads that share one"),
 };
 static SL__RECORD(cache, "machine.caches", sl_cache, cache_fields, 0);
+
+SL__WHY(no_edge, sl_found_cache, c,
+	isnan(c->stream.bytes) ? "streams are as fast from behind it" : NULL)
+
+static const struct sl__field found_fields[] = {
+	SL__F(WORD, sl_found_cache, level, "level", "in the order found",
+	      .words = &sl__words_level),
+	SL__F(NUMBER, sl_found_cache, latency.bytes, "bytes",
+	      "of a set in random order: half of it fits"),
+	SL__F(NUMBER, sl_found_cache, latency.lo_bytes, "lo_bytes",
+	      "so much surely fits"),
+	SL__F(NUMBER, sl_found_cache, latency.hi_bytes, "hi_bytes",
+	      "so much surely does not"),
+	SL__F(NUMBER, sl_found_cache, stream.bytes, "stream_bytes",
+	      "the same of a load stream", .why = no_edge),
+	SL__F(NUMBER, sl_found_cache, stream.lo_bytes, "stream_lo_bytes",
+	      "so much surely fits", .why = no_edge),
+	SL__F(NUMBER, sl_found_cache, stream.hi_bytes, "stream_hi_bytes",
+	      "so much surely does not", .why = no_edge),
+	SL__F(NUMBER, sl_found_cache, latency_ns, "latency_ns", "of a load"),
+	SL__F(NUMBER, sl_found_cache, behind_ns, "behind_ns",
+	      "of a load from what lies behind it"),
+};
+static SL__RECORD(found, "machine.found_caches", sl_found_cache, found_fields,
+		  0);
 
 static const struct sl__field cap_fields[] = {
 	SL__F(TEXT, sl_isa_cap, isa, "isa", "that is not used"),
@@ -186,6 +213,9 @@ static const struct sl__field machine_fields[] = {
 	      "of the machine"),
 	SL__F_LIST(LIST, sl_machine, caches, n_caches, "caches",
 		   "from the first level outwards", .of = &cache),
+	SL__F_LIST(LIST, sl_machine, found_caches, n_found_caches,
+		   "found_caches", "as far as this process gets them",
+		   .of = &found),
 	SL__F_LIST(TEXTS, sl_machine, isa, n_isa, "isa",
 		   "extensions, as the kernel names them"),
 	SL__F(WORD, sl_machine, isa_shown, "isa_shown",
