@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* training.h - a model into the graph of one training step. */
+#ifndef SL_TRAINING_H
+#define SL_TRAINING_H
+
+#include "transform/differentiate.h"
+
+enum sl__loss {
+	SL__LOSS_CROSS_ENTROPY = 0, /* of scores, which a softmax follows */
+	SL__LOSS_NLL,               /* of logarithms of probabilities */
+	SL__LOSS_MSE,
+	SL__LOSS_BCE /* of scores, which a sigmoid follows */
+};
+
+/* Zero means the default. */
+struct sl__training_options {
+	enum sl__loss loss;
+	const char *output; /* of the model that the loss is of; NULL: the
+			       first */
+	int has_ignored;    /* targets of that class count as nothing */
+	int64_t ignored;
+	double smoothing; /* of labels, 0 to 1 */
+
+	enum sl_optimizer optimizer; /* NONE: gradients only */
+	double momentum;             /* of MOMENTUM; 0: 0.9 */
+	int is_nesterov;
+	double beta1, beta2, epsilon; /* of ADAM, ADAMW; 0: 0.9, 0.999, 1e-8 */
+	double weight_decay;
+	double max_norm; /* gradients are clipped to; 0: not at all */
+
+	const unsigned char *is_frozen; /* by value of the model: not trained;
+					   NULL: none */
+	int keeps_gradients;            /* they are outputs */
+};
+
+/* What a step renews: input 'old' becomes what 'renewed' is (SL__NONE: stays, as
+ * parameters without an optimizer do).  'initial' is what it starts as; NULL:
+ * zeros. */
+struct sl__training_state {
+	uint32_t old, renewed;
+	const struct sl__tensor *initial;
+};
+
+/* A weight that is trained, and the node of the model that uses it first. */
+struct sl__trained_parameter {
+	uint32_t value, gradient, forward;
+	const char *name;
+};
+
+/*
+ * Inputs of the graph are the model's, 'target', 'rate' (the learning rate; both
+ * SL__NONE where not needed) and the states; outputs the model's output that is
+ * trained, 'loss', gradients where they are kept, and the states renewed.  Nodes
+ * of the model keep their numbers; the nodes of a phase stand together, in the
+ * order forward, loss, backward, update.
+ */
+struct sl__training_graph {
+	struct sl_graph *graph;
+	uint32_t output, target, rate, loss;
+	struct sl__training_state *states;
+	size_t n_states;
+	struct sl__trained_parameter *parameters;
+	size_t n_parameters;
+};
+
+/*
+ * The step of a model under sizes that are all known; the model outlives it.
+ * SL_E_DATA where nothing can be trained, SL_E_ABSENT where a node has no
+ * gradient; both say which.
+ */
+enum sl_status
+sl__training_graph_new(struct sl__training_graph **out,
+		       const struct sl_graph *model,
+		       const struct sl__shapes *shapes,
+		       const struct sl__training_options *options,
+		       struct sl_error *err) SL_CHECKED;
+void sl__training_graph_free(struct sl__training_graph *t); /* NULL is fine */
+
+/* training_loss.c: adds the nodes of the loss, and t's target and loss. */
+void sl__training_add_loss(struct sl__training_graph *t,
+			   struct sl__differentiation *d,
+			   const struct sl__training_options *options);
+
+#endif
