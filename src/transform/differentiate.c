@@ -73,6 +73,29 @@ copy_nodes(struct sl__differentiation *d)
 	}
 }
 
+/* Inputs are of the sizes that gradients are made for. */
+static void
+fix_sizes(struct sl__differentiation *d, const struct sl__shapes *shapes)
+{
+	const struct sl__block *main = &d->w.graph->blocks[0];
+
+	for (size_t i = 0; !d->w.rc && i < main->n_inputs; i++) {
+		struct sl__type *type =
+			&d->w.graph->values[main->inputs[i]].declared;
+		const struct sl__type *is = &shapes->types[main->inputs[i]];
+		size_t rank = is->rank > 0 ? (size_t)is->rank : 0;
+
+		if (is->kind != SL__TYPE_TENSOR || is->rank < 0)
+			continue;
+		*type = *is;
+		type->dims = sl__arena_realloc_array(&d->w.graph->arena,
+						     is->dims, rank, rank,
+						     sizeof(*type->dims));
+		if (!type->dims)
+			d->w.rc = sl__fail_nomem(d->w.err);
+	}
+}
+
 static void
 copy_model(struct sl__differentiation *d)
 {
@@ -113,6 +136,8 @@ sl__differentiation_new(struct sl__differentiation **out,
 	d->w.rc = sl__graph_new(&d->w.graph, allocator, err);
 	if (!d->w.rc)
 		copy_model(d);
+	if (!d->w.rc)
+		fix_sizes(d, shapes);
 	if (!d->w.rc)
 		is_done(d, sl__shapes_overlay(&d->w.shapes, shapes, err));
 	if (d->w.rc) {

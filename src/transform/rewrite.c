@@ -674,6 +674,10 @@ sl__rewrite_add_node(struct sl__rewrite *rw, const struct sl__node *node,
 	row->node.block = n_covers ? rw->nodes[covers[0]].node.block
 				   : sl__rewrite_innermost_block(rw, node);
 	row->node.attributes = attributes;
+	if (n_covers) {
+		row->node.phase = rw->nodes[covers[0]].node.phase;
+		row->node.forward = rw->nodes[covers[0]].node.forward;
+	}
 	if (!own_lists(rw, &row->node))
 		return 0;
 	for (uint32_t k = 0; k < node->n_outputs; k++) {

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * training_plan.c - training steps of a model, planned and run.
+ *
+ * NEEDSWORK: states are copied from outputs to inputs after each step.  The
+ * memory planner should give both one place, as updates read an element before
+ * they write it.
+ */
+#include "engine/training_plan.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+/* An input as it starts: from a tensor, or zeros. */
+static enum sl_status
+set_initial(struct sl__training_plan *p, const struct sl__training_state *state,
+	    struct sl_error *err)
+{
+	const char *name = p->training->graph->values[state->old].name;
+	struct sl_array array;
+	const void *from;
+	void *data;
+	enum sl_status rc;
+
+	rc = sl_plan_input(p->plan, name, &array, &data, err);
+	if (rc)
+		return rc;
+	if (!state->initial) {
+		memset(data, 0, (size_t)array.n_bytes);
+		return SL_OK;
+	}
+	from = sl__tensor_byte_range(state->initial, 0, (size_t)array.n_bytes,
+				     data);
+	if (!from)
+		return sl__fail(err, SL_E_DATA,
+				"the numbers of '%.200s' cannot be had", name);
+	if (from != data)
+		memcpy(data, from, (size_t)array.n_bytes);
+	return SL_OK;
+}
+
+static enum sl_status
+make_graph(struct sl__training_plan *p, const struct sl_graph *model,
+	   const struct sl_sizes *sizes,
+	   const struct sl__training_options *training, struct sl_error *err)
+{
+	struct sl__shapes_options options = {.sizes = sizes};
+	struct sl__shapes *shapes;
+	enum sl_status rc = sl__shapes_new(&shapes, model, &options, err);
+
+	if (rc)
+		return rc;
+	rc = sl__training_graph_new(&p->training, model, shapes, training, err);
+	sl__shapes_free(shapes);
+	return rc;
+}
+
+enum sl_status
+sl__training_plan_new(struct sl__training_plan **out,
+		      const struct sl_graph *model,
+		      const struct sl_sizes *sizes,
+		      const struct sl__training_options *training,
+		      const struct sl_plan_options *options,
+		      struct sl_error *err)
+{
+	struct sl__training_plan *p = sl__allocator_alloc(NULL, sizeof(*p));
+	enum sl_status rc;
+
+	*out = NULL;
+	if (!p)
+		return sl__fail_nomem(err);
+	memset(p, 0, sizeof(*p));
+	rc = make_graph(p, model, sizes, training, err);
+	if (!rc)
+		rc = sl_plan_new(&p->plan, p->training->graph, options, err);
+	for (size_t i = 0; !rc && i < p->training->n_states; i++)
+		rc = set_initial(p, &p->training->states[i], err);
+	if (rc) {
+		sl__training_plan_free(p);
+		return rc;
+	}
+	*out = p;
+	return SL_OK;
+}
+
+void
+sl__training_plan_free(struct sl__training_plan *p)
+{
+	if (!p)
+		return;
+	sl_plan_free(p->plan);
+	sl__training_graph_free(p->training);
+	sl__allocator_free(NULL, p);
+}
+
+enum sl_status
+sl__training_plan_value(struct sl__training_plan *p, uint32_t value,
+			struct sl__tensor *out, struct sl_error *err)
+{
+	const struct sl__block *main = &p->training->graph->blocks[0];
+	struct sl__runtime_value found;
+	enum sl_status rc;
+
+	for (size_t k = 0; k < main->n_outputs; k++) {
+		if (main->outputs[k] != value)
+			continue;
+		rc = sl__plan_output_value(p->plan, k, &found, err);
+		if (!rc)
+			*out = found.tensor;
+		return rc;
+	}
+	return sl__fail(err, SL_E_USAGE, "'%.200s' is not kept",
+			p->training->graph->values[value].name);
+}
+
+static enum sl_status
+renew(struct sl__training_plan *p, const struct sl__training_state *state,
+      struct sl_error *err)
+{
+	const char *name = p->training->graph->values[state->old].name;
+	struct sl__tensor from;
+	struct sl_array array;
+	void *data;
+	enum sl_status rc;
+
+	if (state->renewed == SL__NONE)
+		return SL_OK;
+	rc = sl__training_plan_value(p, state->renewed, &from, err);
+	if (!rc)
+		rc = sl_plan_input(p->plan, name, &array, &data, err);
+	if (!rc)
+		memcpy(data, from.bytes, (size_t)array.n_bytes);
+	return rc;
+}
+
+static enum sl_status
+set_rate(struct sl__training_plan *p, double rate, struct sl_error *err)
+{
+	struct sl_array array;
+	void *data;
+	enum sl_status rc;
+
+	if (p->training->rate == SL__NONE)
+		return SL_OK;
+	rc = sl_plan_input(p->plan,
+			   p->training->graph->values[p->training->rate].name,
+			   &array, &data, err);
+	if (!rc)
+		sl__store_doubles(data, array.dtype, 0, 1, &rate);
+	return rc;
+}
+
+enum sl_status
+sl__training_plan_step(struct sl__training_plan *p, double rate, double *loss,
+		       struct sl_error *err)
+{
+	struct sl__tensor found;
+	double value = 0;
+	enum sl_status rc = set_rate(p, rate, err);
+
+	if (!rc)
+		rc = sl_plan_run(p->plan, err);
+	if (!rc)
+		rc = sl__training_plan_value(p, p->training->loss, &found, err);
+	if (rc)
+		return rc;
+	if (!sl__tensor_doubles(&found, 0, 1, &value) || isnan(value))
+		return sl__fail(err, SL_E_DATA,
+				"step %llu: the loss is not a number",
+				(unsigned long long)p->n_steps + 1);
+	for (size_t i = 0; !rc && i < p->training->n_states; i++)
+		rc = renew(p, &p->training->states[i], err);
+	p->n_steps += !rc;
+	if (loss)
+		*loss = value;
+	return rc;
+}
