@@ -25,6 +25,8 @@ struct advised {
 		size_t n_cpus;
 		const char *model, *layer; /* NULL: the profile's; all of it */
 	} how;
+	struct sl__plan_trial trials[SL__ADVICE_TRIALS];
+	size_t n_trials;
 	struct sl__arena arena;
 };
 
@@ -96,8 +98,12 @@ advised_advise(struct advised *m)
 				 m->how.model ? m->how.model : m->p.name,
 				 m->how.layer, m->how.plan, &m->arena, &err),
 			 SL_OK);
-	assert_int_equal(sl__advise(&m->p, m->how.n_cpus, &m->arena, &err),
-			 SL_OK);
+	assert_int_equal(
+		sl__advise(&m->p,
+			   &(struct sl__advice_sources){m->how.n_cpus,
+							m->trials, m->n_trials},
+			   &m->arena, &err),
+		SL_OK);
 }
 
 /* What was written to a buffer, from the arena. */

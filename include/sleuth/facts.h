@@ -70,7 +70,10 @@ enum sl_fact_kind {
 	SL_FACT_NOT_COLD,    /* | why not from empty caches */
 	SL_FACT_NOT_HOGGED,  /* | why not beside a memory hog */
 	SL_FACT_NOT_DOUBLED, /* | why not at twice the batch */
+	SL_FACT_TRIED,       /* rounds, speed-up, its least, its most */
 	SL_FACT_NO_TIME,     /* seconds of measuring in which experiments fit */
+	SL_FACT_IN_VAIN,     /* NaN but for what was tried and not faster: one
+				thread, more threads, bf16, fixed algorithms */
 	SL_FACT_COVERAGE,    /* share of time in experiments, operations */
 	SL_FACT_WINOGRAD,    /* operations that do less than the model asks */
 	SL_FACT_PADDING,     /* likewise, because windows reach beyond */
@@ -79,6 +82,7 @@ enum sl_fact_kind {
 	 * Operations are how many, and the one that takes longest. */
 	SL_FACT_AVOID_LAYOUTS,    /* changes | operation */
 	SL_FACT_AVOID_MOVES,      /* operations | operation, type */
+	SL_FACT_FIX_ALGORITHMS,   /* instead of measuring which is fastest */
 	SL_FACT_COMPUTE_BF16,     /* convolutions and matmuls */
 	SL_FACT_FUSE,             /* operations | operation, type */
 	SL_FACT_KEEP_KEYS,        /* tokens that are computed to make one */

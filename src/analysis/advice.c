@@ -818,12 +818,14 @@ advise_cache(struct adviser *a)
 	propose(a, &advice);
 }
 
-/* What can be tried comes first. */
+/* What was tried comes first, then what can be. */
 static int
 by_gain(const void *a, const void *b)
 {
 	const struct sl_advice *x = a, *y = b;
 
+	if (!x->measured.n != !y->measured.n)
+		return x->measured.n ? -1 : 1;
 	if (!x->trial.action != !y->trial.action)
 		return x->trial.action ? -1 : 1;
 	if (x->most != y->most)
@@ -872,10 +874,10 @@ set_pass(struct adviser *a)
 }
 
 enum sl_status
-sl__advise(struct sl_profile *profile, size_t n_cpus, struct sl__arena *arena,
-	   struct sl_error *err)
+sl__advise(struct sl_profile *profile, const struct sl__advice_sources *sources,
+	   struct sl__arena *arena, struct sl_error *err)
 {
-	struct adviser a = {.profile = profile, .n_cpus = n_cpus};
+	struct adviser a = {.profile = profile, .n_cpus = sources->n_cpus};
 	struct sl_advice *list;
 
 	profile->n_advice = 0;
@@ -883,6 +885,8 @@ sl__advise(struct sl_profile *profile, size_t n_cpus, struct sl__arena *arena,
 		return SL_OK;
 	set_pass(&a);
 	advise(&a);
+	a.n = sl__advice_weigh(a.proposals, a.n, PROPOSALS_MOST, profile,
+			       sources);
 	list = sl__arena_array(arena, a.n, sizeof(*list));
 	if (!list)
 		return sl__fail_nomem(err);
@@ -891,5 +895,5 @@ sl__advise(struct sl_profile *profile, size_t n_cpus, struct sl__arena *arena,
 	qsort(list, a.n, sizeof(*list), by_gain);
 	profile->advice = list;
 	profile->n_advice = a.n < SL__ADVICE_MOST ? a.n : SL__ADVICE_MOST;
-	return SL_OK;
+	return sl__advice_remark_in_vain(profile, sources, arena, err);
 }

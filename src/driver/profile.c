@@ -27,6 +27,7 @@
 #include "experiment/diagnose.h"
 #include "experiment/timed_iterations.h"
 #include "experiment/live_tensors.h"
+#include "experiment/try_plans.h"
 #include "machine/ceiling_probes.h"
 #include "result/fact_list.h"
 #include "result/groups.h"
@@ -59,10 +60,11 @@ struct profiler {
  * One budget: what each part of measuring may take of it.  What a part leaves
  * over is there for those after it; a part that is not asked for leaves all.
  */
-#define ITERATIONS_SHARE  0.40
-#define MEMORY_SHARE      0.15
+#define ITERATIONS_SHARE  0.30
+#define MEMORY_SHARE      0.10
 #define EXPERIMENTS_SHARE 0.30
-#define ABLATION_SHARE    0.15
+#define ABLATION_SHARE    0.10
+#define TRIALS_SHARE      0.20
 
 /* What experiments and ablation may take of their time when few rounds were
  * made in it. */
@@ -287,7 +289,7 @@ iterations_s(const struct profiler *p)
 
 	if (!(p->how.flags &
 	      (SL_PROFILE_NO_DIAGNOSIS | SL_PROFILE_NO_CEILINGS)))
-		all += EXPERIMENTS_SHARE;
+		all += EXPERIMENTS_SHARE + TRIALS_SHARE;
 	if (!(p->how.flags & SL_PROFILE_NO_ABLATION))
 		all += ABLATION_SHARE;
 	return p->how.time_s * ITERATIONS_SHARE / all;
@@ -565,8 +567,8 @@ static enum sl_status
 remark_no_time(struct profiler *p, struct sl_error *err)
 {
 	struct sl_profile *out = p->out;
-	double all_s =
-		experiments_least_s(p) / (EXPERIMENTS_SHARE + ABLATION_SHARE);
+	double all_s = experiments_least_s(p) /
+		       (EXPERIMENTS_SHARE + ABLATION_SHARE + TRIALS_SHARE);
 	struct sl__facts remarks;
 
 	sl__facts_init(&remarks, p->arena, out->remarks, out->n_remarks);
@@ -625,7 +627,8 @@ ablate(struct profiler *p, struct sl_error *err)
 {
 	struct sl_profile *out = p->out;
 	struct sl__ablate_options how = {
-		.time_s = left_s(p) / OVERRUN,
+		.time_s = fmax(0, left_s(p) - TRIALS_SHARE * p->how.time_s) /
+			  OVERRUN,
 		.iteration_ns = out->latency.median.value,
 		.reading_ns = p->iterations.reading_ns,
 		.seed = p->how.seed,
@@ -648,6 +651,33 @@ ablate(struct profiler *p, struct sl_error *err)
 	out->amdahl = amdahl.rows;
 	out->n_amdahl = amdahl.n;
 	return SL_OK;
+}
+
+/* Changes that are cheap to try are tried before they are advised. */
+static enum sl_status
+advise(struct profiler *p, struct sl_error *err)
+{
+	struct sl__plan_trial trials[SL__ADVICE_TRIALS];
+	const struct sl__advice_sources sources = {
+		.n_cpus = sl__thread_n_cpus(),
+		.trials = trials,
+		.n_trials =
+			sl__advice_trials(trials, p->out, sl__thread_n_cpus()),
+	};
+	const struct sl__try_plans_options how = {
+		.time_s = left_s(p),
+		.iteration_ns = p->out->latency.median.value,
+		.seed = p->how.seed,
+		.control = p->control,
+	};
+	enum sl_status rc = SL_OK;
+
+	if (!(p->how.flags & SL_PROFILE_NO_DIAGNOSIS) && !is_interrupted(p))
+		rc = sl__try_plans(trials, sources.n_trials, &p->subject, &how,
+				   p->arena, err);
+	if (rc == SL_E_INTERRUPTED)
+		rc = SL_OK;
+	return rc ? rc : sl__advise(p->out, &sources, p->arena, err);
 }
 
 static enum sl_status
@@ -673,7 +703,7 @@ profile(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = ablate(p, err);
 	if (!rc && !is_brief(p))
-		rc = sl__advise(p->out, sl__thread_n_cpus(), p->arena, err);
+		rc = advise(p, err);
 	if (is_interrupted(p))
 		p->out->stopped_by = SL_STOP_INTERRUPT;
 	p->out->elapsed_s = elapsed_s(p->start_ns);

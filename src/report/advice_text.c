@@ -47,7 +47,11 @@ sl_advice_expected(const struct sl_advice *advice, struct sl_buf *out,
 	const char *unit = units[advice->gain];
 	struct sl__phrase least, now;
 
-	if (isnan(advice->most))
+	if (advice->measured.n)
+		sl__buf_format(out, "%.2f × [%.2f, %.2f]%s when tried",
+			       advice->measured.value, advice->measured.lo,
+			       advice->measured.hi, unit);
+	else if (isnan(advice->most))
 		sl__buf_text(out, "not bounded");
 	else if (advice->most <= FAR)
 		sl__buf_format(out, "at most %.2f ×%s", advice->most, unit);

@@ -377,6 +377,9 @@ static SL__RECORD(trial, "advice.trial", sl_trial, trial_fields, 0);
 SL__WHY(no_command, sl_advice, a,
 	a->trial.action ? NULL : "no command of this version tests it")
 
+SL__WHY(not_tried, sl_advice, a,
+	a->measured.n ? NULL : "the profile did not try it")
+
 static const struct sl__field advice_fields[] = {
 	SL__F(FACT, sl_advice, what, "text", "what to do"),
 	SL__F_SPOKEN(SL__SENTENCE_EXPECTED, "expected", "what it promises"),
@@ -385,6 +388,12 @@ static const struct sl__field advice_fields[] = {
 	      .absent = "not bounded"),
 	SL__F(NUMBER, sl_advice, most, "most_speedup", "at most",
 	      .absent = "not bounded"),
+	SL__F(NUMBER, sl_advice, measured.value, "measured_speedup",
+	      "when the profile tried it", .why = not_tried, .is_left_out = 1),
+	SL__F(INTERVAL, sl_advice, measured, "measured_speedup_ci95",
+	      "its 95 % interval", .why = not_tried, .is_left_out = 1),
+	SL__F(WHOLE, sl_advice, measured.n, "measured_speedup_n",
+	      "rounds behind it", .why = not_tried, .is_left_out = 1),
 	SL__F(WORD, sl_advice, gain, "gain", "what the speed-up is of",
 	      .words = &sl__words_gain),
 	SL__F(NUMBER, sl_advice, now_ns, "now_ms", "an iteration takes now", MS,
