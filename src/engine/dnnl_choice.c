@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/thread.h"
+#include "engine/choice_evidence.h"
 #include "engine/dnnl_isa.h"
 #include "engine/dnnl_timing.h"
 #include "machine/machine.h"
@@ -29,9 +30,10 @@
 #include "base/banned.h"
 
 enum {
-	VERSION = 4,
+	VERSION = 5,
 	MOST_ROWS = 1 << 16,
-	LOOKS_ANYHOW = 2 /* at a choice, whether others use the CPUs or not */
+	LOOKS_ANYHOW = 2, /* at a choice, whether others use the CPUs or not */
+	CONTRADICTED_MOST = 2 /* times that a choice is measured again for it */
 };
 
 /* Of all CPU time, used by others or taken by the hypervisor. */
@@ -79,10 +81,11 @@ sl__choices_put(struct sl__choices *c, const char *key,
 		return rc;
 	c->is_changed = 1;
 	if (known) {
-		unsigned n_loaded = c->rows[*known].n_loaded;
+		struct sl__choice before = c->rows[*known];
 
 		c->rows[*known] = *choice;
-		c->rows[*known].n_loaded = n_loaded;
+		c->rows[*known].n_loaded = before.n_loaded;
+		c->rows[*known].n_contradicted = before.n_contradicted;
 		return SL_OK;
 	}
 	c->keys[c->n] = sl__arena_string(&c->arena, key);
@@ -114,19 +117,21 @@ write_rows(struct sl_buf *out, const struct sl__choices *c)
 	for (size_t i = 0; i < c->n && i < MOST_ROWS; i++) {
 		const struct sl__choice *r = &c->rows[i];
 
-		sl__buf_format(out, "%s|%s %s %" PRIu64 " %u %s\n", c->keys[i],
+		sl__buf_format(out, "%s|%s %s %" PRIu64 " %u %u %s\n",
+			       c->keys[i],
 			       r->is_winograd ? "winograd" : "direct",
 			       r->is_own     ? "own"
 			       : r->is_plain ? "plain"
 					     : "order",
-			       r->elapsed_ns, r->n_loaded, r->kernel);
+			       r->elapsed_ns, r->n_loaded, r->n_contradicted,
+			       r->kernel);
 	}
 	if (out->data)
 		sl__buf_format(out, "end %016" PRIx64 "\n",
 			       sl__hash(out->data, out->n_bytes, 0));
 }
 
-/* One line "key|winograd order 1234 0 name"; 0 where it is not one. */
+/* One line "key|winograd order 1234 0 0 name"; 0 where it is not one. */
 static int
 parse_row(char *line, struct sl__choice *row)
 {
@@ -137,8 +142,9 @@ parse_row(char *line, struct sl__choice *row)
 		return 0;
 	*at++ = '\0';
 	memset(row, 0, sizeof(*row));
-	if (sscanf(at, "%15s %15s %" SCNu64 " %u %63s", algorithm, source,
-		   &row->elapsed_ns, &row->n_loaded, row->kernel) != 5)
+	if (sscanf(at, "%15s %15s %" SCNu64 " %u %u %63s", algorithm, source,
+		   &row->elapsed_ns, &row->n_loaded, &row->n_contradicted,
+		   row->kernel) != 6)
 		return 0;
 	row->is_winograd = !strcmp(algorithm, "winograd");
 	row->is_own = !strcmp(source, "own");
@@ -395,6 +401,46 @@ sl__choices_new(struct sl__choices **out, const struct sl_plan_options *options,
 	}
 	*out = c;
 	return SL_OK;
+}
+
+/* Whether the table has the choice as the program took it; then it is one to be
+ * doubted. */
+static int
+contradict(struct sl__choices *c, const struct sl__choice_evidence *e)
+{
+	const size_t *row = sl__map_find(&c->ids, e->key);
+	struct sl__choice *known = row ? &c->rows[*row] : NULL;
+
+	if (!known || known->elapsed_ns != e->expected_ns || known->n_loaded ||
+	    known->n_contradicted == CONTRADICTED_MOST)
+		return 0;
+	known->n_loaded = 1;
+	known->n_contradicted++;
+	sl__log(c->log, "%s: took %.3g us, measured as %.3g: measured again",
+		e->key, (double)e->least_ns * 1e-3,
+		(double)e->expected_ns * 1e-3);
+	return 1;
+}
+
+void
+sl__choices_contradict(const struct sl_plan_options *options,
+		       const struct sl__program *p)
+{
+	struct sl__choices *c = NULL;
+
+	if (sl__choice_runs_are_slow(p))
+		return;
+	for (size_t i = 0; i < p->n_steps; i++) {
+		const struct sl__choice_evidence *e = p->steps[i].evidence;
+
+		if (!sl__choice_is_contradicted(p, e))
+			continue;
+		if (!c && sl__choices_new(&c, options, NULL))
+			return; /* it is remembered as it was */
+		c->is_changed |= contradict(c, e);
+	}
+	sl__choices_save(c);
+	sl__choices_free(c);
 }
 
 void

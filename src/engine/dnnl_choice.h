@@ -33,7 +33,8 @@ struct sl__choice {
 	uint64_t elapsed_ns; /* UINT64_MAX: there is no way */
 	unsigned n_loaded;   /* looks at it, all while others used the CPUs; 0:
 			      the last one was undisturbed */
-	int is_new;          /* measured for the program that is being made */
+	unsigned n_contradicted; /* times that later runs took much longer */
+	int is_new; /* measured for the program that is being made */
 	char kernel[SL__CHOICE_NAME]; /* the name of that implementation; no
 					 blanks */
 };
@@ -88,6 +89,12 @@ const struct sl__choice *sl__choices_find(struct sl__choices *choices,
 enum sl_status sl__choices_put(struct sl__choices *choices, const char *key,
 			       const struct sl__choice *choice,
 			       struct sl_error *err) SL_CHECKED;
+
+/* Notes in the file those choices of a program that its runs contradict: the
+ * next plan measures them again, but each twice at most. */
+struct sl__program;
+void sl__choices_contradict(const struct sl_plan_options *options,
+			    const struct sl__program *program);
 
 /* Adds what was found to the file, and whether it was found under load; NULL is
  * fine. */

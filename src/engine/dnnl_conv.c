@@ -305,10 +305,23 @@ add_ending(struct making *m)
 	}
 }
 
+static int
+make_own(const struct making *m, const struct sl__node *node)
+{
+	struct sl__program *p = m->pl->program;
+
+	if (!m->choice.own(m->pl, node))
+		return 0;
+	if (!m->pl->rc)
+		p->steps[p->n_steps - 1].evidence = m->choice.evidence;
+	return 1;
+}
+
 int
 sl__make_conv(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct making m = {.pl = pl};
+	struct sl__step *step;
 	uint64_t work;
 
 	if (!sl__conv_read(&m.conv, pl, node))
@@ -316,7 +329,7 @@ sl__make_conv(struct sl__planner *pl, const struct sl__node *node)
 	find_sum(pl, &m.conv);
 	sl__conv_choose(&m.choice, pl, &m.conv);
 	if (!m.choice.pd)
-		return m.choice.own && m.choice.own(pl, node);
+		return m.choice.own && make_own(&m, node);
 	work = executed_work(&m);
 	read_as(&m, DNNL_ARG_SRC, m.conv.x, md_of(&m, dnnl_query_src_md, 0));
 	read_weights(&m);
@@ -326,8 +339,9 @@ sl__make_conv(struct sl__planner *pl, const struct sl__node *node)
 			md_of(&m, dnnl_query_weights_md, 1));
 	read_operands(&m);
 	write_result(&m);
-	sl__plan_dnnl_primitive(pl, m.choice.pd, m.args, m.n_args)
-		->executed_flops = work;
+	step = sl__plan_dnnl_primitive(pl, m.choice.pd, m.args, m.n_args);
+	step->executed_flops = work;
+	step->evidence = m.choice.evidence;
 	add_ending(&m);
 	return 1;
 }

@@ -16,6 +16,7 @@ struct sl__conv_choice {
 	int n_within; /* post-operations of the primitive; others are steps of
 			 their own */
 	int sum;      /* the one of them that sums; -1: none */
+	struct sl__choice_evidence *evidence; /* NULL: by rule */
 };
 
 /* Weights of that type as oneDNN counts their dimensions: in any order, and as

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "engine/choice_evidence.h"
 #include "engine/dnnl_choice.h"
 #include "engine/dnnl_conv.h"
 #include "engine/dnnl_timing.h"
@@ -653,6 +654,12 @@ take_known(struct sl__conv_choice *out, struct question *q, const char *key,
 		(void)follow(out, q, &best);
 }
 
+static int
+is_taken(const struct sl__conv_choice *choice)
+{
+	return choice->pd || choice->own;
+}
+
 /* The same, from the question alone. */
 static uint64_t
 take_best(struct sl__conv_choice *out, struct question *q)
@@ -665,6 +672,9 @@ take_best(struct sl__conv_choice *out, struct question *q)
 		if (sl__planner_keep_status(q->pl,
 					    sl__buf_status(&key, q->pl->err)))
 			take_known(out, q, key.data, &ns);
+		if (out && is_taken(out) && ns != UINT64_MAX)
+			out->evidence =
+				sl__choice_evidence_new(q->pl, key.data, ns);
 	}
 	forget(q);
 	sl_buf_release(&key);
@@ -836,12 +846,6 @@ decide_order(struct sl__planner *pl)
 			(enum sl__image_layout)pl->choices->order),
 		(double)pl->choices->elapsed_ns * 1e-9,
 		is_spent(pl) ? ", not all there is" : "");
-}
-
-static int
-is_taken(const struct sl__conv_choice *choice)
-{
-	return choice->pd || choice->own;
 }
 
 static void

@@ -79,6 +79,14 @@ sl__choices_free(struct sl__choices *choices)
 }
 
 void
+sl__choices_contradict(const struct sl_plan_options *options,
+		       const struct sl__program *program)
+{
+	(void)options;
+	(void)program;
+}
+
+void
 sl__choices_save(struct sl__choices *choices)
 {
 	(void)choices;

@@ -9,7 +9,8 @@
 #include "base/option_struct.h"
 #include "base/status.h"
 #include "base/thread.h"
-#include "engine/observer.h"
+#include "engine/choice_evidence.h"
+#include "engine/dnnl_choice.h"
 #include "machine/platform.h"
 #include "model/inputs.h"
 
@@ -415,8 +416,10 @@ sl_plan_free(struct sl_plan *plan)
 	if (!plan)
 		return;
 	allocator = plan->arena.allocator;
-	for (size_t i = 0; i < plan->n_programs; i++)
+	for (size_t i = 0; i < plan->n_programs; i++) {
+		sl__choices_contradict(&plan->options, plan->programs[i]);
 		sl__program_free(plan->programs[i]);
+	}
 	for (size_t i = 0; plan->given && i < model_of(plan)->n_inputs; i++)
 		sl__runtime_value_clear(&plan->given[i].content, &allocator);
 	sl__arena_release(&plan->arena);
@@ -541,8 +544,11 @@ sl__plan_record(struct sl_plan *plan, struct sl__event_buffer *events,
 		struct sl_error *err)
 {
 	struct sl__observer observer = {.events = events};
+	enum sl_status rc = run(plan, &observer, err);
 
-	return run(plan, &observer, err);
+	if (!rc)
+		sl__choice_evidence_note(plan->current, events);
+	return rc;
 }
 
 enum sl_status

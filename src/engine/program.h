@@ -42,6 +42,7 @@ struct sl__buffer_label {
 };
 
 struct sl__step;
+struct sl__choice_evidence;
 
 /* Runs with the program's number of threads set; allocates nothing after the
  * first run where all sizes are known. */
@@ -68,6 +69,7 @@ struct sl__step {
 			       may leave something else */
 	uint32_t *operands; /* buffers it reads or writes */
 	unsigned char **at; /* their addresses */
+	struct sl__choice_evidence *evidence; /* choice_evidence.h; or NULL */
 	int n_threads;
 	int is_inner; /* of a loop's body: run by the step in front of it */
 	int jumps;    /* set by 'run': go on with step 'target' */
@@ -108,6 +110,7 @@ struct sl__program {
 	const volatile sig_atomic_t *interrupt; /* ends a run; or NULL */
 	int is_unfinished; /* the time for measuring algorithms did not
 			      suffice: planned again it may choose others */
+	int n_looks;       /* at what steps took, see choice_evidence.h */
 	int is_stepwise;   /* the evaluator holds an input, or runs a step */
 	struct sl__event_buffer *events; /* of the run under way; or NULL */
 };
