@@ -6,7 +6,6 @@
  * (conv_rows.c), for each group.  Images lie with their channels side by side,
  * which convolutions, pools and element-wise operations leave to one another.
  */
-#include "engine/constants.h"
 #include "engine/conv_epilogue.h"
 #include "engine/conv_rows.h"
 #include "engine/strided_layout.h"
@@ -29,7 +28,6 @@ enum { AT_X, AT_W, AT_Y, AT_REST };
 struct conv {
 	struct sl__conv_rows rows; /* without an address */
 	struct weights weights;
-	uint32_t given_at; /* weights that are packed in each run */
 	struct sl__gemm_blocked g;
 	struct sl__gemm_cut cut;
 	struct sl__gemm p; /* its epilogue */
@@ -62,8 +60,9 @@ n_panels(const struct weights *w)
 }
 
 static void
-pack_panel(const struct weights *w, const float *from, int64_t index, float *to)
+pack_panel(const void *how, const float *from, int64_t index, float *to)
 {
+	const struct weights *w = how;
 	int64_t per_group = (w->out + w->panel - 1) / w->panel;
 	int64_t group = index / per_group, j = index % per_group * w->panel;
 	int64_t n = w->out - j < w->panel ? w->out - j : w->panel;
@@ -83,49 +82,6 @@ pack_panel(const struct weights *w, const float *from, int64_t index, float *to)
 				at[i] = b.at[c * b.row + i * b.column];
 		}
 	}
-}
-
-static int
-pack_constant(struct sl__planner *pl, const void *how, const void *from,
-	      void *to)
-{
-	(void)pl;
-	for (int64_t i = 0; i < n_panels(how); i++)
-		pack_panel(how, from, i, to);
-	return 1;
-}
-
-static void
-pack_again(const void *state, unsigned char *const *at, int64_t tile,
-	   void *scratch)
-{
-	const struct conv *c = state;
-
-	(void)scratch;
-	pack_panel(&c->weights, (const float *)(const void *)at[c->given_at],
-		   tile, (float *)(void *)at[AT_W]);
-}
-
-/* Packed now, or in each run: then they are read as given. */
-static void
-plan_weights(struct sl__planner *pl, struct conv *own, uint32_t value,
-	     uint32_t *operands, uint32_t *n, struct sl__tiled_work *work)
-{
-	const struct weights *w = &own->weights;
-	struct sl__packing packing = {pack_constant, NULL, w, sizeof(*w),
-				      (uint64_t)(w->groups * w->packed_floats) *
-					      sizeof(float)};
-
-	if (pl->graph->values[value].tensor) {
-		operands[AT_W] =
-			sl__plan_constant_packed_by(pl, value, &packing);
-		return;
-	}
-	own->given_at = *n;
-	operands[(*n)++] = sl__plan_input_buffer(pl, value, NULL);
-	operands[AT_W] = sl__plan_workspace(pl, packing.n_bytes);
-	work->prepare = pack_again;
-	work->n_prepare = n_panels(w);
 }
 
 /* Whether rows are the pixels themselves. */
@@ -198,6 +154,7 @@ sl__make_native_conv(struct sl__planner *pl, const struct sl__node *node)
 	struct sl__tiled_work work = {
 		.run = run_tile, .state = own, .kernel = "conv"};
 	struct sl__gemm_blocked *g = own ? &own->g : NULL;
+	const struct weights *w = own ? &own->weights : NULL;
 	struct sl__conv c;
 
 	if (!own || !sl__conv_read(&c, pl, node) || !read_conv(own, pl, &c))
@@ -208,7 +165,11 @@ sl__make_native_conv(struct sl__planner *pl, const struct sl__node *node)
 	sl__gemm_blocked_cut(&own->cut, g->m, g->n, g->k, work.n_threads);
 	work.n_tiles = own->cut.n_tiles * c.n_groups;
 	work.scratch_bytes = own->cut.scratch_bytes;
-	plan_weights(pl, own, c.w, operands, &n, &work);
+	work.packed_at = AT_W;
+	work.panels = (struct sl__panels){
+		pack_panel, w, sizeof(*w), n_panels(w),
+		(uint64_t)(w->groups * w->packed_floats) * sizeof(float)};
+	sl__plan_panels(pl, &work, c.w, operands, &n);
 	operands[AT_X] = sl__plan_input_buffer(
 		pl, c.x, sl__layout_channels_last(pl, c.x));
 	n = sl__tile_epilogue_add_operands(&own->epilogue, pl, operands, n);

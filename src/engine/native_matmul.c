@@ -5,7 +5,6 @@
  * The right matrix is packed into panels: once where it is constant, else
  * before the tiles in every run.
  */
-#include "engine/constants.h"
 #include "engine/tile_epilogue.h"
 #include "engine/tiled_step.h"
 
@@ -24,7 +23,6 @@ enum { AT_A, AT_B, AT_Y, AT_REST };
 struct matmul {
 	struct sl__gemm p;
 	struct right right;
-	uint32_t given_at; /* the right matrix that is packed in each run */
 	struct sl__gemm_blocked g; /* without addresses */
 	struct sl__gemm_cut cut;
 	struct sl__tile_epilogue epilogue;
@@ -50,8 +48,9 @@ read_right(struct right *r, const struct sl__gemm *p)
 
 /* One panel of one of the matrices. */
 static void
-pack_panel(const struct right *r, const float *from, int64_t index, float *to)
+pack_panel(const void *how, const float *from, int64_t index, float *to)
 {
+	const struct right *r = how;
 	int64_t n_panels = (r->n + r->panel - 1) / r->panel;
 	int64_t matrix = index / n_panels, j = index % n_panels * r->panel;
 	struct sl__gemm_matrix b = {from + j * r->column, r->row, r->column};
@@ -68,49 +67,6 @@ static int64_t
 n_panels(const struct right *r)
 {
 	return r->n_matrices * ((r->n + r->panel - 1) / r->panel);
-}
-
-static int
-pack_constant(struct sl__planner *pl, const void *how, const void *from,
-	      void *to)
-{
-	(void)pl;
-	for (int64_t i = 0; i < n_panels(how); i++)
-		pack_panel(how, from, i, to);
-	return 1;
-}
-
-static void
-pack_again(const void *state, unsigned char *const *at, int64_t tile,
-	   void *scratch)
-{
-	const struct matmul *m = state;
-
-	(void)scratch;
-	pack_panel(&m->right, (const float *)(const void *)at[m->given_at],
-		   tile, (float *)(void *)at[AT_B]);
-}
-
-/* Packed now, or in each run: then it is read as given. */
-static void
-plan_right(struct sl__planner *pl, struct matmul *m, uint32_t *operands,
-	   uint32_t *n, struct sl__tiled_work *work)
-{
-	const struct right *r = &m->right;
-	struct sl__packing packing = {
-		pack_constant, NULL, r, sizeof(*r),
-		(uint64_t)(r->n_matrices * r->packed_floats) * sizeof(float)};
-
-	if (pl->graph->values[m->p.b].tensor) {
-		operands[AT_B] =
-			sl__plan_constant_packed_by(pl, m->p.b, &packing);
-		return;
-	}
-	m->given_at = *n;
-	operands[(*n)++] = sl__plan_input_buffer(pl, m->p.b, NULL);
-	operands[AT_B] = sl__plan_workspace(pl, packing.n_bytes);
-	work->prepare = pack_again;
-	work->n_prepare = n_panels(r);
 }
 
 static void
@@ -149,6 +105,7 @@ sl__make_native_matmul(struct sl__planner *pl, const struct sl__node *node)
 	struct matmul *m = sl__plan_alloc_state(pl, sizeof(*m));
 	uint32_t operands[AT_REST + 1 + SL__EPILOGUE_MAX], n = AT_REST;
 	const struct sl__gemm *p = m ? &m->p : NULL;
+	const struct right *r = m ? &m->right : NULL;
 	struct sl__tiled_work work = {
 		.run = run_tile, .state = m, .kernel = "gemm"};
 	int64_t rows;
@@ -170,7 +127,11 @@ sl__make_native_matmul(struct sl__planner *pl, const struct sl__node *node)
 	sl__gemm_blocked_cut(&m->cut, rows, p->n, p->k, work.n_threads);
 	work.n_tiles = m->cut.n_tiles * (sl__gemm_n_rows(p) / rows);
 	work.scratch_bytes = m->cut.scratch_bytes;
-	plan_right(pl, m, operands, &n, &work);
+	work.packed_at = AT_B;
+	work.panels = (struct sl__panels){
+		pack_panel, r, sizeof(*r), n_panels(r),
+		(uint64_t)(r->n_matrices * r->packed_floats) * sizeof(float)};
+	sl__plan_panels(pl, &work, p->b, operands, &n);
 	operands[AT_A] = sl__plan_input_buffer(pl, p->a, NULL);
 	n = sl__tile_epilogue_add_operands(&m->epilogue, pl, operands, n);
 	operands[AT_Y] = sl__tile_epilogue_output(&m->epilogue, pl, p->y, NULL,

@@ -2,14 +2,16 @@
 /* tiled_step.c - steps whose threads take one tile after the other. */
 #include "engine/tiled_step.h"
 #include "base/status.h"
+#include "engine/constants.h"
 #include "engine/gemm_blocked.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/banned.h"
 
-enum { OPERANDS_MOST = 40 };
+enum { OPERANDS_MOST = 40, HOW_MOST = 512 };
 
 struct tiled {
 	struct sl__tiled_work work;
@@ -32,9 +34,60 @@ sl__threads_for_flops(const struct sl__planner *pl, double n_flops)
 		       : pl->program->n_threads;
 }
 
-static void
-take_tiles(struct tiled *t, int rank, sl__tile_function *run, int64_t n_tiles)
+/* How a constant was packed, for others that want the same. */
+struct packed_how {
+	void (*pack)(const void *how, const float *from, int64_t index,
+		     float *to);
+	int64_t n;
+	_Alignas(16) unsigned char how[HOW_MOST];
+};
+
+static int
+pack_now(struct sl__planner *pl, const void *how, const void *from, void *to)
 {
+	const struct packed_how *h = how;
+
+	(void)pl;
+	for (int64_t i = 0; i < h->n; i++)
+		h->pack(h->how, from, i, to);
+	return 1;
+}
+
+void
+sl__plan_panels(struct sl__planner *pl, struct sl__tiled_work *work,
+		uint32_t value, uint32_t *operands, uint32_t *n)
+{
+	struct sl__panels *panels = &work->panels;
+	struct packed_how how;
+	const struct sl__packing packing = {pack_now, NULL, &how, sizeof(how),
+					    panels->n_bytes};
+
+	assert(panels->n_how <= HOW_MOST);
+	memset(&how, 0, sizeof(how));
+	how.pack = panels->pack;
+	how.n = panels->n;
+	memcpy(how.how, panels->how, panels->n_how);
+	if (pl->graph->values[value].tensor) {
+		operands[work->packed_at] =
+			sl__plan_constant_packed_by(pl, value, &packing);
+		panels->n = 0;
+		return;
+	}
+	work->given_at = *n;
+	operands[(*n)++] = sl__plan_input_buffer(pl, value, NULL);
+	operands[work->packed_at] = sl__plan_workspace(pl, panels->n_bytes);
+}
+
+static int64_t
+next_of(struct tiled *t)
+{
+	return atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
+}
+
+static void
+run_part(int rank, int n, void *ctx)
+{
+	struct tiled *t = ctx;
 	const struct sl__tiled_work *w = &t->work;
 	void *scratch =
 		w->scratch_bytes
@@ -42,27 +95,24 @@ take_tiles(struct tiled *t, int rank, sl__tile_function *run, int64_t n_tiles)
 			: NULL;
 	int64_t tile;
 
-	while ((tile = atomic_fetch_add_explicit(
-			&t->next, 1, memory_order_relaxed)) < n_tiles)
-		run(w->state, t->at, tile, scratch);
+	(void)n;
+	while ((tile = next_of(t)) < w->n_tiles)
+		w->run(w->state, t->at, tile, scratch);
 }
 
 static void
-run_part(int rank, int n, void *ctx)
+pack_part(int rank, int n, void *ctx)
 {
 	struct tiled *t = ctx;
+	const struct sl__tiled_work *w = &t->work;
+	const void *from = t->at[w->given_at];
+	void *to = t->at[w->packed_at];
+	int64_t i;
 
+	(void)rank;
 	(void)n;
-	take_tiles(t, rank, t->work.run, t->work.n_tiles);
-}
-
-static void
-prepare_part(int rank, int n, void *ctx)
-{
-	struct tiled *t = ctx;
-
-	(void)n;
-	take_tiles(t, rank, t->work.prepare, t->work.n_prepare);
+	while ((i = next_of(t)) < w->panels.n)
+		w->panels.pack(w->panels.how, from, i, to);
 }
 
 static enum sl_status
@@ -72,8 +122,8 @@ run(struct sl__step *step, struct sl_error *err)
 
 	(void)err;
 	atomic_store_explicit(&t->next, 0, memory_order_relaxed);
-	if (t->work.prepare) {
-		sl__parallel_run(step->n_threads, prepare_part, t);
+	if (t->work.panels.n) {
+		sl__parallel_run(step->n_threads, pack_part, t);
 		atomic_store_explicit(&t->next, 0, memory_order_relaxed);
 	}
 	sl__parallel_run(step->n_threads, run_part, t);

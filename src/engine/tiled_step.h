@@ -9,6 +9,17 @@
 typedef void sl__tile_function(const void *state, unsigned char *const *at,
 			       int64_t tile, void *scratch);
 
+/* A matrix that is packed panel by panel (gemm_blocked.h): pack() writes panel
+ * 'index' of n; 'how', of which no byte is undefined, says what it is. */
+struct sl__panels {
+	void (*pack)(const void *how, const float *from, int64_t index,
+		     float *to);
+	const void *how; /* as long as the program */
+	size_t n_how;
+	int64_t n;
+	uint64_t n_bytes; /* of all */
+};
+
 /*
  * Tiles are taken in order by whichever thread is free, so that one that
  * shares its core with a neighbour takes fewer.  No result may depend on who
@@ -21,10 +32,15 @@ struct sl__tiled_work {
 	uint64_t scratch_bytes; /* of a thread */
 	int n_threads;
 	const char *kernel; /* its name; that of the instruction set follows */
-	/* Tiles that are all done before the others begin; none where NULL. */
-	sl__tile_function *prepare;
-	int64_t n_prepare;
+	/* Packed before the tiles in each run; n is 0: nothing is. */
+	struct sl__panels panels;
+	uint32_t given_at, packed_at; /* among the operands */
 };
+
+/* A value as operands[work->packed_at] in work->panels: packed now where it is
+ * constant, else in each run; then it is operand *n as given, too. */
+void sl__plan_panels(struct sl__planner *pl, struct sl__tiled_work *work,
+		     uint32_t value, uint32_t *operands, uint32_t *n);
 
 /* Threads that some work is worth. */
 int sl__threads_for_flops(const struct sl__planner *pl, double n_flops);
