@@ -142,6 +142,26 @@ read_reordering(struct sl__reordering *out, const_dnnl_memory_desc_t from,
 	return 1;
 }
 
+/* How many elements lie side by side. */
+static int64_t
+run_length(const struct sl__reordering *r, const int64_t *strides)
+{
+	for (int64_t d = 0; d < r->rank; d++) {
+		if (strides[d] == 1 && r->dims[d] > 1)
+			return r->dims[d];
+	}
+	return 1;
+}
+
+/* Own kernels transpose four bytes in registers, where oneDNN moves elements
+ * one by one; of few channels (images of colours) oneDNN's are faster. */
+static int
+is_own_transpose(const struct sl__reordering *r)
+{
+	return r->from_dtype == SL_DTYPE_F32 && r->to_dtype == SL_DTYPE_F32 &&
+	       run_length(r, r->from) >= 16 && run_length(r, r->to) >= 16;
+}
+
 void
 sl__plan_reorder(struct sl__planner *pl, uint32_t value,
 		 const struct sl__value_version *from,
@@ -165,8 +185,7 @@ sl__plan_reorder(struct sl__planner *pl, uint32_t value,
 		sl__planner_fail_internal(pl, "a layout has blocks");
 		return;
 	}
-	/* oneDNN moves elements one by one in what is a transpose. */
-	if (can_own && (r.from_dtype == r.to_dtype || !sl__dnnl_is_allowed())) {
+	if (can_own && (!sl__dnnl_is_allowed() || is_own_transpose(&r))) {
 		sl__plan_native_reorder(pl, value, &r, operands);
 		return;
 	}

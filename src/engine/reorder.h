@@ -7,7 +7,7 @@
 #include "engine/strided_layout.h"
 
 /* A step that brings a value from one layout, in a buffer, into another: an own
- * one where both are strides of f32, oneDNN's otherwise (dnnl_step.c). */
+ * one where it is a transpose of f32, oneDNN's otherwise (dnnl_step.c). */
 void sl__plan_reorder(struct sl__planner *pl, uint32_t value,
 		      const struct sl__value_version *from,
 		      const struct sl__value_version *to);
