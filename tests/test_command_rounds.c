@@ -132,17 +132,21 @@ try_rounds(struct scene *s, struct sl_error *err)
 	return sl__command_rounds_run(&s->rounds, &with, &s->arena, err);
 }
 
-static void
+/* Returns the last command's verdict. */
+static enum sl_verdict
 take(struct scene *s, enum sl_stop stopped_by, size_t n_rounds)
 {
 	struct sl_error err = {0};
+	enum sl_verdict last;
 
 	if (try_rounds(s, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(s->rounds.stopped_by, stopped_by);
 	assert_int_equal(s->rounds.n_rounds, n_rounds);
 	assert_int_equal(s->rounds.arms.n_taken, n_rounds);
+	last = s->rounds.arms.arms[s->rounds.arms.n - 1].wall.verdict;
 	sl__arena_release(&s->arena);
+	return last;
 }
 
 /* A round takes 20 ms.  A budget that is given is kept to half a round and
@@ -228,8 +232,7 @@ a_verdict_ends_it(void **state)
 	set_scene(&s);
 	s.how.until = SL_UNTIL_VERDICT;
 	s.wall_ns[1] = 12e6;
-	take(&s, SL_STOP_VERDICT, 10);
-	assert_int_equal(s.rounds.arms.arms[1].wall.verdict, SL_VERDICT_SLOWER);
+	assert_int_equal(take(&s, SL_STOP_VERDICT, 10), SL_VERDICT_SLOWER);
 	/* A ratio that is not known well takes fifty rounds. */
 	set_scene(&s);
 	s.how.until = SL_UNTIL_VERDICT;
