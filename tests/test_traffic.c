@@ -172,10 +172,12 @@ test_random_programs(void **state)
 
 		for (int i = 0; i < 24; i++) {
 			add_step(&p);
-			for (int k = 0; k < 3; k++)
-				add_operand(&p, 64 * sl__rng_below(&rng, 12),
-					    16 + 16 * sl__rng_below(&rng, 6),
-					    k < 2, k == 2);
+			for (int k = 0; k < 3; k++) {
+				uint64_t n = 16 + 16 * sl__rng_below(&rng, 6);
+				uint64_t at = 64 * sl__rng_below(&rng, 12);
+
+				add_operand(&p, at, n, k < 2, k == 2);
+			}
 		}
 		simulate(&p, capacity, &c);
 		predict(&p, capacity, out);
