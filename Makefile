@@ -10,6 +10,8 @@
 ## make check-all  test, check-long, check and check-isa; all tests under sanitizers
 ##                 and clang too; clang-tidy; an installed copy; a short make fuzz
 ## make check-isa  the engine's tests at each level of instruction sets
+## make check-arm  the quick tests, compiled for 64-bit ARM, in an emulator;
+##                 not part of check-all
 ## make check-distributions  make demo, test and install in bare systems of
 ##                 DISTRIBUTIONS (bookworm trixie); root and debootstrap
 ## make check-mutants  plant small faults: do the tests notice?  An hour at
@@ -46,7 +48,7 @@ run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error $(2)
 checks := includes headers symbols abi limits format text fields words scripts manual
 
 .PHONY: all demo test check check-all check-long bench schema abi cases install clean help deps deps-build deps-dev \
-	$(checks:%=check-%) check-distributions check-isa check-mutants check-asan check-tsan check-clang check-tidy \
+	$(checks:%=check-%) check-arm check-distributions check-isa check-mutants check-asan check-tsan check-clang check-tidy \
 	check-install fuzz check-fuzz
 
 # What needs no test is built without, but for a folder that has them already.
@@ -80,6 +82,10 @@ check-long: all
 	@$(call run_tests,$(BUILD),-L long)
 
 check: $(checks:%=check-%)
+
+check-arm:
+	@$(DEPS) --arm
+	@tools/$@
 
 check-distributions:
 	@tools/$@ $(DISTRIBUTIONS)
@@ -133,7 +139,7 @@ install: deps-build
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
-	rm -rf $(BUILD) build-asan build-tsan build-clang build-fuzz
+	rm -rf $(BUILD) build-arm build-asan build-tsan build-clang build-fuzz
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile

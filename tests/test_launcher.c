@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_launcher.c - commands are found, run, and told apart by their end. */
 #define _GNU_SOURCE
-#include "harness.h"
+#include "emulator.h"
 #include "timing/launcher.h"
 
 #include <errno.h>
@@ -109,11 +109,13 @@ endings_are_told_apart(void **state)
 	result = run(*state, 1);
 	assert_int_equal(result.exit_code, 128 + SIGKILL);
 	assert_int_equal(result.signal_number, SIGKILL);
-	result = run(*state, 5);
-	assert_int_equal(result.start_error, ENOENT);
 	result = run(*state, 6); /* not a signal, though it looks like one */
 	assert_int_equal(result.exit_code, 137);
 	assert_int_equal(result.signal_number, 0);
+	skip_in_emulator("vfork() is fork(), whose parent does not learn why "
+			 "a program was not started");
+	result = run(*state, 5);
+	assert_int_equal(result.start_error, ENOENT);
 }
 
 static void
