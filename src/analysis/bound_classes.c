@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bound_classes.c - how an operation's responses resemble those of a bound.
+ *
+ * A response is the logarithm of a ratio, as the bound under test sees it:
+ * bytes against the roof of that memory, a second run against what a nearer
+ * cache would gain, twice the batch against what then has to be moved or
+ * computed.  In these units every pure kernel of a bound answers alike on any
+ * machine, near IDEAL.  Known kernels of this very machine move the location
+ * of a class and say how far kernels of one bound lie apart; correlations are
+ * shrunk to none, since a handful of kernels cannot tell them.
+ */
+#include "analysis/bound_classes.h"
+#include "base/status.h"
+#include "stats/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+enum { N = SL__N_EXPERIMENTS };
+
+/* Of Student's t; outliers of a shared machine are heavier than normal. */
+static const double FREEDOM = 4;
+/* Below it nothing is said. */
+static const double PROBABILITY_LEAST = 0.8;
+/* How many kernels the ideal and the spread below stand for. */
+static const double PRIOR_KERNELS = 1, SPREAD_KERNELS = 2;
+/* What costs a candidate more than that tells no more: odds of 55 to 1. */
+static const double MOST = 4;
+/* Threads that are busy for more of the time than this wait for none. */
+static const double BALANCED = 0.9;
+/* What no cache explains moves no faster than its memory by more than this:
+ * ceilings of a shared machine vary by a third. */
+static const double ABOVE_ROOF = 0.3;
+
+/* Where a response can lie, beyond which it says no more, and how far kernels
+ * of one bound lie apart. */
+static const struct {
+	double lo, hi, spread;
+} RANGE[N] = {
+	[SL__EXPERIMENT_ARITHMETIC] = {-2, 0.3, 0.25},
+	[SL__EXPERIMENT_BYTES] = {-3, 2, 0.35},
+	[SL__EXPERIMENT_SIZE] = {-2, 3, 0.4},
+	[SL__EXPERIMENT_WARM] = {-0.5, 1, 0.08},
+	[SL__EXPERIMENT_COLD] = {-0.5, 2, 0.15},
+	[SL__EXPERIMENT_HOG] = {-1, 2, 0.35},
+	[SL__EXPERIMENT_THREADS] = {-1, 0.5, 0.12},
+	[SL__EXPERIMENT_BATCH] = {-0.5, 1.5, 0.2},
+};
+
+/*
+ * What a pure kernel answers.  It reaches 70 to 90 % of its own roof, moves
+ * with data where it lies beyond or nowhere else, scales with threads unless
+ * they share what it waits for, and is much longer than an empty step.
+ */
+static const double IDEAL[SL_N_BOUNDS][N] = {
+	/*                    arith bytes size warm cold  hog threads batch */
+	[SL_BOUND_COMPUTE] = {-0.3, -2.5, 3, 0, 0, 0, 0, 0},
+	[SL_BOUND_L2] = {-2, -0.1, 3, 0, -0.2, 0, 0, 0},
+	[SL_BOUND_L3] = {-2, -0.1, 3, 0, -0.2, 0.2, -0.1, 0},
+	[SL_BOUND_DRAM] = {-2, -0.2, 3, 0, 0, 1, -0.3, 0},
+	[SL_BOUND_OVERHEAD] = {-2, -2.5, -0.5, 0, 1.5, 0, -0.7, 0},
+	[SL_BOUND_IMBALANCE] = {-2, -1.2, 3, 0, 0.2, 0, -0.5, 0.3},
+};
+
+/* A case with what follows from it. */
+struct view {
+	const struct sl__bottleneck_evidence *c;
+	double t_ns;      /* in place */
+	double disturbed; /* what it took beyond its least, less a tenth */
+	double memory_ns[SL__N_MEMORIES]; /* all bytes from there */
+	enum sl__memory_kind home;        /* the nearest that holds it all */
+};
+
+/* Responses as a bound sees them, NaN where there is none, and the variance
+ * that their noise adds. */
+struct responses {
+	double x[N], noise[N];
+};
+
+static double
+square(double x)
+{
+	return x * x;
+}
+
+/* From quartile to median are 0.67 deviations of a normal sample. */
+static double
+noise_of(const struct sl__bottleneck_evidence *c, int a, int b)
+{
+	double sa = c->spread[a], sb = c->spread[b];
+
+	return 2.2 * ((isnan(sa) ? 0 : sa * sa) + (isnan(sb) ? 0 : sb * sb));
+}
+
+/*
+ * Work of others on the same CPUs looks like threads that wait.  It shows in
+ * what the system counts, and in times that are never as short as they have
+ * been, warm or not.
+ */
+static double
+disturbance(const struct sl__bottleneck_evidence *c, double t_ns)
+{
+	double excess = fmin(t_ns, c->at_ns[SL_CONDITION_WARM]) / c->least_ns;
+	double others = c->n_threads * c->others_share;
+
+	return fmax(fmax(excess - 1.1, 0), others > 0 ? others : 0);
+}
+
+static void
+look(struct view *v, const struct sl__bottleneck_evidence *c)
+{
+	double in_place = c->at_ns[SL_CONDITION_IN_PLACE];
+	double share_bytes = c->n_bytes / fmax(c->n_threads, 1);
+
+	v->c = c;
+	v->t_ns = isnan(in_place) ? c->time_ns : in_place;
+	v->disturbed = disturbance(c, v->t_ns);
+	v->home = SL__MEMORY_DRAM;
+	for (int k = SL__MEMORY_DRAM; k >= 0; k--) {
+		v->memory_ns[k] = c->n_bytes / c->bytes_per_s[k] * 1e9;
+		if (share_bytes <= c->size_bytes[k] && !isnan(v->memory_ns[k]))
+			v->home = (enum sl__memory_kind)k;
+	}
+}
+
+/* Into its range; no response stays none. */
+static double
+kept(double x, int k)
+{
+	return isnan(x) ? x : fmin(fmax(x, RANGE[k].lo), RANGE[k].hi);
+}
+
+/* A second run gains what a nearer cache that holds all of it is faster. */
+static void
+respond_warm(struct responses *r, const struct view *v, int memory)
+{
+	const struct sl__bottleneck_evidence *c = v->c;
+	const int k = SL__EXPERIMENT_WARM;
+	double gain = 0;
+
+	if (memory > (int)v->home)
+		gain = fmax(0, log(c->bytes_per_s[v->home] /
+				   c->bytes_per_s[memory]));
+	r->x[k] = kept(log(v->t_ns / c->at_ns[SL_CONDITION_WARM]), k) -
+		  0.7 * gain;
+	/* A short step warms up its code as well. */
+	r->noise[k] = noise_of(c, SL_CONDITION_IN_PLACE, SL_CONDITION_WARM) +
+		      square(500 / v->t_ns) + square(0.3 * gain);
+}
+
+/* A flushed one fetches from DRAM what it had nearer. */
+static void
+respond_cold(struct responses *r, const struct view *v, int memory)
+{
+	const struct sl__bottleneck_evidence *c = v->c;
+	const int k = SL__EXPERIMENT_COLD;
+	double fetch = v->memory_ns[SL__MEMORY_DRAM] / v->t_ns;
+	double shift = 0, open = 0;
+
+	if (memory < 0)
+		open = 0.5 * log1p(fetch); /* fetching may overlap */
+	else if (memory != SL__MEMORY_DRAM)
+		open = 0.3 * (shift = fmax(0, log(fetch)));
+	r->x[k] = kept(log(c->at_ns[SL_CONDITION_COLD] / v->t_ns), k) - shift;
+	/* Code and tables of 20 us are cold too. */
+	r->noise[k] = noise_of(c, SL_CONDITION_IN_PLACE, SL_CONDITION_COLD) +
+		      square(open) + square(fmin(20000 / v->t_ns, 2));
+}
+
+/* As a share of what a pure stream from DRAM suffers; nothing where the hog
+ * hardly hurts even that. */
+static void
+respond_hog(struct responses *r, const struct view *v)
+{
+	const struct sl__bottleneck_evidence *c = v->c;
+	const int k = SL__EXPERIMENT_HOG;
+	double contrast = log(c->hog.dram / c->hog.compute);
+	double seen = log(c->at_ns[SL_CONDITION_HOGGED] /
+			  c->at_ns[SL_CONDITION_ALONE] / c->hog.compute);
+
+	if (!(contrast >= 0.15))
+		return;
+	r->x[k] = kept(seen / contrast, k);
+	r->noise[k] = noise_of(c, SL_CONDITION_ALONE, SL_CONDITION_HOGGED) /
+		      square(contrast);
+}
+
+/*
+ * Weights count once however large the batch is: what waits for memory takes
+ * as much longer as there are more bytes, what computes as there is more to
+ * compute, what only starts takes no longer.
+ */
+static void
+respond_batch(struct responses *r, const struct view *v, enum sl_bound b)
+{
+	const struct sl__bottleneck_evidence *c = v->c;
+	const int k = SL__EXPERIMENT_BATCH;
+	int memory = sl__bound_memory(b);
+	double share_bytes = c->doubled_bytes / fmax(c->n_threads, 1);
+	double bytes = log(c->doubled_bytes / c->n_bytes);
+	double flops = c->flops > 0 ? log(c->doubled_flops / c->flops) : bytes;
+
+	if (!(fmax(flops, bytes) > 0.4)) /* it does not grow */
+		return;
+	r->x[k] = kept(log(c->at_ns[SL_CONDITION_DOUBLED] / v->t_ns), k);
+	r->noise[k] = noise_of(c, SL_CONDITION_IN_PLACE, SL_CONDITION_DOUBLED) +
+		      square(v->disturbed);
+	if (memory >= 0) { /* more to compute meanwhile shows in part */
+		r->x[k] -= bytes;
+		r->noise[k] += square(0.3 * (flops - bytes));
+		/* Of what comes from elsewhere then it says nothing. */
+		if (share_bytes > c->size_bytes[memory])
+			r->noise[k] += 1;
+	} else if (b == SL_BOUND_COMPUTE) {
+		r->x[k] -= flops;
+	}
+}
+
+static void
+respond(struct responses *r, const struct view *v, enum sl_bound b)
+{
+	const struct sl__bottleneck_evidence *c = v->c;
+	int memory = sl__bound_memory(b);
+	double own = noise_of(c, SL_CONDITION_IN_PLACE, SL_CONDITION_IN_PLACE);
+	double compute_ns = c->flops / c->flops_per_s * 1e9;
+	double roof_ns = v->memory_ns[memory < 0 ? SL__MEMORY_DRAM : memory];
+	double alone = c->at_ns[SL_CONDITION_ALONE] / v->t_ns / c->n_threads;
+
+	for (int k = 0; k < N; k++) {
+		r->x[k] = (double)NAN;
+		r->noise[k] = own / 2;
+	}
+	r->x[SL__EXPERIMENT_ARITHMETIC] =
+		kept(log(fmax(compute_ns / v->t_ns, 1e-9)),
+		     SL__EXPERIMENT_ARITHMETIC);
+	r->x[SL__EXPERIMENT_BYTES] =
+		kept(log(fmax(roof_ns / v->t_ns, 1e-9)), SL__EXPERIMENT_BYTES);
+	r->x[SL__EXPERIMENT_SIZE] =
+		kept(log(v->t_ns / c->step_ns), SL__EXPERIMENT_SIZE);
+	respond_warm(r, v, memory);
+	respond_cold(r, v, memory);
+	respond_hog(r, v);
+	if (c->n_threads >= 2 && c->is_same_alone) {
+		r->x[SL__EXPERIMENT_THREADS] =
+			kept(log(alone), SL__EXPERIMENT_THREADS);
+		r->noise[SL__EXPERIMENT_THREADS] =
+			noise_of(c, SL_CONDITION_IN_PLACE, SL_CONDITION_ALONE) +
+			square(v->disturbed);
+	}
+	respond_batch(r, v, b);
+}
+
+/* What no measurement could make true. */
+static int
+is_candidate(const struct view *v, enum sl_bound b)
+{
+	const struct sl__bottleneck_evidence *c = v->c;
+	int memory = sl__bound_memory(b);
+	double alone = c->at_ns[SL_CONDITION_ALONE] / v->t_ns / c->n_threads;
+
+	if (b == SL_BOUND_UNKNOWN || b == SL_BOUND_REFERENCE)
+		return 0;
+	if (b == SL_BOUND_IMBALANCE)
+		return c->n_threads >= 2 && c->is_same_alone &&
+		       !(alone > BALANCED);
+	if (b == SL_BOUND_OVERHEAD)
+		return !isnan(c->step_ns);
+	if (memory < 0)
+		return 1;
+	if (memory != SL__MEMORY_DRAM) /* it must hold all of it */
+		return !isnan(v->memory_ns[memory]) &&
+		       c->n_bytes / fmax(c->n_threads, 1) <=
+			       c->size_bytes[memory];
+	/* What is too fast for DRAM comes from a cache that holds it. */
+	return v->home == SL__MEMORY_DRAM ||
+	       !(log(v->memory_ns[SL__MEMORY_DRAM] / v->t_ns) > ABOVE_ROOF);
+}
+
+/* The logarithm of Student's density in as many dimensions as were seen. */
+static double
+log_density(const struct responses *r, const struct sl__bound_class *class,
+	    double *costs)
+{
+	double distance = 0, log_scale = 0, n = 0;
+
+	for (int k = 0; k < N; k++) {
+		double variance = class->variance[k] + r->noise[k];
+		double z2 = square(r->x[k] - class->location[k]) / variance;
+
+		if (isnan(r->x[k]))
+			continue;
+		costs[k] = -fmin(z2 / 2, MOST);
+		distance += z2;
+		log_scale += log(variance) / 2;
+		n++;
+	}
+	return lgamma((FREEDOM + n) / 2) - lgamma(FREEDOM / 2) -
+	       n / 2 * log(FREEDOM * acos(-1)) - log_scale -
+	       (FREEDOM + n) / 2 * log1p(distance / FREEDOM);
+}
+
+/* None of these: anywhere that a response can lie. */
+static double
+log_none(const struct responses *r)
+{
+	double sum = 0;
+
+	for (int k = 0; k < N; k++) {
+		if (!isnan(r->x[k]))
+			sum -= log(RANGE[k].hi - RANGE[k].lo);
+	}
+	return sum;
+}
+
+void
+sl__bound_classes_score(struct sl__bound_scores *out,
+			const struct sl__bottleneck_evidence *c,
+			const struct sl__bound_classes *classes)
+{
+	double logs[SL_N_BOUNDS], most, sum = 0;
+	struct responses r;
+	struct view v;
+
+	memset(out, 0, sizeof(*out));
+	look(&v, c);
+	if (!(v.t_ns > 0) || isnan(c->flops_per_s) ||
+	    isnan(c->bytes_per_s[SL__MEMORY_DRAM]))
+		return;
+	respond(&r, &v, SL_BOUND_COMPUTE);
+	logs[SL_BOUND_UNKNOWN] = most = log_none(&r);
+	for (int b = 1; b < SL_N_BOUNDS; b++) {
+		logs[b] = -(double)INFINITY;
+		if (!is_candidate(&v, (enum sl_bound)b))
+			continue;
+		respond(&r, &v, (enum sl_bound)b);
+		logs[b] = log_density(&r, &classes->at[b], out->costs[b]);
+		most = fmax(most, logs[b]);
+	}
+	for (int b = 0; b < SL_N_BOUNDS; b++)
+		sum += exp(logs[b] - most);
+	for (int b = 0; b < SL_N_BOUNDS; b++) {
+		out->probability[b] = exp(logs[b] - most) / sum;
+		if (b && out->probability[b] >= PROBABILITY_LEAST)
+			out->bound = (enum sl_bound)b;
+	}
+}
+
+/* The k-th responses of one kernel, as its own bound sees them; how many. */
+static size_t
+gather(double *x, const struct sl__known_response *known, size_t n,
+       size_t kernel, int k)
+{
+	size_t n_seen = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct responses r;
+		struct view v;
+
+		if (known[i].kernel != kernel)
+			continue;
+		look(&v, &known[i].evidence);
+		respond(&r, &v, known[i].bound);
+		if (!isnan(r.x[k]))
+			x[n_seen++] = r.x[k];
+	}
+	return n_seen;
+}
+
+/* Medians of kernels, and the deviations of all responses from theirs. */
+struct column {
+	double *medians; /* by kernel; NaN: none */
+	double *deviations, *scratch;
+	size_t n_deviations;
+};
+
+static void
+fill_column(struct column *to, const struct sl__known_response *known, size_t n,
+	    int k)
+{
+	to->n_deviations = 0;
+	for (size_t kernel = 0; kernel < n; kernel++) {
+		size_t n_seen = gather(to->scratch, known, n, kernel, k);
+		double median = (double)NAN;
+
+		if (n_seen)
+			median = sl__median_in_place(to->scratch, n_seen);
+		for (size_t i = 0; n_seen >= 3 && i < n_seen; i++)
+			to->deviations[to->n_deviations++] =
+				fabs(to->scratch[i] - median);
+		to->medians[kernel] = median;
+	}
+}
+
+/*
+ * Location: the mean over kernels, the ideal among them.  Variance: between
+ * kernels, shrunk to the spread of RANGE, and within them, by the median
+ * absolute deviation of all kernels together (without any, the spread again).
+ */
+static void
+fit_response(struct sl__bound_classes *out, struct column *column,
+	     const struct sl__known_response *known, size_t n, int k)
+{
+	double within = RANGE[k].spread;
+
+	fill_column(column, known, n, k);
+	if (column->n_deviations)
+		within = 1.4826 * sl__median_in_place(column->deviations,
+						      column->n_deviations);
+	for (int b = 1; b < SL_N_BOUNDS; b++) {
+		struct sl__bound_class *class = &out->at[b];
+		double sum = PRIOR_KERNELS * IDEAL[b][k];
+		double n_kernels = PRIOR_KERNELS, squares;
+
+		for (size_t pass = 0; pass < 2; pass++) {
+			squares = square(IDEAL[b][k] - class->location[k]);
+			for (size_t i = 0; i < n; i++) {
+				double x = column->medians[known[i].kernel];
+
+				/* Once for each kernel. */
+				if ((int)known[i].bound != b || isnan(x) ||
+				    known[i].is_repeat)
+					continue;
+				squares += square(x - class->location[k]);
+				sum += pass ? 0 : x;
+				n_kernels += !pass;
+			}
+			class->location[k] = sum / n_kernels;
+		}
+		class->variance[k] =
+			(squares + SPREAD_KERNELS * square(RANGE[k].spread)) /
+				(n_kernels - 1 + SPREAD_KERNELS) +
+			square(within);
+	}
+}
+
+enum sl_status
+sl__bound_classes_fit(struct sl__bound_classes *out,
+		      const struct sl__known_response *known, size_t n,
+		      struct sl__arena *arena, struct sl_error *err)
+{
+	struct column column = {
+		.medians = sl__arena_array(arena, n + 1, sizeof(double)),
+		.deviations = sl__arena_array(arena, n + 1, sizeof(double)),
+		.scratch = sl__arena_array(arena, n + 1, sizeof(double))};
+
+	memset(out, 0, sizeof(*out));
+	if (!column.medians || !column.deviations || !column.scratch)
+		return sl__fail_nomem(err);
+	for (int k = 0; k < N; k++)
+		fit_response(out, &column, known, n, k);
+	return SL_OK;
+}
