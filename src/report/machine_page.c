@@ -266,12 +266,32 @@ add_counters(struct sl__doc *doc, const struct sl_machine *m)
 	}
 }
 
+enum { DATE = 32 };
+
+/* When it was measured. */
+static const char *
+date_text(char date[DATE], const struct sl_machine *m)
+{
+	time_t when = (time_t)m->measured_at_s;
+	struct tm parts;
+
+	snprintf(date, DATE, "at an unknown time");
+	if (localtime_r(&when, &parts))
+		strftime(date, DATE, "%Y-%m-%d %H:%M", &parts);
+	return date;
+}
+
 static void
 add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 {
 	struct sl__text a, b, c;
+	char date[DATE];
 
 	sl__doc_heading(doc, "%s", m->model.value ? m->model.value : "Machine");
+	if (m->from_cache)
+		sl__doc_append_dim(doc,
+				   "  kept from %s; --fresh measures again",
+				   date_text(date, m));
 	if (!m->model.value)
 		add_fact(doc, "model", &m->model);
 	sl__doc_plain_pair(
@@ -616,20 +636,16 @@ add_roofline(struct sl__doc *doc, const struct sl_machine *m, size_t n_columns)
 static void
 add_origin(struct sl__doc *doc, const struct sl_machine *m)
 {
-	time_t when = (time_t)m->measured_at_s;
-	char date[32] = "at an unknown time";
-	struct tm parts;
+	char date[DATE];
 
-	if (localtime_r(&when, &parts))
-		strftime(date, sizeof(date), "%Y-%m-%d %H:%M", &parts);
 	sl__doc_gap(doc);
 	sl__doc_text(
 		doc, SL__STYLE_DIM,
 		"Each ceiling is the 90th percentile of short probes (latency: "
-		"the 10th) from %zu round%s, %.1f s in all, %s%s; buffers in "
+		"the 10th) from %zu round%s, %.1f s in all, %s; buffers in "
 		"%s.",
-		m->n_passes, m->n_passes == 1 ? "" : "s", m->elapsed_s, date,
-		m->from_cache ? ", cached since (--fresh measures again)" : "",
+		m->n_passes, m->n_passes == 1 ? "" : "s", m->elapsed_s,
+		date_text(date, m),
 		m->buffer_pages.value ? m->buffer_pages.value
 				      : "pages of unknown size");
 	if (m->stopped_by == SL_STOP_INTERRUPT)
