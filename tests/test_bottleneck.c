@@ -354,6 +354,19 @@ judges_the_model(void **state)
 			 SL_BOTTLENECK_INCONCLUSIVE);
 }
 
+/* Threads that wait are no arithmetic, and the headline says so. */
+static void
+imbalance_has_a_headline_of_its_own(void **state)
+{
+	const enum sl_bound bounds[] = {SL_BOUND_IMBALANCE, SL_BOUND_COMPUTE,
+					SL_BOUND_REFERENCE};
+
+	(void)state;
+	assert_int_equal(VERDICT(1, 0.98, 0.02, 0), SL_BOTTLENECK_IMBALANCE);
+	assert_int_equal(VERDICT(1, 0.5, 0.3, 0.2), SL_BOTTLENECK_MIXED);
+	assert_int_equal(VERDICT(1, 0.2, 0.4, 0.4), SL_BOTTLENECK_COMPUTE);
+}
+
 int
 main(void)
 {
@@ -371,6 +384,7 @@ main(void)
 		cmocka_unit_test(gives_its_reasons),
 		cmocka_unit_test(says_between_what_it_wavers),
 		cmocka_unit_test(judges_the_model),
+		cmocka_unit_test(imbalance_has_a_headline_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

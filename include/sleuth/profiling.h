@@ -338,11 +338,12 @@ enum sl_bottleneck {
 	SL_BOTTLENECK_MEMORY,
 	SL_BOTTLENECK_OVERHEAD,
 	SL_BOTTLENECK_DATA,
-	SL_BOTTLENECK_MIXED
+	SL_BOTTLENECK_MIXED,
+	SL_BOTTLENECK_IMBALANCE /* threads wait for one of them */
 };
 
 /* "not asked", "inconclusive", "compute", "memory", "overhead", "data",
- * "mixed". */
+ * "mixed", "imbalance". */
 SL_API const char *sl_bottleneck_text(enum sl_bottleneck bottleneck);
 
 struct sl_finding {

@@ -222,7 +222,7 @@ find_evidence(struct sl_judgement *out, const struct sl__bottleneck_evidence *c,
 						       : SL_OK;
 }
 
-/* Threads that wait and plain loops are computing that could be faster. */
+/* Plain loops are computing that could be faster. */
 static enum sl_bottleneck
 kind_of(enum sl_bound bound)
 {
@@ -233,7 +233,7 @@ kind_of(enum sl_bound bound)
 		[SL_BOUND_L3] = SL_BOTTLENECK_MEMORY,
 		[SL_BOUND_DRAM] = SL_BOTTLENECK_MEMORY,
 		[SL_BOUND_OVERHEAD] = SL_BOTTLENECK_OVERHEAD,
-		[SL_BOUND_IMBALANCE] = SL_BOTTLENECK_COMPUTE,
+		[SL_BOUND_IMBALANCE] = SL_BOTTLENECK_IMBALANCE,
 		[SL_BOUND_REFERENCE] = SL_BOTTLENECK_COMPUTE,
 	};
 
@@ -491,7 +491,7 @@ sl__profile_judge_bottlenecks(struct sl_profile *profile,
 		  : sl__judge_model(&profile->verdict, profile, arena, err);
 }
 
-enum { N_KINDS = SL_BOTTLENECK_MIXED + 1 };
+enum { N_KINDS = SL_BOTTLENECK_IMBALANCE + 1 };
 
 /* Shares of time, and sums of share x confidence, by kind. */
 struct tally {

@@ -115,7 +115,7 @@ sl_bottleneck_text(enum sl_bottleneck bottleneck)
 {
 	static const char *const words[] = {
 		"not asked", "inconclusive", "compute", "memory",
-		"overhead",  "data",         "mixed"};
+		"overhead",  "data",         "mixed",   "imbalance"};
 
 	return (unsigned)bottleneck < sizeof(words) / sizeof(words[0])
 		       ? words[bottleneck]

@@ -40,12 +40,18 @@ static const char *
 verdict_text(enum sl_bottleneck bottleneck)
 {
 	static const char *const words[] = {
-		"not asked",    "inconclusive",      "compute-bound",
-		"memory-bound", "bound by overhead", "bound by data",
-		"mixed"};
+		"not asked",
+		"inconclusive",
+		"compute-bound",
+		"memory-bound",
+		"bound by overhead",
+		"bound by data",
+		"mixed",
+		"bound by imbalance of its threads"};
 
-	return (unsigned)bottleneck <= SL_BOTTLENECK_MIXED ? words[bottleneck]
-							   : words[0];
+	return words[(unsigned)bottleneck <= SL_BOTTLENECK_IMBALANCE
+			     ? bottleneck
+			     : SL_BOTTLENECK_NOT_ASKED];
 }
 
 /* "; of the time 71 % compute, 12 % dram, 8 % undecided", by what bounds

@@ -87,7 +87,7 @@ WORDS(micro_crossover_kind, sl_micro_crossover_kind,
       sl_micro_crossover_kind_text, 0, SL_MICRO_CROSSOVER_LEVEL + 1)
 WORDS(axis, sl_axis, sl_axis_text, 0, SL_N_AXES)
 WORDS(bottleneck, sl_bottleneck, sl_bottleneck_text, SL_BOTTLENECK_INCONCLUSIVE,
-      SL_BOTTLENECK_MIXED + 1)
+      SL_BOTTLENECK_IMBALANCE + 1)
 WORDS(rate_unit, sl_rate_unit, sl_rate_unit_text, 0, SL_RATE_FLOPS + 1)
 WORDS(sweep_figure, sl_sweep_figure, sweep_figure_text, 0, SL_SWEEP_FLOPS + 1)
 WORDS(sweep_kind, sl_sweep_kind, sl_sweep_kind_text, 0,
