@@ -54,6 +54,12 @@ void sl__dnnl_conv_iterator_end(struct sl__dnnl_conv_iterator *each);
 dnnl_primitive_desc_t
 sl__dnnl_conv_iterator_pd(const struct sl__dnnl_conv_iterator *each);
 
+/* The gradient of a convolution by its weights (and bias), or by its image:
+ * src, weights, bias and dst describe the gradients too. */
+dnnl_primitive_desc_t sl__dnnl_conv_grad_pd(struct sl__planner *pl,
+					    const struct sl__dnnl_conv *conv,
+					    int is_weights);
+
 /* What creating one gave: NULL unless it succeeded, and a failure where memory
  * ran out. */
 dnnl_primitive_desc_t sl__dnnl_pd_result(struct sl__planner *pl,

@@ -201,6 +201,39 @@ pd_new(struct sl__planner *pl, dnnl_status_t status, const_dnnl_op_desc_t desc,
 }
 
 dnnl_primitive_desc_t
+sl__dnnl_conv_grad_pd(struct sl__planner *pl, const struct sl__dnnl_conv *conv,
+		      int is_weights)
+{
+	const struct sl__dnnl_context *dnnl = pl->program->dnnl;
+	const struct sl__image_window *w = &conv->window;
+	dnnl_convolution_desc_t forward, backward;
+	dnnl_primitive_desc_t hint = NULL, pd = NULL;
+	dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(
+		&forward, dnnl_forward_training, dnnl_convolution_direct,
+		conv->src, conv->weights, conv->bias, conv->dst, w->strides,
+		w->dilates, w->before, w->after);
+
+	hint = pd_new(pl, status, &forward, NULL);
+	if (!hint)
+		return NULL;
+	status = is_weights
+			 ? dnnl_dilated_convolution_backward_weights_desc_init(
+				   &backward, dnnl_convolution_direct,
+				   conv->src, conv->weights, conv->bias,
+				   conv->dst, w->strides, w->dilates, w->before,
+				   w->after)
+			 : dnnl_dilated_convolution_backward_data_desc_init(
+				   &backward, dnnl_convolution_direct,
+				   conv->src, conv->weights, conv->dst,
+				   w->strides, w->dilates, w->before, w->after);
+	if (!status)
+		status = dnnl_primitive_desc_create(&pd, &backward, dnnl->attr,
+						    dnnl->engine, hint);
+	dnnl_primitive_desc_destroy(hint);
+	return sl__dnnl_pd_result(pl, status, pd);
+}
+
+dnnl_primitive_desc_t
 sl__dnnl_matmul_pd(struct sl__planner *pl, const struct sl__dnnl_matmul *matmul,
 		   const_dnnl_primitive_attr_t attr)
 {

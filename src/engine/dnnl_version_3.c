@@ -199,6 +199,37 @@ sl__dnnl_conv_iterator_end(struct sl__dnnl_conv_iterator *each)
 }
 
 dnnl_primitive_desc_t
+sl__dnnl_conv_grad_pd(struct sl__planner *pl, const struct sl__dnnl_conv *conv,
+		      int is_weights)
+{
+	const struct sl__dnnl_context *dnnl = pl->program->dnnl;
+	const struct sl__image_window *w = &conv->window;
+	dnnl_primitive_desc_t hint = NULL, pd = NULL;
+	dnnl_status_t status = dnnl_convolution_forward_primitive_desc_create(
+		&hint, dnnl->engine, dnnl_forward_training,
+		dnnl_convolution_direct, conv->src, conv->weights, conv->bias,
+		conv->dst, w->strides, w->dilates, w->before, w->after,
+		dnnl->attr);
+
+	if (status)
+		return sl__dnnl_pd_result(pl, status, NULL);
+	if (is_weights)
+		status =
+			dnnl_convolution_backward_weights_primitive_desc_create(
+				&pd, dnnl->engine, dnnl_convolution_direct,
+				conv->src, conv->weights, conv->bias, conv->dst,
+				w->strides, w->dilates, w->before, w->after,
+				hint, dnnl->attr);
+	else
+		status = dnnl_convolution_backward_data_primitive_desc_create(
+			&pd, dnnl->engine, dnnl_convolution_direct, conv->src,
+			conv->weights, conv->dst, w->strides, w->dilates,
+			w->before, w->after, hint, dnnl->attr);
+	dnnl_primitive_desc_destroy(hint);
+	return sl__dnnl_pd_result(pl, status, pd);
+}
+
+dnnl_primitive_desc_t
 sl__dnnl_matmul_pd(struct sl__planner *pl, const struct sl__dnnl_matmul *matmul,
 		   const_dnnl_primitive_attr_t attr)
 {

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_update.c - one step of an optimizer over one tensor of f32: every
+ * number is read and written once.
+ */
+#include "engine/node_steps.h"
+#include "engine/vector.h"
+
+#include <math.h>
+
+#include "base/banned.h"
+
+enum { OPERANDS_MOST = 10 };
+
+/* What a step does with each element, once its numbers are known. */
+struct factors {
+	float rate, scale, decay, keep; /* x is kept by 'keep' before */
+	float momentum, beta1, beta2, root, epsilon;
+	int is_nesterov;
+};
+
+struct tensors {
+	const float *x, *g, *v, *h; /* v and h may be NULL */
+	float *to_x, *to_v, *to_h;
+};
+
+struct update {
+	int64_t n;
+	struct factors f;
+	int is_adam, is_decoupled;
+	/* Which operand; -1: none. */
+	int rate, count, scale, x, g, v, h, to_x, to_v, to_h;
+	unsigned char **at;
+	void (*apply)(const struct factors *f, const struct tensors *t,
+		      int64_t first, int64_t end);
+};
+
+SL__INLINE void
+sgd_body(const struct factors *f, const struct tensors *t, int64_t first,
+	 int64_t end)
+{
+	SL__EACH_ALONE
+	for (int64_t i = first; i < end; i++)
+		t->to_x[i] = t->x[i] - f->rate * (t->g[i] * f->scale +
+						  f->decay * t->x[i]);
+}
+SL__VECTOR_TARGETS(sgd, sgd_body,
+		   (const struct factors *f, const struct tensors *t,
+		    int64_t first, int64_t end),
+		   (f, t, first, end))
+
+SL__INLINE void
+momentum_body(const struct factors *f, const struct tensors *t, int64_t first,
+	      int64_t end)
+{
+	SL__EACH_ALONE
+	for (int64_t i = first; i < end; i++) {
+		float g = t->g[i] * f->scale + f->decay * t->x[i];
+		float v = f->momentum * t->v[i] + g;
+
+		t->to_v[i] = v;
+		t->to_x[i] =
+			t->x[i] -
+			f->rate * (f->is_nesterov ? g + f->momentum * v : v);
+	}
+}
+SL__VECTOR_TARGETS(momentum, momentum_body,
+		   (const struct factors *f, const struct tensors *t,
+		    int64_t first, int64_t end),
+		   (f, t, first, end))
+
+SL__INLINE void
+adam_body(const struct factors *f, const struct tensors *t, int64_t first,
+	  int64_t end)
+{
+	SL__EACH_ALONE
+	for (int64_t i = first; i < end; i++) {
+		float g = t->g[i] * f->scale + f->decay * t->x[i];
+		float v = f->beta1 * t->v[i] + (1 - f->beta1) * g;
+		float h = f->beta2 * t->h[i] + (1 - f->beta2) * g * g;
+
+		t->to_v[i] = v;
+		t->to_h[i] = h;
+		t->to_x[i] = f->keep * t->x[i] -
+			     f->rate * v / (sqrtf(h) * f->root + f->epsilon);
+	}
+}
+SL__VECTOR_TARGETS(adam, adam_body,
+		   (const struct factors *f, const struct tensors *t,
+		    int64_t first, int64_t end),
+		   (f, t, first, end))
+
+static float *
+operand(const struct update *u, int i)
+{
+	return i < 0 ? NULL : (float *)(void *)u->at[i];
+}
+
+/* The rate, the count of steps and the scale are those of this run. */
+static struct factors
+factors_of(const struct update *u)
+{
+	struct factors f = u->f;
+	const float *scale = operand(u, u->scale);
+	double rate = (double)*(const float *)(void *)u->at[u->rate], count;
+
+	f.scale = scale ? *scale : 1;
+	f.keep = 1;
+	if (u->is_adam) {
+		count = (double)*(const int64_t *)(const void *)u->at[u->count];
+		if (u->is_decoupled) {
+			f.keep = (float)(1 - rate * (double)f.decay);
+			f.decay = 0;
+		}
+		rate /= 1 - pow((double)f.beta1, count);
+		f.root = (float)(1 / sqrt(1 - pow((double)f.beta2, count)));
+	}
+	f.rate = (float)rate;
+	return f;
+}
+
+static void
+run_part(int rank, int n_ranks, void *ctx)
+{
+	const struct update *u = ctx;
+	struct factors f = factors_of(u);
+	struct tensors t = {.x = operand(u, u->x),
+			    .g = operand(u, u->g),
+			    .v = operand(u, u->v),
+			    .h = operand(u, u->h),
+			    .to_x = operand(u, u->to_x),
+			    .to_v = operand(u, u->to_v),
+			    .to_h = operand(u, u->to_h)};
+	int64_t first, end;
+
+	sl__parallel_range(u->n, rank, n_ranks, &first, &end);
+	u->apply(&f, &t, first, end);
+}
+
+static int
+is_f32(const struct sl__planner *pl, uint32_t value)
+{
+	return value == SL__NONE ||
+	       sl__plan_value_type(pl, value)->dtype == SL_DTYPE_F32;
+}
+
+/* Adds a value to the operands; which one it is. */
+static int
+add(uint32_t *operands, uint32_t *n, uint32_t buffer)
+{
+	operands[*n] = buffer;
+	return (int)(*n)++;
+}
+
+static int
+add_input(struct sl__planner *pl, const struct sl__node *node, size_t i,
+	  uint32_t *operands, uint32_t *n)
+{
+	uint32_t value = sl__plan_node_input(node, i);
+
+	return value == SL__NONE ? -1
+				 : add(operands, n,
+				       sl__plan_input_buffer(pl, value, NULL));
+}
+
+static int
+add_output(struct sl__planner *pl, const struct sl__node *node, size_t k,
+	   uint32_t *operands, uint32_t *n)
+{
+	uint32_t value = sl__plan_node_output(node, k);
+
+	return value == SL__NONE ? -1
+				 : add(operands, n,
+				       sl__plan_output_buffer(pl, value, NULL));
+}
+
+static void
+read_factors(struct update *u, const struct sl__node *node)
+{
+	u->f = (struct factors){
+		.decay = (float)sl__attribute_float(node, "weight_decay", 0),
+		.momentum = (float)sl__attribute_float(node, "momentum", 0),
+		.beta1 =
+			(float)sl__attribute_float(node, "beta1", (double)0.9F),
+		.beta2 = (float)sl__attribute_float(node, "beta2",
+						    (double)0.999F),
+		.epsilon = (float)sl__attribute_float(node, "epsilon",
+						      (double)1e-8F),
+		.is_nesterov = sl__attribute_int(node, "nesterov", 0) != 0};
+	u->is_decoupled = sl__attribute_int(node, "decoupled", 0) != 0;
+}
+
+int
+sl__make_update(struct sl__planner *pl, const struct sl__node *node)
+{
+	struct update *u = sl__plan_alloc_state(pl, sizeof(*u));
+	uint32_t operands[OPERANDS_MOST], n = 0;
+	size_t x;
+
+	if (!u)
+		return 0;
+	u->is_adam = sl__is_op(node, SL__OP_SLEUTH_Adam);
+	x = u->is_adam ? 2 : 1;
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		if (!(u->is_adam && i == 1) && !is_f32(pl, node->inputs[i]))
+			return 0;
+	}
+	if (u->is_adam &&
+	    sl__plan_value_type(pl, node->inputs[1])->dtype != SL_DTYPE_I64)
+		return 0;
+	read_factors(u, node);
+	u->n = (int64_t)sl__plan_value_n_elements(pl, node->inputs[x]);
+	u->rate = add_input(pl, node, 0, operands, &n);
+	u->count = u->is_adam ? add_input(pl, node, 1, operands, &n) : -1;
+	u->x = add_input(pl, node, x, operands, &n);
+	u->g = add_input(pl, node, x + 1, operands, &n);
+	u->scale = add_input(pl, node, u->is_adam ? 6 : 3, operands, &n);
+	u->v = add_input(pl, node, 4, operands, &n);
+	u->h = u->is_adam ? add_input(pl, node, 5, operands, &n) : -1;
+	u->to_x = add_output(pl, node, 0, operands, &n);
+	u->to_v = add_output(pl, node, 1, operands, &n);
+	u->to_h = add_output(pl, node, 2, operands, &n);
+	u->apply = u->is_adam ? adam_for()
+			      : (u->v >= 0 ? momentum_for() : sgd_for());
+	u->at = sl__plan_add_parallel_step(pl, operands, n,
+					   u->is_adam ? "adam" : "sgd",
+					   run_part, u)
+			->at;
+	return 1;
+}
