@@ -71,6 +71,40 @@ test_norms(void **state)
 }
 
 static void
+test_batch_norm_in_training(void **state)
+{
+	(void)state;
+	check_case(&(struct engine_case){
+		.text = "BatchNormalization 15 (f32[4,5,9,7], f32[5], f32[5], "
+			"f32[5], f32[5]) training_mode=1 -> 5",
+		.low = 0.2,
+		.high = 2});
+	check_case(&(struct engine_case){
+		.text = "BatchNormalization 15 (f32[8,3], f32[3], f32[3], "
+			"f32[3], f32[3]) training_mode=1 momentum=0.5 -> 3",
+		.low = 0.2,
+		.high = 2});
+}
+
+static void
+test_pools(void **state)
+{
+	(void)state;
+	check_kernel("sleuth.MaxPoolGrad 1 (f32[2,3,5,4], f32[2,3,9,9]) "
+		     "shape=[2,3,9,9] kernel_shape=[3,2] strides=[2,3] "
+		     "pads=[1,1,1,1]");
+	check_kernel("sleuth.MaxPoolGrad 1 (f32[2,3,4], f32[2,3,9]) "
+		     "shape=[2,3,9] kernel_shape=[3] strides=[2] "
+		     "dilations=[2] pads=[1,1]");
+	check_kernel("sleuth.AveragePoolGrad 1 (f32[2,3,2,3,3]) "
+		     "shape=[2,3,4,5,5] kernel_shape=[2,3,3] strides=[2,2,2] "
+		     "pads=[0,1,1,0,1,1]");
+	check_kernel("sleuth.AveragePoolGrad 1 (f32[2,3,4,4]) "
+		     "shape=[2,3,6,6] kernel_shape=[3,3] strides=[2,2] "
+		     "pads=[1,1,1,1] count_include_pad=1");
+}
+
+static void
 test_embeddings(void **state)
 {
 	(void)state;
@@ -150,6 +184,8 @@ main(void)
 		cmocka_unit_test(test_slopes),
 		cmocka_unit_test(test_softmax),
 		cmocka_unit_test(test_norms),
+		cmocka_unit_test(test_batch_norm_in_training),
+		cmocka_unit_test(test_pools),
 		cmocka_unit_test(test_embeddings),
 		cmocka_unit_test(test_convolutions),
 		cmocka_unit_test(test_updates),
