@@ -105,6 +105,30 @@ test_pools(void **state)
 }
 
 static void
+test_losses(void **state)
+{
+	static const char *const lines[] = {
+		"SoftmaxCrossEntropyLoss 13 (f32[7,45], i64[7]) -> 2",
+		"SoftmaxCrossEntropyLoss 13 (f32[7,45], i64[7]) "
+		"reduction=sum ignore_index=3",
+		"sleuth.SoftmaxLossGrad 1 (f32[], i64[7], f32[7,45]) "
+		"shape=[7,45] ignore_index=2",
+		"sleuth.SoftmaxLossGrad 1 (f32[], i64[7], f32[7,45]) "
+		"shape=[7,45] reduction=sum"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		check_case(&(struct engine_case){
+			.text = lines[i], .low = 0, .high = 5});
+	check_case(&(struct engine_case){
+		.text = "SoftmaxCrossEntropyLoss 13 (f32[7,4], i64[7]) "
+			"reduction=none",
+		.low = 0,
+		.high = 4,
+		.is_reference = 1});
+}
+
+static void
 test_embeddings(void **state)
 {
 	(void)state;
@@ -186,6 +210,7 @@ main(void)
 		cmocka_unit_test(test_norms),
 		cmocka_unit_test(test_batch_norm_in_training),
 		cmocka_unit_test(test_pools),
+		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_embeddings),
 		cmocka_unit_test(test_convolutions),
 		cmocka_unit_test(test_updates),
