@@ -97,7 +97,8 @@ sl__infer_recurrent_grad(struct sl__rule_context *call)
 	return call->failure;
 }
 
-/* Forward once more, then by inputs and by weights. */
+/* By inputs and by weights, as many each as forward.  What is computed once more
+ * is this operator's way, not what the gradient asks for. */
 void
 sl__cost_recurrent_grad(struct sl__rule_context *call, struct sl_cost *cost)
 {
@@ -107,7 +108,7 @@ sl__cost_recurrent_grad(struct sl__rule_context *call, struct sl_cost *cost)
 	cost->work = SL_WORK_RECURRENT;
 	sl__cost_add_macs(
 		cost, sl__saturating_mul(
-			      sl__saturating_mul(n, 3),
+			      sl__saturating_mul(n, 2),
 			      sl__saturating_add(sl__in_elements(call, W),
 						 sl__in_elements(call, R))));
 }

@@ -212,22 +212,21 @@ sl__infer_window_grad(struct sl__rule_context *call)
 	return sl__out_set_shape(call, 1, dtype, 1, dims);
 }
 
-/* As many multiply-adds as the convolution has: a weight for each place of its
- * output, and one addition for each where there is a bias. */
+/* As many multiply-adds as the convolution has, a weight for each place of its
+ * output; and one addition for each where there is a bias. */
 void
 sl__cost_conv_grad(struct sl__rule_context *call, struct sl_cost *cost)
 {
 	int is_weight = sl__is_op(call->node, SL__OP_SLEUTH_ConvGradWeight);
 	size_t dy = is_weight ? 1 : 0;
-	uint64_t n_out = sl__in_dim(call, dy, 1), n_weights;
+	uint64_t n_out = sl__in_dim(call, dy, 1);
+	uint64_t n_weights = is_weight ? cost->out_elements
+				       : sl__in_elements(call, 1);
 
-	n_weights = is_weight ? cost->out_elements : sl__in_elements(call, 1);
 	cost->work = SL_WORK_CONVOLUTION;
 	if (is_weight && call->node->n_outputs > 1 &&
-	    call->node->outputs[1] != SL__NONE) {
-		n_weights -= n_out;
+	    call->node->outputs[1] != SL__NONE)
 		cost->add = sl__in_elements(call, 1);
-	}
 	if (n_out)
 		sl__cost_add_macs(
 			cost,
