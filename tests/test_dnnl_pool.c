@@ -122,8 +122,7 @@ test_norms(void **state)
 		.text = "BatchNormalization 15 (f32[2,5,9], f32[5], f32[5], "
 			"f32[5], f32[5]) training_mode=1 -> 3",
 		.low = .1,
-		.high = 3,
-		.is_reference = 1});
+		.high = 3});
 }
 
 int
