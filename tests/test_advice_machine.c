@@ -116,6 +116,13 @@ batch(void **state)
 	advised_advise(&m);
 	advised_must_find(&m, "batch size", 16);
 	op->executed_flops = 2000;
+	/* The second half of twice the batch took half as long as the first:
+	 * further samples take as much, but for a fifth of it. */
+	respond(&m, 0, NAN, 400);
+	m.responses[0].at[SL_CONDITION_DOUBLED].ns = 600;
+	advised_advise(&m);
+	advised_must_find(&m, "batch size", 1000 / (0.8 * 250 + 500.0 / 16));
+	op->response = NULL;
 	/* The batch is in the shapes: no sweep changes it. */
 	m.how.plan = &m.plan;
 	m.plan.sizes = &m.sizes;
