@@ -100,7 +100,7 @@ static void
 test_both_answers(void **state)
 {
 	struct sl_graph *graph;
-	struct sl_fit_options how = {.memory_bytes = 400e6};
+	struct sl_fit_options how = {.memory_bytes = 1e9};
 	struct sl_fit *f = fit(&graph, "resnet50", how), *by_graph;
 	struct sl_render_options text = {.struct_size = sizeof(text),
 					 .n_columns = 200};
@@ -114,21 +114,22 @@ test_both_answers(void **state)
 	how.graph_only = 1;
 	assert_int_equal(sl_fit(&by_graph, graph, &how, &err), SL_OK);
 	/* 102,440,608 bytes of parameters and statistics; a sample has three
-	 * tensors of 256 x 56 x 56 alive, 9,633,792 bytes. */
-	assert_int_equal(by_graph->largest, 30);
-	assert_int_equal(f->graph_largest, 30);
+	 * tensors of 256 x 56 x 56 alive, 9,633,792 bytes.  What a sanitizer
+	 * takes besides, 100 MB, is less than fusion saves. */
+	assert_int_equal(by_graph->largest, 93);
+	assert_int_equal(f->graph_largest, 93);
 	assert_near(f->graph_bytes, by_graph->total_bytes, 0);
 	assert_true(f->largest > f->graph_largest);
 
 	assert_int_equal(sl_fit_render(f, &text, &out, NULL), SL_OK);
-	assert_non_null(strstr(out.data, "unfused graph  batch 30 would fit"));
+	assert_non_null(strstr(out.data, "unfused graph  batch 93 would fit"));
 	assert_non_null(strstr(out.data, "Predicted from the engine's plan"));
 	sl_buf_release(&out);
 	assert_int_equal(sl_fit_render(f, &json, &out, NULL), SL_OK);
 	assert_true(json_valid(out.data));
 	assert_near(json_number_at(out.data, "fit.largest"), (double)f->largest,
 		    0);
-	assert_near(json_number_at(out.data, "fit.graph_largest"), 30, 0);
+	assert_near(json_number_at(out.data, "fit.graph_largest"), 93, 0);
 	assert_true(json_is(out.data, "fit.predicted_from", "\"plan\""));
 	assert_true(json_is(out.data, "fit.activations_basis", "\"planned\""));
 	assert_false(json_has(out.data, "fit.not_planned"));
