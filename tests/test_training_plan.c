@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_training_plan.c - training steps by the engine: the same as by the
- * reference kernels, the same bits every time, every step with its phase, and
- * an end where the loss is not a number.
+ * reference kernels, the same bits every time, every step with its phase,
+ * states in one place, and an end where the loss is not a number.
  */
 #include "engine/training_plan.h"
 #include "graph_text.h"
@@ -213,17 +213,51 @@ test_steps_have_phases(void **state)
 	run_free(r);
 }
 
+/* Updates need no second place for what they renew. */
+static void
+test_updates_are_made_in_place(void **state)
+{
+	struct run *r = run(image_model, SL_OPTIMIZER_ADAM, 0, 1);
+	const struct sl__training_graph *t = r->p->training;
+	struct sl_error err = {0};
+	size_t n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < t->n_states; i++) {
+		const char *name = t->graph->values[t->states[i].old].name;
+		struct sl__tensor to;
+		struct sl_array from;
+
+		if (t->states[i].renewed == SL__NONE)
+			continue;
+		assert_int_equal(sl__training_plan_value(
+					 r->p, t->states[i].renewed, &to, &err),
+				 SL_OK);
+		assert_int_equal(
+			sl_plan_input(r->p->plan, name, &from, NULL, &err),
+			SL_OK);
+		n += to.bytes == from.data;
+	}
+	assert_int_equal(n, 3 * t->n_parameters);
+	run_free(r);
+}
+
 /* The weights do not take in what is not a number. */
 static void
 test_a_loss_that_is_no_number_ends_it(void **state)
 {
 	struct run *r = begin(image_model, SL_OPTIMIZER_SGD, 0, 1);
 	struct sl_error err = {0};
-	struct sl_array array;
+	struct sl_array array, weights;
+	float before[5 * 8];
 	void *data;
 
 	(void)state;
 	assert_int_equal(sl__training_plan_step(r->p, 0.01, NULL, &err), SL_OK);
+	assert_int_equal(sl_plan_input(r->p->plan, "w3", &weights, NULL, &err),
+			 SL_OK);
+	assert_int_equal(weights.n_bytes, sizeof(before));
+	memcpy(before, weights.data, sizeof(before));
 	assert_int_equal(sl_plan_input(r->p->plan, "x", &array, &data, &err),
 			 SL_OK);
 	*(float *)data = (float)NAN;
@@ -231,6 +265,7 @@ test_a_loss_that_is_no_number_ends_it(void **state)
 			 SL_E_DATA);
 	assert_string_equal(err.text, "step 2: the loss is not a number");
 	assert_int_equal(r->p->n_steps, 1);
+	assert_memory_equal(before, weights.data, sizeof(before));
 	fill_inputs(r);
 	assert_int_equal(sl__training_plan_step(r->p, 0.01, NULL, &err), SL_OK);
 	run_free(r);
@@ -242,6 +277,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_steps_are_those_of_reference_kernels),
 		cmocka_unit_test(test_steps_have_phases),
+		cmocka_unit_test(test_updates_are_made_in_place),
 		cmocka_unit_test(test_a_loss_that_is_no_number_ends_it),
 	};
 

@@ -9,8 +9,11 @@
  * weights are its own, wherever others of the same graph have theirs.  DRY: it
  * takes the addresses that it would take at the fullest moment, its weights
  * are not made, and it cannot be run: what it needs is known in a moment, on
- * any machine.  NO_DNNL: own kernels take the place of oneDNN's. */
+ * any machine.  NO_DNNL: own kernels take the place of oneDNN's.  TRAINS: the
+ * graph is a training step (transform/training.h), whose updates write states
+ * over themselves. */
 enum {
+	SL__PLAN_TRAINS = 1 << 26,
 	SL__PLAN_NO_DNNL = 1 << 27,
 	SL__PLAN_DRY = 1 << 28,
 	SL__PLAN_OWN_WEIGHTS = 1 << 29

@@ -79,7 +79,8 @@ take_inputs(struct sl__planner *pl)
 
 /*
  * Where an output lies.  One that is an input, or a view of one, is copied:
- * an input may be set again while the output of the last run is in use.
+ * an input may be set again while the output of the last run is in use.  States
+ * that a training step renews stay where they are.
  */
 static uint32_t
 give_output(struct sl__planner *pl, uint32_t value)
@@ -89,7 +90,7 @@ give_output(struct sl__planner *pl, uint32_t value)
 	const char *name;
 	uint32_t from = sl__plan_input_buffer(pl, value, NULL), to;
 
-	if (pl->rc || !n_bytes ||
+	if (pl->rc || !n_bytes || pl->options->flags & SL__PLAN_TRAINS ||
 	    p->buffers[p->buffers[from].base].category != SL__CATEGORY_INPUT)
 		return from;
 	to = sl__plan_output_buffer(pl, value, NULL);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * native_update.c - one step of an optimizer over one tensor of f32: every
- * number is read and written once.
+ * number is read and written once.  In a training step states are written over
+ * themselves, unless the loss is not a number: then they stay as they are.
  */
+#include "engine/compile.h"
 #include "engine/node_steps.h"
 #include "engine/vector.h"
 
@@ -10,7 +12,7 @@
 
 #include "base/banned.h"
 
-enum { OPERANDS_MOST = 10 };
+enum { OPERANDS_MOST = 11, LOSS = 1 /* output of a training step */ };
 
 /* What a step does with each element, once its numbers are known. */
 struct factors {
@@ -29,7 +31,7 @@ struct update {
 	struct factors f;
 	int is_adam, is_decoupled;
 	/* Which operand; -1: none. */
-	int rate, count, scale, x, g, v, h, to_x, to_v, to_h;
+	int rate, count, scale, x, g, v, h, to_x, to_v, to_h, loss;
 	unsigned char **at;
 	void (*apply)(const struct factors *f, const struct tensors *t,
 		      int64_t first, int64_t end);
@@ -124,6 +126,7 @@ run_part(int rank, int n_ranks, void *ctx)
 {
 	const struct update *u = ctx;
 	struct factors f = factors_of(u);
+	const float *loss = operand(u, u->loss);
 	struct tensors t = {.x = operand(u, u->x),
 			    .g = operand(u, u->g),
 			    .v = operand(u, u->v),
@@ -133,6 +136,8 @@ run_part(int rank, int n_ranks, void *ctx)
 			    .to_h = operand(u, u->to_h)};
 	int64_t first, end;
 
+	if (loss && isnan(*loss))
+		return;
 	sl__parallel_range(u->n, rank, n_ranks, &first, &end);
 	u->apply(&f, &t, first, end);
 }
@@ -163,15 +168,63 @@ add_input(struct sl__planner *pl, const struct sl__node *node, size_t i,
 				       sl__plan_input_buffer(pl, value, NULL));
 }
 
+/* The loss of a training step among the operands; -1: it is none, or not of
+ * f32. */
 static int
-add_output(struct sl__planner *pl, const struct sl__node *node, size_t k,
+add_loss(struct sl__planner *pl, uint32_t *operands, uint32_t *n)
+{
+	uint32_t loss;
+
+	if (!(pl->options->flags & SL__PLAN_TRAINS))
+		return -1;
+	loss = pl->graph->blocks[0].outputs[LOSS];
+	return !sl__plan_is_static(pl, loss) || !is_f32(pl, loss)
+		       ? -1
+		       : add(operands, n,
+			     sl__plan_input_buffer(pl, loss, NULL));
+}
+
+/* Whether a buffer holds a state of the model that nobody else reads later. */
+static int
+is_renewable(const struct sl__planner *pl, uint32_t buffer)
+{
+	const struct sl__buffer *b;
+
+	if (pl->rc || buffer == SL__NONE)
+		return 0;
+	b = &pl->program->buffers[buffer];
+	return b->category == SL__CATEGORY_INPUT && b->base == buffer &&
+	       pl->buffer_uses[buffer] == 1;
+}
+
+/* An output: over 'old', the buffer that it renews, where that may be. */
+static int
+add_output(struct sl__planner *pl, uint32_t value, uint32_t old,
 	   uint32_t *operands, uint32_t *n)
 {
-	uint32_t value = sl__plan_node_output(node, k);
+	if (value == SL__NONE)
+		return -1;
+	if (!is_renewable(pl, old))
+		return add(operands, n,
+			   sl__plan_output_buffer(pl, value, NULL));
+	sl__plan_alias(pl, value, NULL, old);
+	return add(operands, n, old);
+}
 
-	return value == SL__NONE ? -1
-				 : add(operands, n,
-				       sl__plan_output_buffer(pl, value, NULL));
+/* The outputs renew x, v and h; in place where the loss can be looked at. */
+static void
+add_outputs(struct sl__planner *pl, const struct sl__node *node,
+	    struct update *u, uint32_t *operands, uint32_t *n)
+{
+	const int old[3] = {u->x, u->v, u->h};
+	int *to[3] = {&u->to_x, &u->to_v, &u->to_h};
+
+	u->loss = add_loss(pl, operands, n);
+	for (size_t k = 0; k < 3; k++)
+		*to[k] = add_output(
+			pl, sl__plan_node_output(node, k),
+			u->loss < 0 || old[k] < 0 ? SL__NONE : operands[old[k]],
+			operands, n);
 }
 
 static void
@@ -217,9 +270,7 @@ sl__make_update(struct sl__planner *pl, const struct sl__node *node)
 	u->scale = add_input(pl, node, u->is_adam ? 6 : 3, operands, &n);
 	u->v = add_input(pl, node, 4, operands, &n);
 	u->h = u->is_adam ? add_input(pl, node, 5, operands, &n) : -1;
-	u->to_x = add_output(pl, node, 0, operands, &n);
-	u->to_v = add_output(pl, node, 1, operands, &n);
-	u->to_h = add_output(pl, node, 2, operands, &n);
+	add_outputs(pl, node, u, operands, &n);
 	u->apply = u->is_adam ? adam_for()
 			      : (u->v >= 0 ? momentum_for() : sgd_for());
 	u->at = sl__plan_add_parallel_step(pl, operands, n,

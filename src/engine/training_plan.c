@@ -2,9 +2,9 @@
 /*
  * training_plan.c - training steps of a model, planned and run.
  *
- * NEEDSWORK: states are copied from outputs to inputs after each step.  The
- * memory planner should give both one place, as updates read an element before
- * they write it.
+ * Updates write states where they lie (native_update.c).  What else a step
+ * renews is copied from outputs to inputs after it: counts, statistics, and
+ * all of it where the reference kernels run.
  */
 #include "engine/training_plan.h"
 #include "base/status.h"
@@ -67,15 +67,17 @@ sl__training_plan_new(struct sl__training_plan **out,
 		      struct sl_error *err)
 {
 	struct sl__training_plan *p = sl__allocator_alloc(NULL, sizeof(*p));
+	struct sl_plan_options how = *options;
 	enum sl_status rc;
 
+	how.flags |= SL__PLAN_TRAINS;
 	*out = NULL;
 	if (!p)
 		return sl__fail_nomem(err);
 	memset(p, 0, sizeof(*p));
 	rc = make_graph(p, model, sizes, training, err);
 	if (!rc)
-		rc = sl_plan_new(&p->plan, p->training->graph, options, err);
+		rc = sl_plan_new(&p->plan, p->training->graph, &how, err);
 	for (size_t i = 0; !rc && i < p->training->n_states; i++)
 		rc = set_initial(p, &p->training->states[i], err);
 	if (rc) {
@@ -131,7 +133,7 @@ renew(struct sl__training_plan *p, const struct sl__training_state *state,
 	rc = sl__training_plan_value(p, state->renewed, &from, err);
 	if (!rc)
 		rc = sl_plan_input(p->plan, name, &array, &data, err);
-	if (!rc)
+	if (!rc && data != from.bytes)
 		memcpy(data, from.bytes, (size_t)array.n_bytes);
 	return rc;
 }
