@@ -15,18 +15,19 @@
 
 enum { DIMS = 3 }; /* of an image; those that it lacks are 1 */
 
+/* Taps of a window along a dimension that lie in the image: from first on, so
+ * many; and those in the padding too. */
+struct taps {
+	int64_t start, first, n, n_padded;
+};
+
 struct pool {
 	int64_t n_images, in_size, out_size;
 	int64_t in[DIMS], out[DIMS], kernel[DIMS], strides[DIMS],
 		dilations[DIMS], before[DIMS], after[DIMS];
 	int is_max, counts_pads;
-	unsigned char **at; /* dy, x of MaxPoolGrad, dx */
-};
-
-/* Taps of a window along a dimension that lie in the image: from first on, so
- * many; and those in the padding too. */
-struct taps {
-	int64_t start, first, n, n_padded;
+	struct taps *taps[DIMS]; /* by place in the output */
+	unsigned char **at;      /* dy, x of MaxPoolGrad, dx */
 };
 
 static struct taps
@@ -46,36 +47,59 @@ taps_of(const struct pool *p, int d, int64_t o)
 	return t;
 }
 
-/* One window: gives its largest element all of dy, or each its share. */
-static void
-run_window(const struct pool *p, const struct taps *t, float dy, const float *x,
-	   float *dx)
+/* Element of the first tap of row a, b of a window. */
+static int64_t
+row_of(const struct pool *p, const struct taps *const *t, int64_t a, int64_t b)
 {
-	int64_t best = -1;
+	return ((t[0]->first + a * p->dilations[0]) * p->in[1] + t[1]->first +
+		b * p->dilations[1]) *
+		       p->in[2] +
+	       t[2]->first;
+}
+
+/* Gives each element of a window its share. */
+static void
+share_out(const struct pool *p, const struct taps *const *t, float dy,
+	  float *dx)
+{
 	int64_t n = p->counts_pads
-			    ? t[0].n_padded * t[1].n_padded * t[2].n_padded
-			    : t[0].n * t[1].n * t[2].n;
+			    ? t[0]->n_padded * t[1]->n_padded * t[2]->n_padded
+			    : t[0]->n * t[1]->n * t[2]->n;
 	float share = n ? dy / (float)n : 0;
 
-	for (int64_t a = 0; a < t[0].n; a++) {
-		for (int64_t b = 0; b < t[1].n; b++) {
-			int64_t row =
-				(t[0].first + a * p->dilations[0]) * p->in[1] +
-				t[1].first + b * p->dilations[1];
-			int64_t from = row * p->in[2] + t[2].first;
+	for (int64_t a = 0; a < t[0]->n; a++) {
+		for (int64_t b = 0; b < t[1]->n; b++) {
+			float *row = dx + row_of(p, t, a, b);
 
-			for (int64_t c = 0; c < t[2].n; c++) {
-				int64_t i = from + c * p->dilations[2];
+			for (int64_t c = 0; c < t[2]->n; c++)
+				row[c * p->dilations[2]] += share;
+		}
+	}
+}
 
-				if (!p->is_max)
-					dx[i] += share;
-				else if (best < 0 || x[i] > x[best])
-					best = i;
+/* Gives the first of the largest elements of a window all of it.  Which one
+ * that is cannot be foretold: no branch depends on it. */
+static void
+give_largest(const struct pool *p, const struct taps *const *t, float dy,
+	     const float *x, float *dx)
+{
+	int64_t best = row_of(p, t, 0, 0), step = p->dilations[2];
+	float most;
+
+	if (!t[0]->n || !t[1]->n || !t[2]->n)
+		return;
+	most = x[best];
+	for (int64_t a = 0; a < t[0]->n; a++) {
+		for (int64_t b = 0; b < t[1]->n; b++) {
+			int64_t i = row_of(p, t, a, b);
+
+			for (int64_t c = 0; c < t[2]->n; c++, i += step) {
+				best = x[i] > most ? i : best;
+				most = x[i] > most ? x[i] : most;
 			}
 		}
 	}
-	if (best >= 0)
-		dx[best] += dy;
+	dx[best] += dy;
 }
 
 static void
@@ -85,16 +109,19 @@ run_image(const struct pool *p, int64_t image)
 	const float *x = (const float *)(void *)p->at[1] + image * p->in_size;
 	float *dx =
 		(float *)(void *)p->at[p->is_max ? 2 : 1] + image * p->in_size;
-	struct taps t[DIMS];
+	const struct taps *t[DIMS];
 
 	memset(dx, 0, (size_t)p->in_size * sizeof(*dx));
 	for (int64_t a = 0; a < p->out[0]; a++) {
-		t[0] = taps_of(p, 0, a);
+		t[0] = &p->taps[0][a];
 		for (int64_t b = 0; b < p->out[1]; b++) {
-			t[1] = taps_of(p, 1, b);
+			t[1] = &p->taps[1][b];
 			for (int64_t c = 0; c < p->out[2]; c++) {
-				t[2] = taps_of(p, 2, c);
-				run_window(p, t, *dy++, x, dx);
+				t[2] = &p->taps[2][c];
+				if (p->is_max)
+					give_largest(p, t, *dy++, x, dx);
+				else
+					share_out(p, t, *dy++, dx);
 			}
 		}
 	}
@@ -150,6 +177,12 @@ sl__make_pool_grad(struct sl__planner *pl, const struct sl__node *node)
 
 	if (!p || !read_pool(p, pl, node))
 		return 0;
+	for (int d = 0; d < DIMS; d++) {
+		p->taps[d] = sl__plan_alloc_state(
+			pl, (size_t)p->out[d] * sizeof(*p->taps[d]));
+		for (int64_t o = 0; p->taps[d] && o < p->out[d]; o++)
+			p->taps[d][o] = taps_of(p, d, o);
+	}
 	n = p->is_max ? 2 : 1;
 	sl__plan_node_operands(pl, node, n, at);
 	p->at = sl__plan_add_parallel_step(pl, at, n + 1, "pool_grad", run_part,
