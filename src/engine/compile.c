@@ -188,6 +188,7 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 	if (!rc)
 		rc = lower(p, &pl, err);
 	sl__choices_save(pl.choices);
+	p->choosing_ns = pl.choices ? pl.choices->elapsed_ns : 0;
 	sl__choices_free(pl.choices);
 	if (!rc)
 		rc = sl__program_settle(p, err);

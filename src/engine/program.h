@@ -108,10 +108,11 @@ struct sl__program {
 	double work_flops, work_bytes; /* of the steps that ran last */
 	int n_threads;
 	const volatile sig_atomic_t *interrupt; /* ends a run; or NULL */
-	int is_unfinished; /* the time for measuring algorithms did not
+	int is_unfinished;    /* the time for measuring algorithms did not
 			      suffice: planned again it may choose others */
-	int n_looks;       /* at what steps took, see choice_evidence.h */
-	int is_stepwise;   /* the evaluator holds an input, or runs a step */
+	uint64_t choosing_ns; /* that measuring algorithms took */
+	int n_looks;          /* at what steps took, see choice_evidence.h */
+	int is_stepwise;      /* the evaluator holds an input, or runs a step */
 	struct sl__event_buffer *events; /* of the run under way; or NULL */
 };
 

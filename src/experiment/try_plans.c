@@ -82,10 +82,13 @@ open_arm(struct trier *t, size_t k, const struct sl__subject_model *of,
 	struct sl__subject_model_options subject = of->options;
 	struct sl_plan_options plan = of->how;
 	struct sl_error why = {0};
+	/* A trial measures no algorithms. */
+	double plan_ns =
+		fmax(0, of->plan_ns - (double)of->plan->current->choosing_ns);
 	enum sl_status rc;
 
 	/* A plan, two iterations of warm-up, and the rounds of two arms. */
-	if (of->plan_ns + (2 + 2 * ROUNDS_LEAST) * t->how->iteration_ns >
+	if (plan_ns + (2 + 2 * ROUNDS_LEAST) * t->how->iteration_ns >
 	    left_s(t) * 1e9) {
 		trial->absent = "no time was left";
 		return SL_OK;
