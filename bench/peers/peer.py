@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX Runtime in a virtual environment of its own, and inputs that it and
+"""Peers in virtual environments of their own, and inputs that ONNX Runtime and
 Sleuth's engine share."""
 import os
 import subprocess
@@ -8,21 +8,22 @@ import venv
 PACKAGES = ["onnxruntime", "onnx", "numpy"]
 
 
-def environment(build):
-    """The python that has ONNX Runtime, kept below the build folder; None,
-    after a word, where it cannot be installed."""
-    folder = os.path.join(build, "peers")
+def environment(build, name="peers", packages=tuple(PACKAGES)):
+    """The python that has these packages, ONNX Runtime if none are given, kept
+    below the build folder; None, after a word, where it cannot be
+    installed."""
+    folder = os.path.join(build, name)
     python = os.path.join(folder, "bin", "python")
     try:
         if not os.path.exists(python):
             venv.create(folder, with_pip=True)
-        subprocess.run([python, "-c", "import " + ", ".join(PACKAGES)],
+        subprocess.run([python, "-c", "import " + ", ".join(packages)],
                        check=True, capture_output=True)
     except (subprocess.CalledProcessError, OSError):
         done = subprocess.run([python, "-m", "pip", "install", "--quiet",
-                               *PACKAGES], check=False)
+                               *packages], check=False)
         if done.returncode:
-            print("skipped: onnxruntime cannot be installed here")
+            print(f"skipped: {packages[0]} cannot be installed here")
             return None
     return python
 
