@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's training step behind the same questions as bench/training.c.
+"""PyTorch's training step behind the same questions as bench/training_step.c.
 
 usage: torch_worker.py NAME export FOLDER   writes NAME.onnx, x.npy, target.npy
        torch_worker.py NAME THREADS         steps when told

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training.c - a model that makes a training step when it is told to, for
+ * training_step.c - a model that makes a training step when it is told to, for
  * comparisons.
  *
- * usage: bench_training MODEL INPUTS THREADS
+ * usage: bench_training_step MODEL INPUTS THREADS
  *
  * Plans training steps of MODEL with AdamW, takes its inputs and the labels
  * (target.npy) from the folder INPUTS, makes one step and says how long all
@@ -31,7 +31,7 @@ now_ns(void)
 static int
 fail(const struct sl_error *err)
 {
-	fprintf(stderr, "bench_training: %s\n", err->text);
+	fprintf(stderr, "bench_training_step: %s\n", err->text);
 	return 1;
 }
 
@@ -92,7 +92,8 @@ main(int argc, char **argv)
 	int code;
 
 	if (argc != 4) {
-		fprintf(stderr, "usage: bench_training MODEL INPUTS THREADS\n");
+		fprintf(stderr,
+			"usage: bench_training_step MODEL INPUTS THREADS\n");
 		return 64;
 	}
 	how.n_threads = atoi(argv[3]);
