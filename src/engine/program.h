@@ -97,12 +97,11 @@ struct sl__program {
 	struct sl__buffer_label *labels; /* newest first */
 	struct sl__step *steps;
 	size_t n_steps, cap_steps;
-	uint32_t *inputs,
-		*outputs;        /* buffers of the model's inputs and outputs;
-				       SL__NONE: held by the evaluator */
-	unsigned char *block;    /* where activations lie, aligned to 64 */
-	uint64_t block_bytes;    /* planned */
-	uint64_t bound_bytes;    /* most that is needed at one step */
+	uint32_t *inputs, *outputs; /* buffers of the model's; SL__NONE: held
+				       by the evaluator */
+	unsigned char *block;       /* where activations lie, aligned to 64 */
+	uint64_t block_bytes;       /* planned */
+	uint64_t bound_bytes;       /* most that is needed at one step */
 	uint64_t constant_bytes; /* weights packed or made, by it or before */
 	double all_flops, all_bytes;   /* of all steps */
 	double work_flops, work_bytes; /* of the steps that ran last */
