@@ -37,8 +37,8 @@ test_gradients_of_each_loss(void **state)
 	check_loss(mlp, &(struct sl__training_options){.smoothing = 0.2,
 						       .has_ignored = 1,
 						       .ignored = 2});
-	check_loss(mlp, &(struct sl__training_options){.loss = SL__LOSS_MSE});
-	check_loss(mlp, &(struct sl__training_options){.loss = SL__LOSS_BCE});
+	check_loss(mlp, &(struct sl__training_options){.loss = SL_LOSS_MSE});
+	check_loss(mlp, &(struct sl__training_options){.loss = SL_LOSS_BCE});
 }
 
 /* Classes are last in text, second in images; a softmax or sigmoid at the end
@@ -52,13 +52,13 @@ test_gradients_of_each_ending(void **state)
 		   &(struct sl__training_options){0});
 	check_loss("in x f64 2,3,4\nconst w f64 4,5 = random\n"
 		   "s = MatMul x w\ny = LogSoftmax s axis=2\nout y\n",
-		   &(struct sl__training_options){.loss = SL__LOSS_NLL});
+		   &(struct sl__training_options){.loss = SL_LOSS_NLL});
 	check_loss("in x f64 1,2,3,3\nconst w f64 3,2,2,2 = random\n"
 		   "y = Conv x w\nout y\n",
 		   &(struct sl__training_options){0});
 	check_loss("in x f64 2,3\nconst w f64 3,2 = random\n"
 		   "s = MatMul x w\ny = Sigmoid s\nout y\n",
-		   &(struct sl__training_options){.loss = SL__LOSS_BCE});
+		   &(struct sl__training_options){.loss = SL_LOSS_BCE});
 }
 
 /* A value with three uses, a weight with two, one that is written twice. */
@@ -77,7 +77,7 @@ test_gradients_are_summed(void **state)
 				   "y = MatMul l u\n"
 				   "out y\n";
 	struct trained *s = trained(
-		tied, &(struct sl__training_options){.loss = SL__LOSS_MSE});
+		tied, &(struct sl__training_options){.loss = SL_LOSS_MSE});
 
 	(void)state;
 	check_trained_gradients(s);
@@ -162,7 +162,7 @@ check_optimizer(struct sl__training_options options)
 	struct formula f = {.w = 2};
 	struct trained *s;
 
-	options.loss = SL__LOSS_MSE;
+	options.loss = SL_LOSS_MSE;
 	f.options = options;
 	s = trained(line, &options);
 	if (!s->t)
@@ -292,7 +292,7 @@ test_what_cannot_be_trained(void **state)
 			  "nothing leads from a parameter to output 'z'");
 	check_untrainable("in x f64 2,2\nconst w f64 2,2 = random\n"
 			  "h = MatMul x w\nd = Det h\nout d\n",
-			  (struct sl__training_options){.loss = SL__LOSS_MSE},
+			  (struct sl__training_options){.loss = SL_LOSS_MSE},
 			  "node 'd' (Det): there is no gradient");
 	check_untrainable(mlp, (struct sl__training_options){.output = "q"},
 			  "no output 'q'");

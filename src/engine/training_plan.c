@@ -138,8 +138,9 @@ renew(struct sl__training_plan *p, const struct sl__training_state *state,
 	return rc;
 }
 
-static enum sl_status
-set_rate(struct sl__training_plan *p, double rate, struct sl_error *err)
+enum sl_status
+sl__training_plan_set_rate(struct sl__training_plan *p, double rate,
+			   struct sl_error *err)
 {
 	struct sl_array array;
 	void *data;
@@ -161,7 +162,7 @@ sl__training_plan_step(struct sl__training_plan *p, double rate, double *loss,
 {
 	struct sl__tensor found;
 	double value = 0;
-	enum sl_status rc = set_rate(p, rate, err);
+	enum sl_status rc = sl__training_plan_set_rate(p, rate, err);
 
 	if (!rc)
 		rc = sl_plan_run(p->plan, err);

@@ -26,6 +26,11 @@ enum sl_status sl__training_plan_new(
 	const struct sl_plan_options *options, struct sl_error *err) SL_CHECKED;
 void sl__training_plan_free(struct sl__training_plan *p); /* NULL is fine */
 
+/* The learning rate, of runs of the plan alone too. */
+enum sl_status sl__training_plan_set_rate(struct sl__training_plan *p,
+					  double rate,
+					  struct sl_error *err) SL_CHECKED;
+
 /*
  * One step: runs the plan and renews the states.  SL_E_DATA where the loss is
  * not a number: the states then stay as they were.  'loss' may be NULL.

@@ -5,16 +5,9 @@
 
 #include "transform/differentiate.h"
 
-enum sl__loss {
-	SL__LOSS_CROSS_ENTROPY = 0, /* of scores, which a softmax follows */
-	SL__LOSS_NLL,               /* of logarithms of probabilities */
-	SL__LOSS_MSE,
-	SL__LOSS_BCE /* of scores, which a sigmoid follows */
-};
-
 /* Zero means the default. */
 struct sl__training_options {
-	enum sl__loss loss;
+	enum sl_loss loss;
 	const char *output; /* of the model that the loss is of; NULL: the
 			       first */
 	int has_ignored;    /* targets of that class count as nothing */
@@ -57,6 +50,7 @@ struct sl__trained_parameter {
 struct sl__training_graph {
 	struct sl_graph *graph;
 	uint32_t output, target, rate, loss;
+	int64_t n_classes; /* that targets choose from; 0: they are numbers */
 	struct sl__training_state *states;
 	size_t n_states;
 	struct sl__trained_parameter *parameters;

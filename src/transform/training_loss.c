@@ -47,6 +47,7 @@ shape_classes(struct sl__training_graph *t, struct sl__node_writer *w,
 		dims[rank++] = y.dims[d];
 		n *= y.dims[d];
 	}
+	t->n_classes = y.dims[axis];
 	type.dtype = SL_DTYPE_I64;
 	type.rank = rank;
 	type.dims = dims;
@@ -100,7 +101,7 @@ class_loss(struct sl__training_graph *t, struct sl__node_writer *w,
 {
 	uint32_t scores = before(w, t->output, SL__OP_ONNX_Softmax);
 	uint32_t logs = before(w, t->output, SL__OP_ONNX_LogSoftmax);
-	int is_nll = options->loss == SL__LOSS_NLL, is_smooth;
+	int is_nll = options->loss == SL_LOSS_NLL, is_smooth;
 	uint32_t targets = SL__NONE, loss;
 
 	is_smooth = options->smoothing > 0;
@@ -140,7 +141,7 @@ element_loss(struct sl__training_graph *t, struct sl__node_writer *w,
 
 	t->target =
 		sl__node_writer_add_input(w, "target", &type, SL_VALUE_INPUT);
-	if (options->loss == SL__LOSS_MSE) {
+	if (options->loss == SL_LOSS_MSE) {
 		each = SL__ADD_NODE(w, ONNX_Sub, x, t->target);
 		each = SL__ADD_NODE(w, ONNX_Mul, each, each);
 	} else {
@@ -190,7 +191,7 @@ sl__training_add_loss(struct sl__training_graph *t,
 	w->name = "loss";
 	if (w->rc)
 		return;
-	t->loss = options->loss == SL__LOSS_MSE || options->loss == SL__LOSS_BCE
+	t->loss = options->loss == SL_LOSS_MSE || options->loss == SL_LOSS_BCE
 			  ? element_loss(t, w, options)
 			  : class_loss(t, w, options);
 	if (!w->rc)

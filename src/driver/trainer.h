@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trainer.h - a model that is trained. */
+#ifndef SL_TRAINER_H
+#define SL_TRAINER_H
+
+#include "engine/training_plan.h"
+
+/* Invariants: a target that is set has only classes that the output has. */
+struct sl_trainer {
+	struct sl__training_plan *plan;
+	struct sl_training_options options; /* defaults filled in */
+	int has_synthetic_target;
+};
+
+/* Fills what was not set: the plan can be run then. */
+enum sl_status sl__trainer_fill_inputs(struct sl_trainer *trainer,
+				       struct sl_error *err) SL_CHECKED;
+
+#endif
