@@ -2,6 +2,7 @@
 /* cmd_profile.c - `sleuth profile`: models run, measured and explained. */
 #include "commands.h"
 #include "exit_code.h"
+#include "hardware_options.h"
 #include "model_options.h"
 #include "options.h"
 #include "output.h"
@@ -23,6 +24,7 @@ static const struct command_help help = {
 	"  sleuth profile model.onnx --batch 8 --threads 1 --top 20\n"
 	"  sleuth profile bert-base --seq 64 --by part --explain\n"
 	"  sleuth profile resnet50 --brief --runs 100 --warmup 10\n"
+	"  sleuth profile resnet18 --train --optimizer adamw --batch 8\n"
 	"  sleuth profile mlp:784-256-128-10 resnet18 bert-base",
 	"no model given; try 'sleuth profile resnet50'"};
 
@@ -35,9 +37,11 @@ struct arguments {
 	size_t n_warmup, n_runs, n_top, depth, trace_limit;
 	const char *by, *layer;
 	int explain, brief, no_experiments, no_ablation, strict;
+	const char *train, *optimizer, *loss, *output_name, *freeze;
 	/* Made from the words above. */
 	struct sl_profile_view view;
 	struct sl_profile_options profile;
+	struct sl_training_options training;
 };
 
 #define AT(field) offsetof(struct arguments, field)
@@ -68,6 +72,16 @@ static const struct option options[] = {
 	 "do not measure what leaving out would gain", 0, 0, 0},
 	{"strict", 0, OPTION_FLAG, AT(strict), NULL,
 	 "exit 2 when inconclusive, 3 when a cost is unknown", 0, 0, 0},
+	{"train", 0, OPTION_MAYBE, AT(train), "OPTIMIZER",
+	 "a training step: forward, loss, backward, update", 0, 0, 0},
+	{"optimizer", 0, OPTION_TEXT, AT(optimizer), "NAME",
+	 "of --train: sgd, momentum, adam (default), adamw", 0, 0, 0},
+	{"loss", 0, OPTION_TEXT, AT(loss), "NAME",
+	 "of --train: cross-entropy (default), nll, mse, bce", 0, 0, 0},
+	{"output", 0, OPTION_TEXT, AT(output_name), "NAME",
+	 "of --train: the output that the loss is of (the first)", 0, 0, 0},
+	{"freeze", 0, OPTION_TEXT, AT(freeze), "REGEX",
+	 "of --train: parameters that are not trained", 0, 0, 0},
 	{"layer", 0, OPTION_TEXT, AT(layer), "NAME",
 	 "one layer alone, and within its model", 0, 0, 0},
 	{"trace", 0, OPTION_TEXT, AT(output.own[0]), "FILE",
@@ -147,10 +161,49 @@ check_several(const struct arguments *a, size_t n_models)
 		       n_models);
 }
 
+/* What --train and the options beside it say. */
+static void
+read_training(struct arguments *a)
+{
+	static const char *const losses[] = {"cross-entropy", "nll", "mse",
+					     "bce", NULL};
+	const char *alone = a->optimizer     ? "optimizer"
+			    : a->loss        ? "loss"
+			    : a->output_name ? "output"
+			    : a->freeze      ? "freeze"
+					     : NULL;
+	const char *optimizer = a->train;
+
+	if (!a->train) {
+		if (alone)
+			refuse(help.name, "--%s goes with --train", alone);
+		return;
+	}
+	if (a->layer || a->model.inputs)
+		refuse(help.name, "--%s does not go with --train",
+		       a->layer ? "layer" : "inputs");
+	if (a->optimizer && *a->train)
+		refuse(help.name,
+		       "--train=%s and --optimizer %s both name an optimizer",
+		       a->train, a->optimizer);
+	if (a->optimizer)
+		optimizer = a->optimizer;
+	a->training = (struct sl_training_options){
+		.struct_size = sizeof(a->training),
+		.loss = (enum sl_loss)read_choice(help.name, "loss", a->loss,
+						  losses),
+		.output = a->output_name,
+		.optimizer = optimizer_named(optimizer, help.name),
+		.freeze = a->freeze,
+		.seed = a->plan.seed,
+	};
+}
+
 static void
 check(struct arguments *a)
 {
 	read_by(a);
+	read_training(a);
 	a->profile.inputs = input_files_parse(&a->inputs, help.name);
 	model_options_resolve(&a->model, help.name);
 	plan_options_resolve(&a->plan, help.name);
@@ -196,7 +249,12 @@ profile_model(struct job *job, size_t k, const struct sl_profile_options *how,
 		job->found[k] = rc ? NULL : job->layer->alone;
 		return rc;
 	}
-	rc = sl_profile_forward(&found, job->models.graphs[k], how, err);
+	if (job->arguments->train)
+		rc = sl_profile_training(&found, job->models.graphs[k],
+					 &job->arguments->training, how, err);
+	else
+		rc = sl_profile_forward(&found, job->models.graphs[k], how,
+					err);
 	job->found[k] = found;
 	return rc;
 }

@@ -96,7 +96,8 @@ _sleuth() {
 		*--isa) choices='scalar sse4 avx2 avx512 amx' ;;
 		*--algorithms) choices='measured fixed' ;;
 		*--nan) choices='keep refuse' ;;
-		*--train) choices='sgd momentum adam adamw' ;;
+		fit--train | inspect--train | *--optimizer) choices='sgd momentum adam adamw' ;;
+		*--loss) choices='cross-entropy nll mse bce' ;;
 		*)
 			if [[ $word != -* ]]; then
 				_sleuth_words

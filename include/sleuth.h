@@ -52,7 +52,7 @@
 #include "sleuth/models.h"
 #include "sleuth/running.h"
 #include "sleuth/inspecting.h"
-#include "sleuth/training.h"
+#include "sleuth/training_steps.h"
 #include "sleuth/profiling.h"
 #include "sleuth/overheads.h"
 #include "sleuth/sweeping.h"

@@ -5,7 +5,7 @@
 
 #include "sleuth/facts.h"
 #include "sleuth/inspecting.h"
-#include "sleuth/running.h"
+#include "sleuth/training_steps.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -187,6 +187,7 @@ struct sl_operation {
 	struct sl_traffic traffic[SL_TRAFFIC_MOST]; /* nearest first */
 	size_t n_traffic; /* 0: no ceilings, so that caches are not known */
 	struct sl_judgement judgement;
+	enum sl_phase phase; /* of a training step; FORWARD of inference */
 };
 
 /* Operations summed up by type, module or part. */
@@ -436,6 +437,49 @@ struct sl_trace_iteration {
 	size_t n_events;
 };
 
+enum { SL_TRAINING_PHASES = 4 };
+
+/* A phase of a training step. */
+struct sl_training_phase {
+	enum sl_phase phase;
+	size_t n_operations;
+	struct sl_estimate ns; /* in a step, median over a sample of them */
+	double share;          /* of the self time of all operations */
+	uint64_t core_flops, n_bytes;
+	struct sl_reading memory_bytes; /* most that is live in it */
+};
+
+/*
+ * What one operation of the forward pass costs in a training step: means, as
+ * self_ns of operations.  What computes gradients of inputs and of parameters
+ * at once counts with the inputs.
+ */
+struct sl_training_layer {
+	const char *name, *type;
+	double forward_ns, backward_input_ns, backward_weight_ns, update_ns;
+	double backward_to_forward; /* times; NaN: none in forward */
+	uint64_t forward_flops, backward_flops; /* core */
+};
+
+/* A training step.  Memory is the plan's. */
+struct sl_training_profile {
+	enum sl_loss loss;
+	enum sl_optimizer optimizer; /* NONE: gradients only */
+	int has_synthetic_target;    /* the loss says nothing of the model */
+	double first_loss;           /* before any update */
+	struct sl_training_phase phases[SL_TRAINING_PHASES]; /* in order */
+	const struct sl_training_layer *layers; /* in the order they run */
+	size_t n_layers;
+	double backward_to_forward; /* of the phases' times, likewise */
+	double other_ns; /* of operations that belong to no layer: the loss,
+			    reorders, clipping */
+	uint64_t parameters_bytes; /* that are trained */
+	uint64_t kept_bytes;       /* activations that are alive between forward
+				      and backward pass */
+	uint64_t gradients_bytes;  /* of all parameters */
+	uint64_t optimizer_bytes;  /* moments */
+};
+
 enum sl_profile_flags {
 	SL_PROFILE_NO_CEILINGS = 1u << 0,  /* nor anything that needs them */
 	SL_PROFILE_NO_DIAGNOSIS = 1u << 1, /* no experiments on operations */
@@ -534,6 +578,7 @@ struct sl_profile {
 
 	const struct sl_trace_iteration *iterations; /* whole timelines */
 	size_t n_iterations;
+	const struct sl_training_profile *training; /* NULL: inference */
 };
 
 /*
@@ -548,6 +593,20 @@ SL_API enum sl_status
 sl_profile_forward(struct sl_profile **out, const struct sl_graph *graph,
 		   const struct sl_profile_options *options,
 		   struct sl_error *err) SL_CHECKED;
+
+/*
+ * Like sl_profile_forward(), of a training step: an iteration is forward pass,
+ * loss, backward pass and update, 'training' has its phases and layers, and an
+ * input of options->inputs may be the target.  Every step starts from the
+ * model's parameters; writing the new ones back is not timed.  There are no
+ * experiments, so no verdict and no advice, and no inputs_folder.  Both options
+ * may be NULL.  Fails as sl_trainer_open() and sl_train_step() do.
+ */
+SL_API enum sl_status
+sl_profile_training(struct sl_profile **out, const struct sl_graph *graph,
+		    const struct sl_training_options *training,
+		    const struct sl_profile_options *options,
+		    struct sl_error *err) SL_CHECKED;
 SL_API void sl_profile_free(struct sl_profile *profile); /* NULL is fine */
 
 /* Appends what an advice promises, "at most 1.9 x", or the time that remains

@@ -16,12 +16,14 @@
 #include "analysis/operations.h"
 #include "analysis/parts.h"
 #include "analysis/roofline_place.h"
+#include "analysis/training_phases.h"
 #include "base/clock.h"
 #include "base/option_struct.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "cost/traffic.h"
 #include "driver/profile_part.h"
+#include "driver/trainer.h"
 #include "experiment/ablate.h"
 #include "experiment/step_counters.h"
 #include "experiment/diagnose.h"
@@ -52,6 +54,8 @@ struct profiler {
 	struct sl__residence residence;
 	struct sl__ceiling_probes *probes;     /* NULL: no ceilings */
 	const struct sl__layer_origin *origin; /* NULL: the graph is a model */
+	const struct sl_training_options *training; /* of a training step */
+	struct sl_trainer *trainer;                 /* NULL: inference */
 	uint64_t start_ns;
 	uint64_t measuring_ns; /* when the time for measuring began */
 };
@@ -182,7 +186,8 @@ inspect(struct profiler *p, struct sl_error *err)
 		return rc;
 	p->out->model = model;
 	p->out->batch = model->batch;
-	p->out->n_nodes = model->n_nodes;
+	p->out->n_nodes = p->trainer ? p->subject.plan->graph->n_nodes
+				     : model->n_nodes;
 	return SL_OK;
 }
 
@@ -228,6 +233,36 @@ sl__profile_subject_options(const struct sl_profile_options *how)
 	};
 }
 
+/* The plan of a training step as the subject, its inputs set. */
+static enum sl_status
+open_trainer(struct profiler *p, struct sl_error *err)
+{
+	uint64_t start = sl__clock_now_ns(NULL);
+	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
+	enum sl_status rc;
+
+	if (p->how.inputs_folder)
+		return sl__fail(err, SL_E_USAGE,
+				"a training step takes inputs one by one, "
+				"not from a folder");
+	p->subject.sizes.struct_size = sizeof(p->subject.sizes);
+	if (p->how.plan)
+		plan = *p->how.plan;
+	if (plan.sizes)
+		p->subject.sizes = *plan.sizes;
+	if (p->how.interrupt)
+		plan.interrupt = p->how.interrupt;
+	rc = sl_trainer_open(&p->trainer, p->graph, p->training, &plan, err);
+	if (rc)
+		return rc;
+	p->subject.plan = p->trainer->plan->plan;
+	p->subject.plan_ns = (double)(sl__clock_now_ns(NULL) - start);
+	for (size_t i = 0; !rc && i < p->how.n_inputs; i++)
+		rc = sl_trainer_load_input(p->trainer, p->how.inputs[i].input,
+					   p->how.inputs[i].path, err);
+	return rc ? rc : sl__trainer_fill_inputs(p->trainer, err);
+}
+
 static enum sl_status
 prepare(struct profiler *p, struct sl_error *err)
 {
@@ -244,7 +279,9 @@ prepare(struct profiler *p, struct sl_error *err)
 	if (rc)
 		return rc;
 	sl__residence_begin(&p->residence);
-	rc = sl__subject_model_open(&p->subject, p->graph, &how, err);
+	rc = p->training
+		     ? open_trainer(p, err)
+		     : sl__subject_model_open(&p->subject, p->graph, &how, err);
 	if (rc)
 		return rc;
 	sl__residence_pause(&p->residence);
@@ -360,6 +397,8 @@ take_memory(struct profiler *p, struct sl_error *err)
 				       err);
 	if (!rc)
 		rc = sl__profile_fill_live_memory(p->out, p->arena, err);
+	if (!rc && p->trainer)
+		sl__training_attribute_memory(p->out, p->trainer->plan);
 	return rc;
 }
 
@@ -461,10 +500,35 @@ judge_latency(struct profiler *p, struct sl_error *err)
 }
 
 static enum sl_status
+attribute_training(struct profiler *p, struct sl_error *err)
+{
+	struct sl__training_plan *plan = p->trainer->plan;
+	const struct sl__training_sources sources = {plan, &p->iterations};
+	struct sl_training_profile *out;
+	struct sl__tensor loss;
+	enum sl_status rc =
+		sl__training_attribute_time(p->out, &sources, p->arena, err);
+
+	if (!rc)
+		rc = sl__training_plan_value(plan, plan->training->loss, &loss,
+					     err);
+	if (rc)
+		return rc;
+	out = (struct sl_training_profile *)(uintptr_t)p->out->training;
+	out->loss = p->trainer->options.loss;
+	out->optimizer = p->trainer->options.optimizer;
+	out->has_synthetic_target = p->trainer->has_synthetic_target;
+	if (!sl__tensor_doubles(&loss, 0, 1, &out->first_loss) ||
+	    isnan(out->first_loss))
+		return sl__fail(err, SL_E_DATA, "the loss is not a number");
+	return SL_OK;
+}
+
+static enum sl_status
 explain(struct profiler *p, struct sl_error *err)
 {
 	struct sl__operation_sources sources = {
-		.graph = p->graph,
+		.graph = p->subject.plan->graph,
 		.plan = p->subject.plan,
 		.model = p->out->model,
 		.iterations = &p->iterations,
@@ -481,6 +545,8 @@ explain(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = sl__profile_fill_network_parts(p->out, p->subject.plan,
 						    &p->scratch, err);
+	if (!rc && p->trainer)
+		rc = attribute_training(p, err);
 	if (!rc)
 		rc = sl__profile_fill_groups(p->out, p->arena, err);
 	if (!rc)
@@ -702,12 +768,51 @@ profile(struct profiler *p, struct sl_error *err)
 		rc = diagnose(p, err);
 	if (!rc)
 		rc = ablate(p, err);
-	if (!rc && !is_brief(p))
+	if (!rc && !is_brief(p) && !p->training)
 		rc = advise(p, err);
 	if (is_interrupted(p))
 		p->out->stopped_by = SL_STOP_INTERRUPT;
 	p->out->elapsed_s = elapsed_s(p->start_ns);
 	return rc;
+}
+
+/* What 'p' asks for: its graph, and where that is from or how it is trained. */
+static enum sl_status
+run_profiler(struct sl_profile **out, struct profiler *p,
+	     const struct sl_profile_options *options, struct sl_error *err)
+{
+	enum sl_status rc;
+
+	*out = NULL;
+	rc = take_options(&p->how, &p->plan, options, err);
+	if (rc)
+		return rc;
+	if (p->training)
+		p->how.flags |= SL_PROFILE_NO_DIAGNOSIS |
+				SL_PROFILE_NO_ABLATION;
+	p->control =
+		(struct sl__runner_hooks){.interrupt = p->how.interrupt,
+					  .progress = p->how.progress,
+					  .progress_ctx = p->how.progress_ctx};
+	p->start_ns = sl__clock_now_ns(NULL);
+	p->out = sl__arena_object_new(&p->arena, p->how.allocator,
+				      sizeof(*p->out));
+	if (!p->out)
+		return sl__fail_nomem(err);
+	sl__arena_init(&p->scratch, p->how.allocator);
+	rc = profile(p, err);
+	sl__ceiling_probes_close(p->probes);
+	if (p->training)
+		p->subject.plan = NULL; /* the trainer's */
+	sl_trainer_close(p->trainer);
+	sl__subject_model_close(&p->subject);
+	sl__arena_release(&p->scratch);
+	if (rc) {
+		sl_profile_free(p->out);
+		return rc;
+	}
+	*out = p->out;
+	return SL_OK;
 }
 
 enum sl_status
@@ -716,31 +821,22 @@ sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
 		 const struct sl__layer_origin *origin, struct sl_error *err)
 {
 	struct profiler p = {.graph = graph, .origin = origin};
-	enum sl_status rc;
 
-	*out = NULL;
-	rc = take_options(&p.how, &p.plan, options, err);
-	if (rc)
-		return rc;
-	p.control =
-		(struct sl__runner_hooks){.interrupt = p.how.interrupt,
-					  .progress = p.how.progress,
-					  .progress_ctx = p.how.progress_ctx};
-	p.start_ns = sl__clock_now_ns(NULL);
-	p.out = sl__arena_object_new(&p.arena, p.how.allocator, sizeof(*p.out));
-	if (!p.out)
-		return sl__fail_nomem(err);
-	sl__arena_init(&p.scratch, p.how.allocator);
-	rc = profile(&p, err);
-	sl__ceiling_probes_close(p.probes);
-	sl__subject_model_close(&p.subject);
-	sl__arena_release(&p.scratch);
-	if (rc) {
-		sl_profile_free(p.out);
-		return rc;
-	}
-	*out = p.out;
-	return SL_OK;
+	return run_profiler(out, &p, options, err);
+}
+
+enum sl_status
+sl_profile_training(struct sl_profile **out, const struct sl_graph *graph,
+		    const struct sl_training_options *training,
+		    const struct sl_profile_options *options,
+		    struct sl_error *err)
+{
+	static const struct sl_training_options usual =
+		SL_TRAINING_OPTIONS_INIT;
+	struct profiler p = {.graph = graph,
+			     .training = training ? training : &usual};
+
+	return run_profiler(out, &p, options, err);
 }
 
 enum sl_status

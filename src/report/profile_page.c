@@ -325,6 +325,7 @@ add_model(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	int is_brief = is_brief_profile(sheet->profile);
 
 	add_headline(doc, sheet);
+	sl__profile_training(doc, sheet);
 	if (!is_brief)
 		sl__profile_verdict(doc, sheet);
 	add_impossible(doc, sheet->profile);
@@ -352,7 +353,8 @@ add_model(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 			     (unsigned long long)sheet->profile->seed);
 	if (!is_brief)
 		sl__profile_amdahl(doc, sheet);
-	if (!is_brief || sheet->profile->n_advice)
+	if (sheet->profile->n_advice ||
+	    (!is_brief && !sheet->profile->training))
 		sl__profile_advice(doc, sheet);
 	if (sheet->how->verbose)
 		sl__profile_evidence(doc, sheet);

@@ -35,7 +35,7 @@ typedef void sl__profile_section(struct sl__doc *doc,
 sl__profile_section sl__profile_verdict, sl__profile_operations,
 	sl__profile_evidence, sl__profile_memory, sl__profile_roofline,
 	sl__profile_counters, sl__profile_traffic, sl__profile_amdahl,
-	sl__profile_advice;
+	sl__profile_advice, sl__profile_training;
 void sl__profile_parts(struct sl__doc *doc, const struct sl_profile *p);
 
 /* What the table of operations calls one, whether it has a row there or not. */

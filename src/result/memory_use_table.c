@@ -13,7 +13,7 @@
 	SL__F(READING, sl_memory_use, member, name, __VA_ARGS__)
 /* What stands or falls with the tracked run. */
 #define TRACKED   SL__REASON(sl_memory_use, tracked_bytes.absent)
-#define INFERENCE "nothing was trained"
+#define INFERENCE "see training; of inference there are none"
 
 SL__WHY(no_efficiency, sl_memory_use, m,
 	m->resident_peak_bytes.absent   ? m->resident_peak_bytes.absent

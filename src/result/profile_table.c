@@ -497,6 +497,8 @@ static const struct sl__field profile_fields[] = {
 		   "what was left out, and why"),
 	SL__F(OBJECT, sl_profile, noise, "noise", "what disturbed it",
 	      .of = &sl__table_noise),
+	SL__F(POINTER, sl_profile, training, "training", "of a training step",
+	      .of = &sl__table_training_profile),
 	SL__F_LIST(LIST, sl_profile, iterations, n_iterations, "iterations",
 		   "whole timelines", .of = &iteration),
 	SL__F(POINTER, sl_profile, model, NULL, NULL, .of = &growth),

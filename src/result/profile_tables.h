@@ -10,6 +10,7 @@
 #define SL__NO_PRODUCTS "it makes no products"
 
 extern const struct sl__record sl__table_memory_use, sl__table_operation,
-	sl__table_operation_group, sl__table_request, sl__table_ceilings;
+	sl__table_operation_group, sl__table_request, sl__table_ceilings,
+	sl__table_training_profile;
 
 #endif

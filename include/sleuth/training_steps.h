@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* training.h - models trained on this machine, step by step. */
-#ifndef SLEUTH_TRAINING_H
-#define SLEUTH_TRAINING_H
+/* training_steps.h - models trained on this machine, step by step. */
+#ifndef SLEUTH_TRAINING_STEPS_H
+#define SLEUTH_TRAINING_STEPS_H
 
 #include "sleuth/inspecting.h"
 #include "sleuth/running.h"

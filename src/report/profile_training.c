@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profile_training.c - a training step: its phases, its layers, its memory. */
+#include "report/profile_page.h"
+#include "report/unit.h"
+
+#include <math.h>
+
+#include "base/banned.h"
+
+enum { LAYERS_SHOWN = 10 };
+
+static double
+step_ns(const struct sl_training_layer *l)
+{
+	return l->forward_ns + l->backward_input_ns + l->backward_weight_ns +
+	       l->update_ns;
+}
+
+/* "2.10", or that there is none. */
+static void
+add_ratio_cell(struct sl__doc *doc, double ratio)
+{
+	if (isfinite(ratio))
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.2f", ratio);
+	else
+		sl__doc_absent_cell(doc);
+}
+
+static void
+add_time_cell(struct sl__doc *doc, double ns, const char *unit)
+{
+	struct sl__text t;
+
+	if (ns > 0)
+		sl__doc_plain_cell(doc, sl__time_text_in_unit(&t, ns, unit));
+	else
+		sl__doc_absent_cell(doc);
+}
+
+static void
+add_phases(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	static const struct sl__column columns[] = {
+		{"phase", 0, 0}, {"time", 1, 0},       {"95 %", 0, 1},
+		{"share", 1, 0}, {"operations", 1, 2}, {"FLOPs", 1, 0},
+		{"memory", 1, 1}};
+	const struct sl_training_profile *t = sheet->profile->training;
+	const char *unit = sheet->how->unit;
+	struct sl__text a;
+
+	sl__doc_gap(doc);
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t k = 0; k < SL_TRAINING_PHASES; k++) {
+		const struct sl_training_phase *p = &t->phases[k];
+
+		sl__doc_plain_cell(doc, sl_phase_text(p->phase));
+		sl__doc_plain_cell(doc, sl__time_value(&a, &p->ns, unit));
+		sl__doc_plain_cell(doc, sl__time_bounds_text(&a, &p->ns, unit));
+		sl__doc_plain_cell(doc, sl__percent_text(&a, p->share));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", p->n_operations);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     p->core_flops ? sl__si_prefix_text(
+						     &a, (double)p->core_flops)
+					   : "-");
+		sl__doc_plain_cell(
+			doc,
+			p->memory_bytes.absent
+				? "-"
+				: sl__bytes_text(&a, p->memory_bytes.value));
+	}
+}
+
+/* The layer that takes longest of those that take less than 'below', or as
+ * long and come after it; NULL: no further one. */
+static const struct sl_training_layer *
+next_layer(const struct sl_training_profile *t,
+	   const struct sl_training_layer *below)
+{
+	const struct sl_training_layer *next = NULL;
+
+	for (size_t i = 0; i < t->n_layers; i++) {
+		const struct sl_training_layer *l = &t->layers[i];
+
+		if (below && (step_ns(l) > step_ns(below) ||
+			      (!(step_ns(l) < step_ns(below)) && l <= below)))
+			continue;
+		if (!next || step_ns(l) > step_ns(next))
+			next = l;
+	}
+	return next;
+}
+
+static void
+add_layers(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	static const struct sl__column columns[] = {
+		{"layer", 0, 0},     {"type", 0, 2},      {"forward", 1, 0},
+		{"by input", 1, 1},  {"by weight", 1, 1}, {"update", 1, 0},
+		{"back/forw", 1, 0}, {"in FLOPs", 1, 1}};
+	const struct sl_training_profile *t = sheet->profile->training;
+	const struct sl_training_layer *l = NULL;
+	const char *unit = sheet->how->unit;
+	size_t n = sheet->how->verbose  ? t->n_layers
+		   : sheet->view->n_top ? sheet->view->n_top
+					: LAYERS_SHOWN;
+
+	sl__doc_gap(doc);
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < n && (l = next_layer(t, l)) != NULL; i++) {
+		sl__doc_plain_cell(doc, l->name);
+		sl__doc_plain_cell(doc, l->type);
+		add_time_cell(doc, l->forward_ns, unit);
+		add_time_cell(doc, l->backward_input_ns, unit);
+		add_time_cell(doc, l->backward_weight_ns, unit);
+		add_time_cell(doc, l->update_ns, unit);
+		add_ratio_cell(doc, l->backward_to_forward);
+		add_ratio_cell(doc, (double)l->backward_flops /
+					    (double)l->forward_flops);
+	}
+	if (n < t->n_layers)
+		sl__doc_text(doc, SL__STYLE_DIM,
+			     "the %zu of %zu layers that take longest in a "
+			     "step (-v: all)",
+			     n, t->n_layers);
+}
+
+static void
+add_memory(struct sl__doc *doc, const struct sl_training_profile *t)
+{
+	struct sl__text a;
+
+	sl__doc_gap(doc);
+	sl__doc_plain_pair(doc, "step memory", "%s parameters",
+			   sl__bytes_text(&a, (double)t->parameters_bytes));
+	sl__doc_append_plain(doc, ", %s activations kept for backward",
+			     sl__bytes_text(&a, (double)t->kept_bytes));
+	sl__doc_append_plain(doc, ", %s gradients",
+			     sl__bytes_text(&a, (double)t->gradients_bytes));
+	sl__doc_append_plain(doc, ", %s state of the optimizer",
+			     sl__bytes_text(&a, (double)t->optimizer_bytes));
+}
+
+void
+sl__profile_training(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	const struct sl_training_profile *t = sheet->profile->training;
+
+	if (!t)
+		return;
+	sl__doc_plain_pair(doc, "training",
+			   "a step with %s, optimizer %s; first loss %.4g",
+			   sl_loss_text(t->loss),
+			   sl_optimizer_text(t->optimizer), t->first_loss);
+	sl__doc_append_dim(doc, "%s",
+			   t->has_synthetic_target ? " (of a synthetic target)"
+						   : "");
+	add_phases(doc, sheet);
+	add_layers(doc, sheet);
+	add_memory(doc, t);
+}

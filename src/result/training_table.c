@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* training_table.c - fields of a training step that was profiled. */
+#include "result/profile_tables.h"
+#include "result/words.h"
+
+#include <math.h>
+
+#include "base/banned.h"
+
+#define MS .unit = SL__NS_PER_MS
+
+static const struct sl__field phase_fields[] = {
+	SL__F(WORD, sl_training_phase, phase, "name", "of the phase",
+	      .words = &sl__words_step_phase),
+	SL__F(NUMBER, sl_training_phase, ns.value, "ms",
+	      "median over the steps that were kept", MS),
+	SL__F(INTERVAL, sl_training_phase, ns, "ci95_ms", "its 95 % interval",
+	      MS),
+	SL__F(WHOLE, sl_training_phase, ns.n, "n", "steps behind it"),
+	SL__F(NUMBER, sl_training_phase, share, "share",
+	      "of the self time of all operations"),
+	SL__F(WHOLE, sl_training_phase, n_operations, "operations", "in it"),
+	SL__F(WHOLE, sl_training_phase, core_flops, "flops",
+	      "2 x multiply-adds of convolutions and matmuls"),
+	SL__F(WHOLE, sl_training_phase, n_bytes, "bytes",
+	      "of operands, each once"),
+	SL__F(READING, sl_training_phase, memory_bytes, "memory_bytes",
+	      "most that is live in it"),
+};
+static SL__RECORD(phase, "training.phases", sl_training_phase, phase_fields, 0);
+
+/* NaN where there is nothing to compare with. */
+static double
+ratio(double a, double b)
+{
+	return b > 0 ? a / b : (double)NAN;
+}
+
+SL__MAKE(make_layer_flops_ratio, sl_training_layer, l, NUMBER, number,
+	 ratio((double)l->backward_flops, (double)l->forward_flops))
+
+static const struct sl__field layer_fields[] = {
+	SL__F(TEXT, sl_training_layer, name, "name",
+	      "of the operation in the forward pass"),
+	SL__F(TEXT, sl_training_layer, type, "type", "of operator"),
+	SL__F(NUMBER, sl_training_layer, forward_ns, "forward_ms",
+	      "mean in a step, as are the next three", MS),
+	SL__F(NUMBER, sl_training_layer, backward_input_ns, "backward_input_ms",
+	      "gradients of its inputs, and those computed together with them",
+	      MS),
+	SL__F(NUMBER, sl_training_layer, backward_weight_ns,
+	      "backward_weight_ms", "gradients of its parameters", MS),
+	SL__F(NUMBER, sl_training_layer, update_ns, "update_ms",
+	      "of its parameters", MS),
+	SL__F(NUMBER, sl_training_layer, backward_to_forward,
+	      "backward_to_forward",
+	      "times, both parts of the backward pass together",
+	      .absent = "no time in the forward pass"),
+	SL__F(WHOLE, sl_training_layer, forward_flops, "forward_flops",
+	      "2 x multiply-adds of convolutions and matmuls"),
+	SL__F(WHOLE, sl_training_layer, backward_flops, "backward_flops",
+	      "likewise"),
+	SL__F_MADE(make_layer_flops_ratio, "backward_to_forward_flops",
+		   "their ratio", .absent = "no FLOPs in the forward pass"),
+};
+static SL__RECORD(layer, "training.layers", sl_training_layer, layer_fields, 0);
+
+static const struct sl_training_phase *
+phase_of(const struct sl_training_profile *t, enum sl_phase wanted)
+{
+	for (size_t k = 1; k < SL_TRAINING_PHASES; k++) {
+		if (t->phases[k].phase == wanted)
+			return &t->phases[k];
+	}
+	return &t->phases[0];
+}
+
+SL__MAKE(make_forward_flops, sl_training_profile, t, WHOLE, whole,
+	 phase_of(t, SL_PHASE_FORWARD)->core_flops)
+SL__MAKE(make_backward_flops, sl_training_profile, t, WHOLE, whole,
+	 phase_of(t, SL_PHASE_BACKWARD)->core_flops)
+SL__MAKE(make_total_flops, sl_training_profile, t, WHOLE, whole,
+	 phase_of(t, SL_PHASE_FORWARD)->core_flops +
+		 phase_of(t, SL_PHASE_BACKWARD)->core_flops)
+SL__MAKE(make_flops_ratio, sl_training_profile, t, NUMBER, number,
+	 ratio((double)phase_of(t, SL_PHASE_BACKWARD)->core_flops,
+	       (double)phase_of(t, SL_PHASE_FORWARD)->core_flops))
+
+static const struct sl__field training_fields[] = {
+	SL__F(WORD, sl_training_profile, loss, "loss", "that is minimised",
+	      .words = &sl__words_loss),
+	SL__F(WORD, sl_training_profile, optimizer, "optimizer",
+	      "that updates the parameters", .words = &sl__words_optimizer),
+	SL__F(BOOLEAN, sl_training_profile, has_synthetic_target,
+	      "synthetic_target",
+	      "no target was given: the loss says nothing of the model"),
+	SL__F(NUMBER, sl_training_profile, first_loss, "first_loss",
+	      "before any update", .absent = "infinite"),
+	{.key = "phases",
+	 .kind = SL__FIELD_LIST,
+	 SL__AT(sl_training_profile, phases),
+	 .most = SL_TRAINING_PHASES,
+	 .of = &phase,
+	 .meaning = "in the order they run"},
+	SL__F_LIST(LIST, sl_training_profile, layers, n_layers, "layers",
+		   "in the order they run", .of = &layer, .is_flat = 1),
+	SL__F(NUMBER, sl_training_profile, other_ns, "other_ms",
+	      "of operations that belong to no layer: the loss, reorders", MS),
+	SL__F_MADE(make_forward_flops, "forward_flops",
+		   "2 x multiply-adds of convolutions and matmuls"),
+	SL__F_MADE(make_backward_flops, "backward_flops", "likewise"),
+	SL__F_MADE(make_total_flops, "total_flops", "their sum"),
+	SL__F(NUMBER, sl_training_profile, backward_to_forward,
+	      "backward_to_forward", "times of the phases",
+	      .absent = "no time in the forward pass"),
+	SL__F_MADE(make_flops_ratio, "backward_to_forward_flops",
+		   "the same of FLOPs",
+		   .absent = "no FLOPs in the forward pass"),
+	SL__F(WHOLE, sl_training_profile, parameters_bytes, "parameters_bytes",
+	      "that are trained"),
+	SL__F(WHOLE, sl_training_profile, kept_bytes, "activations_bytes",
+	      "alive between forward and backward pass, in the plan"),
+	SL__F(WHOLE, sl_training_profile, gradients_bytes, "gradients_bytes",
+	      "of all parameters"),
+	SL__F(WHOLE, sl_training_profile, optimizer_bytes, "optimizer_bytes",
+	      "its moments"),
+};
+SL__RECORD(sl__table_training_profile, "profile.training", sl_training_profile,
+	   training_fields, 0);
