@@ -10,7 +10,7 @@
 #include "needs_dnnl.h"
 #include "experiment/confined.h"
 #include "dnnl_memory.h"
-#include "harness.h"
+#include "emulator.h"
 #include "timing/proc_text.h"
 
 #include <math.h>
@@ -26,6 +26,7 @@ fitted(struct sl_graph **graph, const char *name, struct sl_fit_options *how)
 	struct sl_fit *fit = NULL;
 	struct sl_error err;
 
+	skip_in_emulator("a child that was forked cannot start threads");
 	if (sl_graph_open(graph, name, NULL, &err) ||
 	    sl_fit(&fit, *graph, how, &err))
 		fail_msg("%s: %s", name, err.text);
@@ -46,6 +47,7 @@ try_batch(const struct sl_graph *graph, int64_t batch, double memory_bytes,
 					   .is_run = 1};
 	struct sl_error err;
 
+	skip_in_emulator("a child that was forked cannot start threads");
 	if (sl__confined_run(out, &how, &err))
 		fail_msg("%s", err.text);
 	return out->status;
@@ -246,6 +248,7 @@ die(struct sl__confined_outcome *out, struct fate *fate)
 	struct sl_graph *graph;
 	enum sl_status rc;
 
+	skip_in_emulator("a child that was forked cannot start threads");
 	fate->parent = getpid();
 	assert_int_equal(sl_graph_open(&graph, "mlp:4-2", NULL, NULL), SL_OK);
 	how.graph = graph;
