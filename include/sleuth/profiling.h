@@ -466,7 +466,7 @@ struct sl_training_profile {
 	enum sl_loss loss;
 	enum sl_optimizer optimizer; /* NONE: gradients only */
 	int has_synthetic_target;    /* the loss says nothing of the model */
-	double first_loss;           /* before any update */
+	double last_loss;            /* of the last step */
 	struct sl_training_phase phases[SL_TRAINING_PHASES]; /* in order */
 	const struct sl_training_layer *layers; /* in the order they run */
 	size_t n_layers;

@@ -518,8 +518,8 @@ attribute_training(struct profiler *p, struct sl_error *err)
 	out->loss = p->trainer->options.loss;
 	out->optimizer = p->trainer->options.optimizer;
 	out->has_synthetic_target = p->trainer->has_synthetic_target;
-	if (!sl__tensor_doubles(&loss, 0, 1, &out->first_loss) ||
-	    isnan(out->first_loss))
+	if (!sl__tensor_doubles(&loss, 0, 1, &out->last_loss) ||
+	    isnan(out->last_loss))
 		return sl__fail(err, SL_E_DATA, "the loss is not a number");
 	return SL_OK;
 }

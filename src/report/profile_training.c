@@ -147,10 +147,11 @@ sl__profile_training(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 
 	if (!t)
 		return;
-	sl__doc_plain_pair(doc, "training",
-			   "a step with %s, optimizer %s; first loss %.4g",
-			   sl_loss_text(t->loss),
-			   sl_optimizer_text(t->optimizer), t->first_loss);
+	sl__doc_plain_pair(
+		doc, "training",
+		"a step with %s, optimizer %s; loss of the last step %.4g",
+		sl_loss_text(t->loss), sl_optimizer_text(t->optimizer),
+		t->last_loss);
 	sl__doc_append_dim(doc, "%s",
 			   t->has_synthetic_target ? " (of a synthetic target)"
 						   : "");
