@@ -4,6 +4,7 @@
  * the right shapes, and compute what they are called.
  */
 #include "built.h"
+#include "sleuth.h"
 
 /* What has no layer of its own in ONNX is one node, or two. */
 static void

@@ -8,6 +8,7 @@
  * forks.
  */
 #include "needs_dnnl.h"
+#include "sleuth.h"
 #include "experiment/confined.h"
 #include "dnnl_memory.h"
 #include "emulator.h"

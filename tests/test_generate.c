@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_generate.c - the loop of a decoder: structure, counts, refusals. */
 #include "tiny_decoder.h"
+#include "sleuth.h"
 #include "json_check.h"
 
 #include "experiment/decode_loop.h"

@@ -8,6 +8,7 @@
  */
 #include "base/option_struct.h"
 #include "harness.h"
+#include "sleuth.h"
 #include "short_options.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
  * that says something else than its table is refused by name.
  */
 #include "result/record.h"
+#include "sleuth.h"
 #include "result/rows.h"
 #include "harness.h"
 

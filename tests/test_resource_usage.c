@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "harness.h"
+#include "sleuth.h"
 #include "memory/resource_usage.h"
 
 #include <sys/mman.h>

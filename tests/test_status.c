@@ -4,6 +4,7 @@
  * on its way up, and success leaves the error alone.
  */
 #include "harness.h"
+#include "sleuth.h"
 #include "base/status.h"
 
 #include <errno.h>

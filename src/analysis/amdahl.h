@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "result/ablation.h"
+#include "sleuth/profiling.h"
 
 enum { SL__AMDAHL_OPERATIONS = 5, SL__AMDAHL_TYPES = 3 };
 

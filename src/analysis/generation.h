@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "result/decoding.h"
+#include "sleuth/generating.h"
 
 #include <stdint.h>
 

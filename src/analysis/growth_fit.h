@@ -3,7 +3,7 @@
 #ifndef SL_GROWTH_FIT_H
 #define SL_GROWTH_FIT_H
 
-#include "sleuth.h"
+#include "sleuth/sweeping.h"
 
 /* A doubling that raises a rate by no more than this is past the knee. */
 #define SL__KNEE_GAIN 0.10

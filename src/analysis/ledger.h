@@ -4,7 +4,7 @@
 #define SL_LEDGER_H
 
 #include "result/iteration_times.h"
-#include "sleuth.h"
+#include "sleuth/profiling.h"
 
 /* The largest |residual| / wall with which the times add up. */
 #define SL__RESIDUAL_MOST 0.02

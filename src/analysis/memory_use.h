@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "memory/residence.h"
 #include "result/tensor_lifetime.h"
+#include "sleuth/profiling.h"
 
 /* What the figures are made from; all borrowed. */
 struct sl__memory_sources {

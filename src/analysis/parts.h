@@ -4,6 +4,7 @@
 #define SL_PARTS_H
 
 #include "engine/plan.h"
+#include "sleuth/profiling.h"
 
 /*
  * The part of each step of the plan, parts[sl_plan_n_steps(plan)], from what

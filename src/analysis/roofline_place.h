@@ -4,7 +4,7 @@
 #define SL_ROOFLINE_PLACE_H
 
 #include "base/arena.h"
-#include "sleuth.h"
+#include "sleuth/profiling.h"
 
 /* Fills the dtype of every operation, as sl__roofline_place() does; traffic
  * is predicted with it. */

@@ -6,6 +6,7 @@
 
 #include "engine/training_plan.h"
 #include "result/iteration_times.h"
+#include "sleuth/profiling.h"
 
 struct sl__training_sources {
 	const struct sl__training_plan *plan;

@@ -3,7 +3,7 @@
 #ifndef SL_ARENA_H
 #define SL_ARENA_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * Invariants: everything handed out lives until sl__arena_release().  Blocks

@@ -3,7 +3,7 @@
 #ifndef SL_ATOMIC_FILE_H
 #define SL_ATOMIC_FILE_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * All files are written this way: bytes are added one after the other, and

@@ -3,7 +3,7 @@
 #ifndef SL_BUF_H
 #define SL_BUF_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * Writers do not return errors: the first failed allocation marks the buffer

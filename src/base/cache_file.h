@@ -3,7 +3,7 @@
 #ifndef SL_CACHE_FILE_H
 #define SL_CACHE_FILE_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 enum {
 	SL__CACHE_PATH = 4096,

@@ -3,7 +3,7 @@
 #ifndef SL_CLOCK_H
 #define SL_CLOCK_H
 
-#include "sleuth.h"
+#include "sleuth/measuring.h"
 
 /* The monotonic clock of the system. */
 const struct sl_clock *sl__clock_monotonic(void);

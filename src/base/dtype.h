@@ -3,7 +3,7 @@
 #ifndef SL_DTYPE_H
 #define SL_DTYPE_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 enum sl__dtype_family {
 	SL__DTYPE_OTHER = 0, /* strings, complex numbers, none */

@@ -3,7 +3,7 @@
 #ifndef SL_FILE_H
 #define SL_FILE_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * Appends the contents of 'path' to 'out', at most 'max_bytes' of them;

@@ -3,7 +3,7 @@
 #ifndef SL_FILE_MAPPING_H
 #define SL_FILE_MAPPING_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * Invariants: 'bytes' is NULL exactly when n_bytes is 0.  The pages are

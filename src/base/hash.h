@@ -3,7 +3,7 @@
 #ifndef SL_HASH_H
 #define SL_HASH_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * 64 bits: for tables, checksums and names.  The same on every machine, so it

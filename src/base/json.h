@@ -3,7 +3,7 @@
 #ifndef SL_JSON_H
 #define SL_JSON_H
 
-#include "sleuth.h"
+#include "sleuth/facts.h"
 
 /*
  * Writes into a buffer, indented by two spaces.  'key' names a member and is

@@ -3,7 +3,7 @@
 #ifndef SL_LOG_H
 #define SL_LOG_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * Hands one formatted line, without a newline, to the caller's log.  NULL or

@@ -3,7 +3,7 @@
 #ifndef SL_NEAREST_H
 #define SL_NEAREST_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /* What sl__edit_distance() returns for words that are too long to compare. */
 enum { SL__EDITS_MANY = 99 };

@@ -8,6 +8,7 @@
  */
 #include "base/option_struct.h"
 #include "base/status.h"
+#include "sleuth.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef SL_OPTION_STRUCT_H
 #define SL_OPTION_STRUCT_H
 
-#include "sleuth.h"
+#include "sleuth/running.h"
 
 /*
  * Copies 'options', a struct that begins with its struct_size, to 'out', which

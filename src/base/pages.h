@@ -3,7 +3,7 @@
 #ifndef SL_PAGES_H
 #define SL_PAGES_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * For weights and activations: blocks are aligned to 64 bytes, not zeroed,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quantity.c - amounts as people write them: 8G, 16Gi, 8GB, 1.2M. */
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 #include <math.h>
 #include <stdlib.h>

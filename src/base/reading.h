@@ -3,7 +3,7 @@
 #ifndef SL_READING_H
 #define SL_READING_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 struct sl_reading sl__present(double value);
 

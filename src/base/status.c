@@ -6,6 +6,7 @@
  * failure never allocates and two threads never share a message.
  */
 #include "base/status.h"
+#include "sleuth.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,9 @@
 #ifndef SL_STATUS_H
 #define SL_STATUS_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
+#include <signal.h>
 #include <stdarg.h>
 
 /*

@@ -3,7 +3,7 @@
 #ifndef SL_THREAD_H
 #define SL_THREAD_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /* Called by each member with its rank, 0 to n - 1. */
 typedef void sl__team_function(size_t rank, void *ctx);

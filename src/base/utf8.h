@@ -3,7 +3,7 @@
 #ifndef SL_UTF8_H
 #define SL_UTF8_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 enum { SL__UTF8_MOST = 4 }; /* bytes of a code point */
 

@@ -33,6 +33,7 @@
 #define SL_TRAFFIC_H
 
 #include "base/arena.h"
+#include "sleuth/profiling.h"
 
 /* A stretch of memory that a step reads, writes or both. */
 struct sl__traffic_operand {

@@ -4,6 +4,7 @@
 #define SL_MICRO_OPS_H
 
 #include "base/arena.h"
+#include "sleuth/microbenchmarks.h"
 
 enum { SL__MICRO_OP_SIZES_MAX = 64 };
 

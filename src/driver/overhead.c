@@ -13,6 +13,7 @@
 #include "result/traced_iterations.h"
 #include "stats/quantile.h"
 #include "timing/runner.h"
+#include "sleuth/observing.h"
 
 #include <math.h>
 #include <string.h>

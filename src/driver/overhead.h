@@ -3,7 +3,7 @@
 #ifndef SL_OVERHEAD_H
 #define SL_OVERHEAD_H
 
-#include "sleuth.h"
+#include "sleuth/overheads.h"
 
 /* Like sl_study_overhead(), by a clock in place of ticks; NULL: by ticks.
  * Scopes read ticks whatever the clock. */

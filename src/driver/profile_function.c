@@ -8,6 +8,7 @@
 #include "base/option_struct.h"
 #include "base/status.h"
 #include "result/function_profile.h"
+#include "sleuth/profiling.h"
 #include "timing/scope.h"
 
 #include "base/banned.h"

@@ -4,6 +4,7 @@
 #define SL_PROFILE_PART_H
 
 #include "experiment/subject.h"
+#include "sleuth/profiling.h"
 
 /* Where a graph was taken from, for the commands of advice; all borrowed. */
 struct sl__layer_origin {

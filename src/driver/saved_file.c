@@ -2,6 +2,7 @@
 /* saved_file.c - a saved result, from its file. */
 #include "base/file.h"
 #include "base/status.h"
+#include "sleuth/results.h"
 
 #include "base/banned.h"
 

@@ -4,6 +4,7 @@
 #define SL_SELFCHECK_H
 
 #include "timing/covariates.h"
+#include "sleuth/machines.h"
 
 /* Work whose length is known exactly. */
 struct sl__steps_work {

@@ -4,6 +4,7 @@
 #define SL_SWEEP_H
 
 #include "timing/runner.h"
+#include "sleuth/sweeping.h"
 
 /* sl_profile_forward(), or what takes its place. */
 typedef enum sl_status

@@ -4,6 +4,7 @@
 #define SL_SWEEP_AXIS_H
 
 #include "base/arena.h"
+#include "sleuth/sweeping.h"
 
 /* The unit of the rate whose knee is looked for: what an iteration gets done.
  */

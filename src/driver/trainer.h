@@ -4,6 +4,7 @@
 #define SL_TRAINER_H
 
 #include "engine/training_plan.h"
+#include "sleuth/training_steps.h"
 
 /* Invariants: a target that is set has only classes that the output has. */
 struct sl_trainer {

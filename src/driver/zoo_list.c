@@ -8,6 +8,7 @@
  */
 #include "base/arena.h"
 #include "base/status.h"
+#include "sleuth/inspecting.h"
 
 #include "base/banned.h"
 

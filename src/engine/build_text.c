@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "engine/dnnl_context.h"
 #include "timing/counter_names.h"
+#include "sleuth.h"
 
 #include "base/banned.h"
 

@@ -7,6 +7,7 @@
 #include "base/cache_file.h"
 #include "base/map.h"
 #include "timing/covariates.h"
+#include "sleuth/running.h"
 
 enum { SL__CHOICE_NAME = 64 };
 

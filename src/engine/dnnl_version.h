@@ -12,7 +12,7 @@
 #ifndef SL_DNNL_VERSION_H
 #define SL_DNNL_VERSION_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 #include <dnnl.h>
 

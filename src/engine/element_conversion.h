@@ -4,7 +4,7 @@
 #ifndef SL_ELEMENT_CONVERSION_H
 #define SL_ELEMENT_CONVERSION_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * Own kernels compute in f32, or in int64 for whole types; others are brought

@@ -3,7 +3,7 @@
 #ifndef SL_LAYOUT_H
 #define SL_LAYOUT_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * A type of number and an order of elements: row-major, or one of oneDNN's

@@ -12,6 +12,7 @@
 #include "engine/parallel.h"
 #include "base/status.h"
 #include "engine/fork_join.h"
+#include "sleuth/running.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 #ifndef SL_PARALLEL_H
 #define SL_PARALLEL_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 #include <stdint.h>
 

@@ -13,6 +13,7 @@
 #include "engine/dnnl_choice.h"
 #include "machine/platform.h"
 #include "model/inputs.h"
+#include "sleuth/observing.h"
 
 #include <string.h>
 

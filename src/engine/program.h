@@ -7,6 +7,7 @@
 #include "engine/weight_cache.h"
 #include "ops/evaluate.h"
 #include "transform/rewrite.h"
+#include "sleuth/running.h"
 
 enum sl__memory_category {
 	SL__CATEGORY_ACTIVATION =

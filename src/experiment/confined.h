@@ -3,7 +3,7 @@
 #ifndef SL_CONFINED_H
 #define SL_CONFINED_H
 
-#include "sleuth.h"
+#include "sleuth/running.h"
 
 struct sl__confined_options {
 	const struct sl_graph *graph;

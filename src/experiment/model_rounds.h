@@ -8,6 +8,7 @@
 #include "experiment/step_pairing.h"
 #include "stats/ensemble.h"
 #include "timing/runner.h"
+#include "sleuth/comparing.h"
 
 enum {
 	SL__MODEL_ROUNDS_ROWS = 512, /* rounds of which the steps are kept */

@@ -3,7 +3,7 @@
 #ifndef SL_STDERR_LINES_H
 #define SL_STDERR_LINES_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 enum { SL__STDERR_BYTES = 256, SL__STDERR_LINES = 4 };
 

@@ -4,7 +4,7 @@
 #define SL_TIMED_ITERATIONS_H
 
 #include "result/iteration_times.h"
-#include "sleuth.h"
+#include "sleuth/running.h"
 #include "timing/runner.h"
 
 /*

@@ -4,6 +4,7 @@
 #define SL_EXECUTION_ORDER_H
 
 #include "graph/graph.h"
+#include "sleuth/models.h"
 
 /*
  * A node with bodies (If, Loop, Scan) is two visits, with the nodes of its

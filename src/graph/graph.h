@@ -3,10 +3,10 @@
 #ifndef SL_GRAPH_H
 #define SL_GRAPH_H
 
-#include "base/arena.h"
 #include "base/map.h"
 #include "base/file_mapping.h"
 #include "graph/tensor.h"
+#include "sleuth/inspecting.h"
 
 /*
  * A size or an integer that may be known by name only: symbol i is the

@@ -4,6 +4,7 @@
 #define SL_GRAPH_CONSTRUCTION_H
 
 #include "graph/graph.h"
+#include "sleuth/models.h"
 
 /*
  * Readers and builders make values, nodes and blocks in any order, then freeze

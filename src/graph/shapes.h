@@ -4,6 +4,7 @@
 #define SL_SHAPES_H
 
 #include "graph/symbolic_size.h"
+#include "sleuth/models.h"
 
 enum {
 	SL__KNOWN_MOST = 4096,     /* elements of a tensor that is followed */

@@ -3,7 +3,7 @@
 #ifndef SL_TENSOR_H
 #define SL_TENSOR_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * How numbers are made that are stored nowhere: the weights of a built-in

@@ -4,6 +4,7 @@
 #define SL_TENSOR_FINGERPRINT_H
 
 #include "graph/graph.h"
+#include "sleuth/models.h"
 
 /* Tensors of one identity hold the same bytes. */
 struct sl__tensor_fingerprint {

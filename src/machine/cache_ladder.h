@@ -4,6 +4,7 @@
 #define SL_CACHE_LADDER_H
 
 #include "base/arena.h"
+#include "sleuth/machines.h"
 
 enum { SL__LADDER_STEPS_MOST = 6 };
 

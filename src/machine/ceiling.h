@@ -4,6 +4,7 @@
 #define SL_CEILING_H
 
 #include "base/arena.h"
+#include "sleuth/machines.h"
 
 /* What measuring must know beforehand; sizes guide it, they are not results. */
 struct sl__ceiling_options {

@@ -4,6 +4,7 @@
 #define SL_CEILING_PROBES_H
 
 #include "base/arena.h"
+#include "sleuth/profiling.h"
 
 struct sl__ceiling_probes_options {
 	enum sl_dtype dtype; /* of the arithmetic; real types without loops of

@@ -5,6 +5,7 @@
 
 #include "machine/ceiling_probes.h"
 #include "machine/rig.h"
+#include "sleuth/profiling.h"
 
 #include <pthread.h>
 

@@ -4,6 +4,7 @@
 #define SL_ENERGY_H
 
 #include "base/arena.h"
+#include "sleuth/machines.h"
 
 /*
  * The energy meter of the CPU package (RAPL) under 'root': its name when it

@@ -4,6 +4,7 @@
 #define SL_FOUND_CACHES_H
 
 #include "machine/cache_ladder.h"
+#include "sleuth/machines.h"
 
 struct sl__found_caches_options {
 	const char *fingerprint;  /* of the machine; names the file */

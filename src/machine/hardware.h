@@ -3,7 +3,7 @@
 #ifndef SL_HARDWARE_H
 #define SL_HARDWARE_H
 
-#include "sleuth.h"
+#include "sleuth/inspecting.h"
 
 /*
  * A description is lines of "what figure source": name, kind, "peak DTYPE",

@@ -4,6 +4,7 @@
 #define SL_ISA_H
 
 #include "base/arena.h"
+#include "sleuth/machines.h"
 
 #include <stdatomic.h>
 

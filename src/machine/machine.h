@@ -4,6 +4,7 @@
 #define SL_MACHINE_H
 
 #include "base/arena.h"
+#include "sleuth/machines.h"
 
 /* Sets m->fingerprint from what the machine is and max_threads: two results
  * may stand for each other only when theirs are the same. */

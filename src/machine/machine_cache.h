@@ -4,6 +4,7 @@
 #define SL_MACHINE_CACHE_H
 
 #include "base/arena.h"
+#include "sleuth/machines.h"
 
 /*
  * Fills the half of 'm' under "What it can do" from the file that belongs to

@@ -3,7 +3,7 @@
 #ifndef SL_PEAK_H
 #define SL_PEAK_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * One loop for one type and one instruction set.  run() makes n_rounds rounds

@@ -4,6 +4,7 @@
 #define SL_PLATEAU_H
 
 #include "base/arena.h"
+#include "sleuth/machines.h"
 
 enum { SL__MAX_PLATEAUS = 8 };
 

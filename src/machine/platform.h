@@ -4,6 +4,7 @@
 #define SL_PLATFORM_H
 
 #include "base/arena.h"
+#include "sleuth/machines.h"
 
 /*
  * Fills model, architecture, kernel, microcode, memory_bytes, isa, caps,

@@ -3,7 +3,7 @@
 #ifndef SL_STREAM_H
 #define SL_STREAM_H
 
-#include "sleuth.h"
+#include "sleuth/machines.h"
 
 enum {
 	SL__N_STREAMS = SL_ACCESS_CHASE, /* the accesses that are streams */

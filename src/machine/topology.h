@@ -4,6 +4,7 @@
 #define SL_TOPOLOGY_H
 
 #include "base/arena.h"
+#include "sleuth/machines.h"
 
 /*
  * Fills m->n_sockets, n_cores, n_hardware_threads, n_numa_nodes and caches.

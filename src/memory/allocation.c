@@ -9,7 +9,7 @@
  * before the function runs.
  */
 #define _GNU_SOURCE
-#include "sleuth.h"
+#include "sleuth/observing.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/reading.h"

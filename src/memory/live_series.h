@@ -3,7 +3,7 @@
 #ifndef SL_LIVE_SERIES_H
 #define SL_LIVE_SERIES_H
 
-#include "sleuth.h"
+#include "sleuth/observing.h"
 
 /* Below a page nobody asks the kernel for memory. */
 enum { SL__FLAT_BYTES = 4096 };

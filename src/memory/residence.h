@@ -3,7 +3,7 @@
 #ifndef SL_RESIDENCE_H
 #define SL_RESIDENCE_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /* What the process has in memory; resident = anonymous + file. */
 struct sl__memory_snapshot {

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "memory/resource_usage.h"
 #include "base/clock.h"
+#include "sleuth/observing.h"
 
 #include <fcntl.h>
 #include <pthread.h>

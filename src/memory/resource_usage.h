@@ -3,7 +3,7 @@
 #ifndef SL_RESOURCE_USAGE_H
 #define SL_RESOURCE_USAGE_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * Counters at one moment.  cpu_ns and the faults are of the calling thread,

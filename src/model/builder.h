@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "graph/shapes.h"
+#include "sleuth/models.h"
 
 enum { SL__BUILDER_OPSET = 20 }; /* the first with Gelu; ir version 9 */
 

@@ -4,6 +4,7 @@
 #define SL_BUILDER_LAYERS_H
 
 #include "model/builder.h"
+#include "sleuth/models.h"
 
 /*
  * Like the layers of the public header: each returns the value it makes, -1

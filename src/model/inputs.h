@@ -4,6 +4,7 @@
 #define SL_INPUTS_H
 
 #include "ops/runtime_value.h"
+#include "sleuth/models.h"
 
 /*
  * Invariants: contents[] has one entry per input of the model (block 0), as

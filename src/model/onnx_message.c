@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "graph/graph_construction.h"
 #include "model/onnx_writer.h"
+#include "sleuth.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #define SL_ONNX_READ_H
 
 #include "ops/runtime_value.h"
+#include "sleuth/models.h"
 
 /*
  * Reads the model at 'path' and freezes it.  The file stays mapped for as

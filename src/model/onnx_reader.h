@@ -7,6 +7,7 @@
 #include "graph/graph_construction.h"
 #include "model/onnx_fields.h"
 #include "model/wire.h"
+#include "sleuth/models.h"
 
 enum {
 	SL__ONNX_NESTING_MOST = 64, /* graphs, functions and types within one

@@ -4,6 +4,7 @@
 #define SL_ONNX_WRITE_H
 
 #include "graph/graph.h"
+#include "sleuth/models.h"
 
 /*
  * Like sl_graph_write(), with the limit that decides whether weights go into

@@ -6,6 +6,7 @@
 #include "graph/shapes.h"
 #include "model/onnx_fields.h"
 #include "model/wire_write.h"
+#include "sleuth/models.h"
 
 enum { SL__PIECE_BYTES = 1 << 20 }; /* of numbers made and written at once */
 

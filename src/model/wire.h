@@ -3,7 +3,7 @@
 #ifndef SL_WIRE_H
 #define SL_WIRE_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * The bytes that are read, and how many fields may be visited in all: a

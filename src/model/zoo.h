@@ -3,7 +3,7 @@
 #ifndef SL_ZOO_H
 #define SL_ZOO_H
 
-#include "sleuth.h"
+#include "sleuth/models.h"
 
 /*
  * Opens a built-in model: "resnet50", "mlp:784-256-128-10", "gpt2@kv".

@@ -4,6 +4,7 @@
 #define SL_COST_H
 
 #include "graph/infer.h"
+#include "sleuth/models.h"
 
 /*
  * The cost of one call of a node.  Never fails: what is not known is said so

@@ -4,6 +4,7 @@
 #define SL_EVALUATE_H
 
 #include "ops/ref.h"
+#include "sleuth/models.h"
 
 /*
  * Runs nodes in the plainest way: what a value holds is found in values[],

@@ -5,6 +5,7 @@
 #define SL_LIST_INPUT_H
 
 #include "graph/infer.h"
+#include "sleuth/models.h"
 
 struct sl__runtime_value;
 

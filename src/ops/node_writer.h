@@ -6,6 +6,7 @@
 #include "graph/graph_construction.h"
 #include "graph/op_rules.h"
 #include "graph/shapes.h"
+#include "sleuth/inspecting.h"
 
 enum { SL__NODE_WRITER_ATTRIBUTES = 24 };
 

@@ -8,6 +8,7 @@
  */
 #include "base/buf.h"
 #include "report/phrase.h"
+#include "sleuth/profiling.h"
 
 #include <math.h>
 #include <string.h>

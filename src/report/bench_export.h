@@ -3,7 +3,7 @@
 #ifndef SL_BENCH_EXPORT_H
 #define SL_BENCH_EXPORT_H
 
-#include "sleuth.h"
+#include "sleuth/measuring.h"
 
 /*
  * The functions of a struct sl__renderer; 'result' is a struct sl_bench.

@@ -4,6 +4,7 @@
 #define SL_DOC_H
 
 #include "base/arena.h"
+#include "sleuth/rendering.h"
 
 /*
  * A page is a list of blocks in an arena.  Builders do not return errors:

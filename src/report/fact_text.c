@@ -8,6 +8,7 @@
 #include "report/fact_text.h"
 #include "base/buf.h"
 #include "report/phrase.h"
+#include "sleuth/profiling.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,6 +4,7 @@
 #define SL_FACT_TEXT_H
 
 #include "report/doc.h"
+#include "sleuth/facts.h"
 
 /* Appends what the fact says; a failure is the buffer's. */
 void sl__fact_append_sentence(struct sl_buf *out, const struct sl_fact *fact);

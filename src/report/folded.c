@@ -7,6 +7,7 @@
  */
 #include "base/buf.h"
 #include "base/status.h"
+#include "sleuth/profiling.h"
 
 #include <inttypes.h>
 #include <string.h>

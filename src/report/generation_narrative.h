@@ -4,6 +4,7 @@
 #define SL_GENERATION_NARRATIVE_H
 
 #include "report/narrative.h"
+#include "sleuth/generating.h"
 
 void sl__generation_narrate(struct sl__narrative *to,
 			    const struct sl_generation *generation);

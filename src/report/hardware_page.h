@@ -4,6 +4,7 @@
 #define SL_HARDWARE_PAGE_H
 
 #include "report/doc.h"
+#include "sleuth/inspecting.h"
 
 /* Bounds, room and, as far as asked, machines, money and training of the
  * model 'name'. */

@@ -5,6 +5,7 @@
 
 #include "report/doc.h"
 #include "result/tables.h"
+#include "sleuth/inspecting.h"
 
 /* What sl_inspection_render() was given. */
 struct sl__inspect_page_input {

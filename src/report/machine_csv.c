@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "report/machine_page.h"
 #include "report/result_csv.h"
+#include "sleuth/machines.h"
 
 #include <math.h>
 

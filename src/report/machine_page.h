@@ -4,6 +4,7 @@
 #define SL_MACHINE_PAGE_H
 
 #include "report/doc.h"
+#include "sleuth/rendering.h"
 
 /* The functions of a struct sl__renderer; 'result' is a struct sl_machine. */
 void sl__machine_page(struct sl__doc *doc, const void *result,

@@ -5,6 +5,7 @@
 
 #include "report/doc.h"
 #include "result/tables.h"
+#include "sleuth/profiling.h"
 
 enum { SL__PROFILE_COLUMNS = 80 }; /* of a page whose width nobody says */
 

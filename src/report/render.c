@@ -13,6 +13,7 @@
 #include "report/result_csv.h"
 #include "report/record_sentence.h"
 #include "result/saved_result.h"
+#include "sleuth.h"
 
 #include "base/banned.h"
 

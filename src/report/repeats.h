@@ -4,6 +4,7 @@
 #define SL_REPEATS_H
 
 #include "base/arena.h"
+#include "sleuth/inspecting.h"
 
 /*
  * Layers are alike when their names differ in numbers only, as those of the

@@ -5,6 +5,7 @@
 #include "report/result_page.h"
 #include "report/unit.h"
 #include "result/tables.h"
+#include "sleuth/comparing.h"
 
 #include "base/banned.h"
 

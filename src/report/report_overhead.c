@@ -4,6 +4,7 @@
 #include "report/section.h"
 #include "report/unit.h"
 #include "result/tables.h"
+#include "sleuth/overheads.h"
 
 #include <math.h>
 

@@ -4,6 +4,10 @@
 #include "result/function_profile.h"
 #include "result/saved_result.h"
 #include "result/tables.h"
+#include "sleuth/comparing.h"
+#include "sleuth/generating.h"
+#include "sleuth/overheads.h"
+#include "sleuth/sweeping.h"
 
 #include "base/banned.h"
 

@@ -3,7 +3,7 @@
 #ifndef SL_RESULT_CSV_H
 #define SL_RESULT_CSV_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /* Quoted where it must be; a formula becomes text, a number stays one. */
 void sl__csv_text(struct sl_buf *out, const char *text);

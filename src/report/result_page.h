@@ -4,6 +4,7 @@
 #define SL_RESULT_PAGE_H
 
 #include "report/doc.h"
+#include "sleuth/measuring.h"
 
 /*
  * Median, mean, range, percentiles, first call, warm-up and outliers.

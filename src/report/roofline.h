@@ -4,6 +4,8 @@
 #define SL_ROOFLINE_H
 
 #include "report/doc.h"
+#include "sleuth/machines.h"
+#include "sleuth/profiling.h"
 
 enum { SL__MAX_ROOF_LINES = 8 };
 

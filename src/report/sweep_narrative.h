@@ -5,6 +5,7 @@
 #define SL_SWEEP_NARRATIVE_H
 
 #include "report/narrative.h"
+#include "sleuth/sweeping.h"
 
 /* About one model of the sweep. */
 void sl__sweep_narrate(struct sl__narrative *to, const struct sl_sweep *sweep,

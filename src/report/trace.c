@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/option_struct.h"
 #include "base/status.h"
+#include "sleuth.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef SL_UNIT_H
 #define SL_UNIT_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * Each writes into the caller's text and returns it, so that several can

@@ -3,7 +3,7 @@
 #ifndef SL_ABLATION_H
 #define SL_ABLATION_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /* The caller names the steps; the rest is what came out. */
 struct sl__ablation {

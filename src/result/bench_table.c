@@ -2,6 +2,7 @@
 /* bench_table.c - fields of functions and commands that were timed. */
 #include "result/tables.h"
 #include "result/words.h"
+#include "sleuth/overheads.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #ifndef SL_DECODING_H
 #define SL_DECODING_H
 
-#include "sleuth.h"
+#include "sleuth/running.h"
 
 /* From here on a visit counts as disturbed. */
 #define SL__LOOP_DISTURBED 0.15

@@ -4,6 +4,7 @@
 #define SL_FACT_LIST_H
 
 #include "base/arena.h"
+#include "sleuth/facts.h"
 
 /*
  * Adding returns no error: the first failed allocation sticks in has_failed,

@@ -2,6 +2,7 @@
 /* generation_table.c - fields of decoders that make one token after another. */
 #include "result/profile_tables.h"
 #include "result/words.h"
+#include "sleuth/generating.h"
 
 #include "base/banned.h"
 

@@ -4,7 +4,7 @@
 #define SL_GROUPS_H
 
 #include "base/arena.h"
-#include "sleuth.h"
+#include "sleuth/profiling.h"
 
 struct sl__timed_iterations;
 

@@ -4,7 +4,7 @@
 #ifndef SL_MICRO_SERIES_H
 #define SL_MICRO_SERIES_H
 
-#include "sleuth.h"
+#include "sleuth/microbenchmarks.h"
 
 /* "at the L2 roof", "overhead"; "-" and "disturbed" for unknown. */
 const char *sl__micro_bottleneck_text(const struct sl_micro_point *point);

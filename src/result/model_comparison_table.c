@@ -2,6 +2,7 @@
 /* model_comparison_table.c - fields of models that were compared. */
 #include "result/tables.h"
 #include "result/words.h"
+#include "sleuth/comparing.h"
 
 #include "base/banned.h"
 

@@ -3,7 +3,7 @@
 #ifndef SL_PLAN_COUNTER_VALUES_H
 #define SL_PLAN_COUNTER_VALUES_H
 
-#include "sleuth.h"
+#include "sleuth/profiling.h"
 
 struct sl__plan_counter_values {
 	const struct sl_operation_counts *counts; /* as steps[] were given */

@@ -3,7 +3,7 @@
 #ifndef SL_PLAN_TRIAL_H
 #define SL_PLAN_TRIAL_H
 
-#include "sleuth.h"
+#include "sleuth/profiling.h"
 
 struct sl__plan_trial {
 	struct sl_trial trial;

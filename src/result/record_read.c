@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "result/fact_json.h"
 #include "result/record.h"
+#include "sleuth/machines.h"
 
 #include <errno.h>
 #include <math.h>

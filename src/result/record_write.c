@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "result/fact_json.h"
 #include "result/record.h"
+#include "sleuth/machines.h"
 
 #include <math.h>
 #include <stdio.h>

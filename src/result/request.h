@@ -4,6 +4,7 @@
 #define SL_REQUEST_H
 
 #include "base/arena.h"
+#include "sleuth/profiling.h"
 
 /* A copy of what 'plan' (NULL: defaults) says of 'model', or of one layer of it
  * (NULL: all of it). */

@@ -3,7 +3,7 @@
 #ifndef SL_ROOF_H
 #define SL_ROOF_H
 
-#include "sleuth.h"
+#include "sleuth/observing.h"
 
 /* Why nothing is said without a description of the machine. */
 #define SL__NO_ROOF "run `sleuth machine` first"

@@ -3,7 +3,7 @@
 #ifndef SL_RUN_FIGURES_H
 #define SL_RUN_FIGURES_H
 
-#include "sleuth.h"
+#include "sleuth/measuring.h"
 
 /* Nanoseconds. */
 struct sl__run_time_statistics {

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "result/record.h"
 #include "result/tables.h"
+#include "sleuth.h"
 
 #include <string.h>
 

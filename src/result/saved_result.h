@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "result/field.h"
+#include "sleuth/results.h"
 
 /* Invariants: 'record' is a struct of 'table', n_bytes long.  Everything is
  * from the arena that the result is boxed with. */

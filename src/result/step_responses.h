@@ -3,7 +3,7 @@
 #ifndef SL_STEP_RESPONSES_H
 #define SL_STEP_RESPONSES_H
 
-#include "sleuth.h"
+#include "sleuth/profiling.h"
 
 struct sl__step_responses {
 	const struct sl_response *responses; /* as steps[] were given */

@@ -3,7 +3,7 @@
 #ifndef SL_SWEEP_LAWS_H
 #define SL_SWEEP_LAWS_H
 
-#include "sleuth.h"
+#include "sleuth/sweeping.h"
 
 /* What a law is of: "time", "memory", "flops", "attention matmuls",
  * "others", or a type of operation. */

@@ -4,6 +4,7 @@
 #define SL_TABLES_H
 
 #include "result/rows.h"
+#include "sleuth/microbenchmarks.h"
 
 /* Parts that several results have. */
 extern const struct sl__record sl__table_latency, sl__table_noise,
@@ -13,11 +14,13 @@ extern const struct sl__record sl__table_latency, sl__table_noise,
 
 /* Results as documents. */
 extern const struct sl__record sl__table_bench, sl__table_comparisons,
-	sl__table_fit, sl__table_function, sl__table_generation,
-	sl__table_machine_document, sl__table_measurement, sl__table_memory,
+	sl__table_evaluation, sl__table_fit, sl__table_function,
+	sl__table_generation, sl__table_load, sl__table_machine_document,
+	sl__table_measurement, sl__table_memory, sl__table_optimization,
 	sl__table_overhead, sl__table_run, sl__table_scopes,
 	sl__table_selfcheck, sl__table_sweep, sl__table_model_comparison,
-	sl__table_zoo;
+	sl__table_gate, sl__table_history, sl__table_live_runs,
+	sl__table_stored_runs, sl__table_suite, sl__table_train, sl__table_zoo;
 
 /* Models that were inspected, as a document has them: the first inline where it
  * is the only one, else a list. */

@@ -3,7 +3,7 @@
 #ifndef SL_TENSOR_LIFETIME_H
 #define SL_TENSOR_LIFETIME_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /* A stretch of memory from the step that writes it anew to the last step that
  * reads it; in moments, see below. */

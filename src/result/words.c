@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* words.c - the words by which enums are written and read back. */
 #include "result/words.h"
+#include "sleuth/comparing.h"
+#include "sleuth/microbenchmarks.h"
+#include "sleuth/observing.h"
+#include "sleuth/overheads.h"
+#include "sleuth/sweeping.h"
 
 #include "base/banned.h"
 

@@ -4,7 +4,7 @@
 #define SL_BOOTSTRAP_H
 
 #include "base/rng.h"
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /* Any statistic of x[0..n-1]; may reorder x, which is a resample. */
 typedef double sl__statistic(double *x, size_t n, void *ctx);

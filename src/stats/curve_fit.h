@@ -3,7 +3,7 @@
 #ifndef SL_CURVE_FIT_H
 #define SL_CURVE_FIT_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 struct sl__line_fit {
 	struct sl_estimate slope, intercept; /* Student intervals, df n - 2;

@@ -4,7 +4,7 @@
 #define SL_PAIRED_TEST_H
 
 #include "base/rng.h"
-#include "sleuth.h"
+#include "sleuth/measuring.h"
 
 /*
  * Invariants: n <= cap.  log_ratios[i] = D = ln(tB / tA) of round i.  A

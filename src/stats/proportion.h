@@ -3,7 +3,7 @@
 #ifndef SL_PROPORTION_H
 #define SL_PROPORTION_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /*
  * k of n with the Clopper-Pearson (1934) interval of confidence 1 - alpha:

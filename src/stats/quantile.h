@@ -3,7 +3,7 @@
 #ifndef SL_QUANTILE_H
 #define SL_QUANTILE_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 /* Type 7 of Hyndman and Fan (1996): R's and NumPy's default. */
 double sl__quantile_sorted(const double *sorted, size_t n, double q);

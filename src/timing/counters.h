@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "timing/counter_names.h"
+#include "sleuth/profiling.h"
 
 /* What a counter says: below 'enabled' in 'running' where the kernel let it
  * take turns with others. */

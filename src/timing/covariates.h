@@ -4,7 +4,7 @@
 #define SL_COVARIATES_H
 
 #include "timing/proc_text.h"
-#include "sleuth.h"
+#include "sleuth/measuring.h"
 
 /*
  * Counters of the calling thread that only grow, read in about 2 us.  One

@@ -3,7 +3,7 @@
 #ifndef SL_DURATIONS_H
 #define SL_DURATIONS_H
 
-#include "sleuth.h"
+#include "sleuth/basics.h"
 
 enum {
 	/* 32 buckets an octave: none is wider than 1/32 of its lower edge. */

@@ -5,6 +5,8 @@
 
 #include "base/arena.h"
 
+#include <signal.h>
+
 /*
  * A small process of its own that starts the commands it was given and waits
  * for them.  It exists because the kernel counts the memory of the process

@@ -4,6 +4,7 @@
 #define SL_TRAINING_H
 
 #include "transform/differentiate.h"
+#include "sleuth/training_steps.h"
 
 /* Zero means the default. */
 struct sl__training_options {
