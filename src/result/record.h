@@ -14,6 +14,9 @@
 /* A date as ISO 8601 has it, in UTC. */
 #define SL__DATE_FORMAT "%Y-%m-%dT%H:%M:%SZ"
 
+/* Seconds since 1970 of such a date, whose time may be missing; 0: it is none. */
+int sl__date_read(double *since_1970_s, const char *text);
+
 /*
  * Writes the members of 'record', which is part of 'parent' (NULL at the top),
  * into the object that is open.

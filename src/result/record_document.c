@@ -14,13 +14,14 @@
 
 #include "base/banned.h"
 
-enum { MOST_RECORDS = 160, MOST_PATH = 160, MOST_WORDS = 16 };
+enum { MOST_RECORDS = 512, MOST_PATH = 160, MOST_WORDS = 16 };
 
 /* All records that results are made of, and how many rows refer to each. */
 struct library {
 	const struct sl__record *records[MOST_RECORDS];
 	size_t n_uses[MOST_RECORDS];
 	size_t n;
+	int is_full; /* there are more */
 };
 
 static int
@@ -30,7 +31,8 @@ is_list(const struct sl__field *f)
 	       f->kind == SL__FIELD_ARGV || f->kind == SL__FIELD_WHOLES ||
 	       f->kind == SL__FIELD_SIGNEDS || f->kind == SL__FIELD_NUMBERS ||
 	       f->kind == SL__FIELD_FACTS ||
-	       (f->kind == SL__FIELD_TOLD && !f->made);
+	       (f->kind == SL__FIELD_TOLD && !f->made) ||
+	       (f->kind == SL__FIELD_OWN && f->made == SL__FIELD_TEXTS);
 }
 
 static size_t
@@ -49,8 +51,10 @@ collect(struct library *l, const struct sl__record *r)
 {
 	size_t i = place_of(l, r);
 
-	if (i == MOST_RECORDS)
+	if (i == MOST_RECORDS) {
+		l->is_full = 1;
 		return;
+	}
 	l->n_uses[i]++;
 	if (i < l->n)
 		return;
@@ -252,6 +256,10 @@ sl__schema_doc_tables_write(struct sl_buf *out)
 
 	for (size_t i = 0; sl__saved_result_kinds[i]; i++)
 		collect(&l, sl__saved_result_kinds[i]);
+	if (l.is_full) {
+		sl__buf_mark_failed(out);
+		return;
+	}
 	for (size_t i = 0; sl__saved_result_kinds[i]; i++)
 		write_section(out, &l, sl__saved_result_kinds[i],
 			      "A document of this kind.");

@@ -82,22 +82,33 @@ rescaled(const struct sl__field *f, double value)
 			       : value;
 }
 
-/* The double that gives what was written; a unit in the last place or two may
- * be lost on the way back. */
+static int
+gives(const struct sl__field *f, double value, double written)
+{
+	double again = rescaled(f, value);
+
+	return !(again < written) && !(again > written);
+}
+
+/*
+ * The double that gives what was written; a unit in the last place or two may
+ * be lost on the way back.  Several may give it: a clock counts whole
+ * nanoseconds, and a median of them halves, so such a one is taken first.
+ */
 static double
 unscaled(const struct sl__field *f, double written)
 {
 	double value = f->unit > 0     ? written * f->unit
 		       : f->factor > 0 ? written / f->factor
 				       : written;
-	double above = value, below = value;
+	double above = value, below = value, counted = round(2 * value) / 2;
 
+	if (gives(f, counted, written))
+		return counted;
 	for (int k = 0; k < 4; k++) {
-		double up = rescaled(f, above), down = rescaled(f, below);
-
-		if (!(up < written) && !(up > written))
+		if (gives(f, above, written))
 			return above;
-		if (!(down < written) && !(down > written))
+		if (gives(f, below, written))
 			return below;
 		above = nextafter(above, (double)INFINITY);
 		below = nextafter(below, (double)-INFINITY);
@@ -276,22 +287,37 @@ days_of(int64_t year, int month, int day)
 	return 365 * y + y / 4 - y / 100 + y / 400 + day_of_year - 719468;
 }
 
+int
+sl__date_read(double *since_1970_s, const char *text)
+{
+	int year, month, day, hour = 0, minute = 0, second = 0, n = 0;
+
+	if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &n) != 3)
+		return 0;
+	text += n;
+	n = 0;
+	if (*text &&
+	    sscanf(text, "T%2d:%2d:%2dZ%n", &hour, &minute, &second, &n) != 3)
+		return 0;
+	if (text[n] || month < 1 || month > 12 || day < 1 || day > 31 ||
+	    year < 1970)
+		return 0;
+	*since_1970_s = (double)(days_of(year, month, day) * 86400 +
+				 hour * 3600 + minute * 60 + second);
+	return 1;
+}
+
 static enum sl_status
 read_date(struct reader *r, void *record, const struct sl__field *f,
 	  const struct sl__json_value *v)
 {
-	int year, month, day, hour, minute, second, n = 0;
 	enum sl_status rc = expect(r, f, v, SL__JSON_TEXT);
 	double since_1970_s;
 
 	if (rc)
 		return rc;
-	if (sscanf(v->text, "%4d-%2d-%2dT%2d:%2d:%2dZ%n", &year, &month, &day,
-		   &hour, &minute, &second, &n) != 6 ||
-	    v->text[n] || month < 1 || month > 12 || year < 1970)
+	if (!sl__date_read(&since_1970_s, v->text))
 		return refuse(r, f, "date");
-	since_1970_s = (double)(days_of(year, month, day) * 86400 +
-				hour * 3600 + minute * 60 + second);
 	memcpy((char *)record + f->offset, &since_1970_s, sizeof(since_1970_s));
 	return SL_OK;
 }
