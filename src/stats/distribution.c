@@ -222,9 +222,8 @@ batch_means(double *means, const double *x, size_t n)
 	return n_batches;
 }
 
-/* How many samples of x are worth one independent one. */
-static double
-samples_per_independent(const double *x, size_t n, double *scratch)
+double
+sl__samples_per_independent(const double *x, size_t n, double *scratch)
 {
 	size_t n_batches = batch_means(scratch, x, n);
 	double between =
@@ -244,7 +243,7 @@ batch_quantile(struct column *c, struct sl_estimate e, double q)
 
 	for (size_t i = 0; i < c->n; i++)
 		below[i] = c->x[i] <= e.value;
-	worth = samples_per_independent(below, c->n, c->bootstrap.resample);
+	worth = sl__samples_per_independent(below, c->n, c->bootstrap.resample);
 	e.method = SL_METHOD_BATCH;
 	if (!sl__quantile_ranks((size_t)(n / worth), q, c->alpha, &l, &h)) {
 		e.lo = e.hi = (double)NAN;

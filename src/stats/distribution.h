@@ -44,6 +44,13 @@ sl__distribution_summarize(struct sl_latency *out, const double *x, size_t n,
 			   struct sl_error *err) SL_CHECKED;
 
 /*
+ * How many samples of x[0..n-1], in order, are worth one independent one: the
+ * long-run variance over the variance, from batches of sqrt(n) samples; at
+ * least 1, and 1 of a constant x.  'scratch' holds 2 sqrt(n) + 2.
+ */
+double sl__samples_per_independent(const double *x, size_t n, double *scratch);
+
+/*
  * The relative difference between two medians of n samples each that a
  * two-sided test at 5 % finds with 80 % power: (1.96 + 0.84) * sqrt(2) * se
  * / median, se = (hi - lo) / (2 * 1.96) taken from the 95 % interval of the
