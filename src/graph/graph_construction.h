@@ -61,6 +61,17 @@ enum sl_status sl__graph_copy_symbols(struct sl_graph *graph,
 				      const struct sl_graph *from,
 				      struct sl_error *err) SL_CHECKED;
 
+/* All of another graph into a new one, with the numbers that it has.  What
+ * is stored is the other's, which must outlive the new one. */
+enum sl_status sl__graph_copy(struct sl_graph *to, const struct sl_graph *from,
+			      struct sl_error *err) SL_CHECKED;
+
+/* Gives a parameter of such a copy another tensor; one that a Constant node
+ * makes, through it. */
+enum sl_status sl__graph_set_tensor(struct sl_graph *graph, uint32_t value,
+				    const struct sl__tensor *tensor,
+				    struct sl_error *err) SL_CHECKED;
+
 /* Which symbol a name tells, graph->n_symbols for none: names go before
  * places.  And whether symbol i is the one that its name tells. */
 size_t sl__graph_find_symbol(const struct sl_graph *graph, const char *name);

@@ -24,55 +24,6 @@ is_done(struct sl__differentiation *d, enum sl_status rc)
 	return !d->w.rc;
 }
 
-static void
-copy_values(struct sl__differentiation *d)
-{
-	const struct sl_graph *from = d->model;
-	struct sl_graph *to = d->w.graph;
-	uint32_t id;
-
-	is_done(d, sl__graph_copy_symbols(to, from, d->w.err));
-	for (size_t i = 1; !d->w.rc && i < from->n_blocks; i++)
-		is_done(d, sl__graph_add_block(to, &id, from->blocks[i].name,
-					       d->w.err));
-	for (size_t i = 0; !d->w.rc && i < from->n_values; i++)
-		is_done(d,
-			sl__graph_add_value(to, &id, from->values[i].name,
-					    from->values[i].block, d->w.err));
-}
-
-/* Nodes take their numbers from the order in which they are added; the order in
- * which they run is the model's. */
-static void
-copy_nodes(struct sl__differentiation *d)
-{
-	const struct sl_graph *from = d->model;
-	struct sl_graph *to = d->w.graph;
-	uint32_t id;
-
-	for (size_t i = 0; !d->w.rc && i < from->n_nodes; i++)
-		is_done(d,
-			sl__graph_add_node(to, &id, &from->nodes[i], d->w.err));
-	for (uint32_t b = 0; !d->w.rc && b < from->n_blocks; b++) {
-		const struct sl__block *block = &from->blocks[b];
-
-		if (is_done(d, sl__graph_set_inputs(to, b, block->inputs,
-						    block->n_inputs, d->w.err)))
-			is_done(d, sl__graph_set_outputs(to, b, block->outputs,
-							 block->n_outputs,
-							 d->w.err));
-		if (!d->w.rc && block->n_nodes)
-			memcpy(to->blocks[b].nodes, block->nodes,
-			       block->n_nodes * sizeof(*block->nodes));
-	}
-	for (size_t i = 0; !d->w.rc && i < from->n_values; i++) {
-		to->values[i].kind = from->values[i].kind;
-		to->values[i].declared = from->values[i].declared;
-		to->values[i].tensor = from->values[i].tensor;
-		to->values[i].old_state = from->values[i].old_state;
-	}
-}
-
 /* Inputs are of the sizes that gradients are made for. */
 static void
 fix_sizes(struct sl__differentiation *d, const struct sl__shapes *shapes)
@@ -96,24 +47,6 @@ fix_sizes(struct sl__differentiation *d, const struct sl__shapes *shapes)
 	}
 }
 
-static void
-copy_model(struct sl__differentiation *d)
-{
-	const struct sl_graph *from = d->model;
-	struct sl_graph *to = d->w.graph;
-
-	copy_values(d);
-	copy_nodes(d);
-	to->name = from->name;
-	to->source = from->source;
-	to->producer = from->producer;
-	to->is_builtin = from->is_builtin;
-	to->ir_version = from->ir_version;
-	to->seed = from->seed;
-	to->opsets = from->opsets;
-	to->n_opsets = from->n_opsets;
-}
-
 enum sl_status
 sl__differentiation_new(struct sl__differentiation **out,
 			const struct sl_graph *model,
@@ -135,7 +68,7 @@ sl__differentiation_new(struct sl__differentiation **out,
 	d->w.forward = SL__NONE;
 	d->w.rc = sl__graph_new(&d->w.graph, allocator, err);
 	if (!d->w.rc)
-		copy_model(d);
+		d->w.rc = sl__graph_copy(d->w.graph, model, err);
 	if (!d->w.rc)
 		fix_sizes(d, shapes);
 	if (!d->w.rc)
