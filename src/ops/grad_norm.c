@@ -117,6 +117,61 @@ sl__grad_batch_norm(struct sl__gradient *g)
 	add_norm(g, SL__OP_SLEUTH_BatchNormGrad, inputs, 5);
 }
 
+/* The mean of a value over a window of channels, 'before' and 'after' each: of
+ * [n][1][channels][rest], since pools leave channels alone. */
+static uint32_t
+mean_of_channels(struct sl__node_writer *w, uint32_t value, int64_t before,
+		 int64_t after)
+{
+	struct sl__type type = sl__node_writer_type(w, value);
+	const int64_t kernel[] = {before + 1 + after, 1};
+	const int64_t pads[] = {before, 0, after, 0};
+	int64_t dims[4] = {1, 1, 1, 1};
+	uint32_t mean;
+
+	if (w->rc)
+		return value;
+	dims[0] = type.dims[0];
+	dims[2] = type.dims[1];
+	dims[3] = sl__dims_product(type.dims, 2, (size_t)type.rank);
+	mean = sl__node_writer_reshape(w, value, dims, 4);
+	sl__node_writer_set_ints(w, "kernel_shape", kernel, 2);
+	sl__node_writer_set_ints(w, "pads", pads, 4);
+	sl__node_writer_set_int(w, "count_include_pad", 1);
+	mean = SL__ADD_NODE(w, ONNX_AveragePool, mean);
+	return sl__node_writer_reshape_like(w, mean, value);
+}
+
+/* y = x s^-beta with s = bias + alpha mean(x^2) over channels near; so
+ *
+ *	dx = dy s^-beta - 2 alpha beta x mean'(dy x s^(-beta - 1))
+ *
+ * where mean' is over the channels that have this one near. */
+void
+sl__grad_lrn(struct sl__gradient *g)
+{
+	struct sl__node_writer *w = g->w;
+	double alpha = sl__attribute_float(&g->node, "alpha", 1e-4);
+	double beta = sl__attribute_float(&g->node, "beta", 0.75);
+	int64_t size = sl__attribute_int(&g->node, "size", 1);
+	int64_t before = (size - 1) / 2, after = size / 2;
+	uint32_t x = g->node.inputs[0], s, p, u;
+	enum sl_dtype dtype = sl__node_writer_type(w, x).dtype;
+
+	s = mean_of_channels(w, SL__ADD_NODE(w, ONNX_Mul, x, x), before, after);
+	s = SL__ADD_NODE(
+		w, ONNX_Add, sl__node_writer_scale(w, s, alpha),
+		sl__node_writer_scalar(
+			w, dtype, sl__attribute_float(&g->node, "bias", 1)));
+	p = SL__ADD_NODE(w, ONNX_Mul, g->dy[0],
+			 SL__ADD_NODE(w, ONNX_Pow, s,
+				      sl__node_writer_scalar(w, dtype, -beta)));
+	u = SL__ADD_NODE(w, ONNX_Div, SL__ADD_NODE(w, ONNX_Mul, p, x), s);
+	u = SL__ADD_NODE(w, ONNX_Mul, x, mean_of_channels(w, u, after, before));
+	g->dx[0] = SL__ADD_NODE(w, ONNX_Sub, p,
+				sl__node_writer_scale(w, u, 2 * alpha * beta));
+}
+
 /* Gradients of scale and bias of a layer are of the sizes of what is
  * normalized, of others one for each part. */
 enum sl_status
