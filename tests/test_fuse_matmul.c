@@ -95,6 +95,61 @@ absorbs_transpositions(void **state)
 			"Transpose sleuth.MatMul[MatMul]");
 }
 
+/* As in a training step, whose weights and biases are inputs. */
+static void
+takes_biases_that_change(void **state)
+{
+	(void)state;
+	check_rewritten("in x f32 2,5,3\nin w f32 3,4\nin b f32 4\n"
+			"a = MatMul x w\nc = Add a b\ny = Relu c\nout y\n",
+			"sleuth.MatMul[MatMul+Add+Relu]");
+	check_rewritten("in x f32 5,3\nin w f32 4,3\nin b f32 4\n"
+			"y = Gemm x w b transB=1\nout y\n",
+			"sleuth.MatMul[Gemm]");
+	/* No row of the result's, or scaled. */
+	check_rewritten("in x f32 5,3\nin w f32 3,4\nin b f32 1\n"
+			"a = MatMul x w\ny = Add a b\nout y\n",
+			"sleuth.MatMul[MatMul] Add");
+	check_rewritten("in x f32 5,3\nin w f32 4,3\nin b f32 4\n"
+			"y = Gemm x w b transB=1 beta=2.0\nout y\n",
+			"Gemm");
+}
+
+/* (a b)' is b' a': the gradient of a weight that was transposed. */
+static void
+transposes_the_result(void **state)
+{
+	struct rewritten r;
+
+	(void)state;
+	r = rewritten_with("in x f32 5,3\nin g f32 5,4\n"
+			   "a = com.microsoft.FusedMatMul x g transA=1 "
+			   "alpha=0.5\ny = Transpose a perm=[1,0]\nout y\n",
+			   0);
+	assert_string_equal(r.nodes, "sleuth.MatMul[FusedMatMul+Transpose]");
+	assert_int_equal(
+		sl__attribute_int(rewritten_maker(&r, "y"), "transA", -1), 1);
+	assert_int_equal(
+		sl__attribute_int(rewritten_maker(&r, "y"), "transB", -1), 0);
+	rewritten_evaluate(&r, 1e-6);
+	rewritten_free(&r);
+	check_rewritten("in x f32 5,3\nin w f32 4,3\n"
+			"t = Transpose w\na = MatMul x t\ny = Transpose a\n"
+			"out y\n",
+			"sleuth.MatMul[Transpose+MatMul+Transpose]");
+	/* After a bias; of a stack; of a batch that FusedMatMul transposes. */
+	check_rewritten("in x f32 5,3\nin w f32 3,4\nin b f32 4\n"
+			"a = Gemm x w b\ny = Transpose a\nout y\n",
+			"sleuth.MatMul[Gemm] Transpose");
+	check_rewritten("in x f32 2,5,3\nin w f32 3,4\na = MatMul x w\n"
+			"y = Transpose a perm=[0,2,1]\nout y\n",
+			"sleuth.MatMul[MatMul] Transpose");
+	check_rewritten("in x f32 5,2,3\nin w f32 2,3,4\n"
+			"y = com.microsoft.FusedMatMul x w transBatchA=1\n"
+			"out y\n",
+			"com.microsoft.FusedMatMul[FusedMatMul]");
+}
+
 static void
 absorbs_factors(void **state)
 {
@@ -246,6 +301,8 @@ main(void)
 		cmocka_unit_test(flattens_the_bias),
 		cmocka_unit_test(takes_gemms),
 		cmocka_unit_test(absorbs_transpositions),
+		cmocka_unit_test(takes_biases_that_change),
+		cmocka_unit_test(transposes_the_result),
 		cmocka_unit_test(absorbs_factors),
 		cmocka_unit_test(leaves_factors_beyond_all),
 		cmocka_unit_test(ends_long_chains),

@@ -307,32 +307,12 @@ weigh_many(const struct sl__attend *a, struct work *w)
 
 SL__ROW(largest, -__builtin_inff(), x, b > a ? b : a)
 
-/* Sums of products side by side and joined at the end. */
-SL__INLINE float
-dot(const float *x, const float *y, int64_t n)
-{
-	float lanes[SL__LANES] = {0};
-	int64_t i = 0;
-
-	for (; i + SL__LANES <= n; i += SL__LANES) {
-		for (int l = 0; l < SL__LANES; l++)
-			lanes[l] += x[i + l] * y[i + l];
-	}
-	for (int l = 0; i + l < n; l++)
-		lanes[l] += x[i + l] * y[i + l];
-	for (int half = SL__LANES / 2; half; half /= 2) {
-		for (int l = 0; l < half; l++)
-			lanes[l] += lanes[l + half];
-	}
-	return lanes[0];
-}
-
 SL__INLINE void
 dots_body(const float *q, const struct sl__attend *a, const float *k,
 	  int64_t k_row, int64_t n, float *s)
 {
 	for (int64_t t = 0; t < n; t++)
-		s[t] = a->scale * dot(q, k + t * k_row, a->width);
+		s[t] = a->scale * sl__dot(q, k + t * k_row, a->width);
 }
 SL__VECTOR_TARGETS(score_one, dots_body,
 		   (const float *q, const struct sl__attend *a, const float *k,

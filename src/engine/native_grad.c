@@ -184,26 +184,10 @@ struct softmax {
 
 SL__ROW(sum_of, 0, x, a + b)
 
-/* Many lanes side by side, in an order of its own. */
-SL__INLINE float
-dot(const float *x, const float *y, int64_t n)
-{
-	float lanes[SL__LANES] = {0};
-	int64_t i = 0;
-
-	for (; i + SL__LANES <= n; i += SL__LANES) {
-		for (int l = 0; l < SL__LANES; l++)
-			lanes[l] += x[i + l] * y[i + l];
-	}
-	for (int l = 0; i + l < n; l++)
-		lanes[l] += x[i + l] * y[i + l];
-	return sum_of(lanes, SL__LANES, 0);
-}
-
 SL__INLINE void
 line_body(const float *dy, const float *y, float *dx, int64_t n, int is_log)
 {
-	float sum = is_log ? sum_of(dy, n, 0) : dot(dy, y, n);
+	float sum = is_log ? sum_of(dy, n, 0) : sl__dot(dy, y, n);
 
 	SL__EACH_ALONE
 	for (int64_t i = 0; i < n; i++)

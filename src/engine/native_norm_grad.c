@@ -34,54 +34,34 @@ at(unsigned char **all, int i)
 	return i < 0 ? NULL : (float *)(void *)all[i];
 }
 
-/* Sums of u = scale dy, and of u z, side by side. */
-SL__INLINE void
-sum_row(const float *dy, const float *x, const float *scale, int64_t n,
-	const float *stats, float *sums)
-{
-	float u_lanes[SL__LANES] = {0}, z_lanes[SL__LANES] = {0};
-	int64_t i = 0;
+/* The sum of scale dy (xs - mean). */
+SL__INLINE float
+sum_of_moments(const float *xs, const float *dy, const float *scale, int64_t n,
+	       float mean)
+	SL__ROW_BODY(xs, n, 0, dy[k] * scale[k] * (x - mean), a + b)
 
-	for (; i + SL__LANES <= n; i += SL__LANES) {
-		for (int l = 0; l < SL__LANES; l++) {
-			float u = dy[i + l] * scale[i + l];
-
-			u_lanes[l] += u;
-			z_lanes[l] += u * (x[i + l] - stats[0]);
-		}
-	}
-	for (int l = 0; i + l < n; l++) {
-		float u = dy[i + l] * scale[i + l];
-
-		u_lanes[l] += u;
-		z_lanes[l] += u * (x[i + l] - stats[0]);
-	}
-	sums[0] = sum_of(u_lanes, SL__LANES, 0);
-	sums[1] = sum_of(z_lanes, SL__LANES, 0) * stats[1];
-}
-
-SL__INLINE void
-row_body(const struct layers *l, int64_t i)
+		SL__INLINE void row_body(const struct layers *l, int64_t i)
 {
 	int64_t n = l->length;
 	const float *dy = at(l->at, 0) + i * n, *x = at(l->at, 1) + i * n;
 	const float *scale = at(l->at, 2);
 	float *stats = at(l->at, l->statistics) + 2 * i;
-	float *dx = at(l->at, l->dx), sums[2], mean_u, mean_uz;
+	float *dx = at(l->at, l->dx), mean_u, mean_uz;
+	float mean = l->is_centred ? sum_of(x, n, 0) / (float)n : 0;
+	float factor =
+		1 / sqrtf(squares_of(x, n, mean) / (float)n + l->epsilon);
 
-	stats[0] = l->is_centred ? sum_of(x, n, 0) / (float)n : 0;
-	stats[1] =
-		1 / sqrtf(squares_of(x, n, stats[0]) / (float)n + l->epsilon);
+	stats[0] = mean;
+	stats[1] = factor;
 	if (!dx)
 		return;
-	sum_row(dy, x, scale, n, stats, sums);
-	mean_u = l->is_centred ? sums[0] / (float)n : 0;
-	mean_uz = sums[1] / (float)n;
+	mean_u = l->is_centred ? sl__dot(dy, scale, n) / (float)n : 0;
+	mean_uz = sum_of_moments(x, dy, scale, n, mean) * factor / (float)n;
 	dx += i * n;
 	SL__EACH_ALONE
 	for (int64_t k = 0; k < n; k++)
-		dx[k] = stats[1] * (dy[k] * scale[k] - mean_u -
-				    (x[k] - stats[0]) * stats[1] * mean_uz);
+		dx[k] = factor * (dy[k] * scale[k] - mean_u -
+				  (x[k] - mean) * factor * mean_uz);
 }
 SL__VECTOR_TARGETS(row, row_body, (const struct layers *l, int64_t i), (l, i))
 
@@ -216,12 +196,11 @@ struct batches {
 SL__INLINE void
 channel_body(const struct batches *b, int64_t c)
 {
-	const float *scale = at(b->at, 2);
 	float *dx = at(b->at, b->dx), *dscale = at(b->at, b->dscale);
 	float *dbias = at(b->at, b->dbias);
 	float mean = at(b->at, 3)[c], count = (float)(b->batch * b->span);
 	float factor = 1 / sqrtf(at(b->at, 4)[c] + b->epsilon);
-	float stats[2] = {mean, factor}, sum = 0, sum_z = 0;
+	float slope = at(b->at, 2)[c] * factor, sum = 0, sum_z = 0;
 	float mean_dy, mean_z;
 
 	for (int64_t i = 0; i < b->batch; i++) {
@@ -234,12 +213,12 @@ channel_body(const struct batches *b, int64_t c)
 		for (; k + SL__LANES <= b->span; k += SL__LANES) {
 			for (int l = 0; l < SL__LANES; l++) {
 				u_lanes[l] += dy[k + l];
-				z_lanes[l] += dy[k + l] * (x[k + l] - stats[0]);
+				z_lanes[l] += dy[k + l] * (x[k + l] - mean);
 			}
 		}
 		for (int l = 0; k + l < b->span; l++) {
 			u_lanes[l] += dy[k + l];
-			z_lanes[l] += dy[k + l] * (x[k + l] - stats[0]);
+			z_lanes[l] += dy[k + l] * (x[k + l] - mean);
 		}
 		sum += sum_of(u_lanes, SL__LANES, 0);
 		sum_z += sum_of(z_lanes, SL__LANES, 0) * factor;
@@ -258,9 +237,8 @@ channel_body(const struct batches *b, int64_t c)
 
 		SL__EACH_ALONE
 		for (int64_t k = 0; k < b->span; k++)
-			to[k] = scale[c] * factor *
-				(dy[k] - mean_dy -
-				 (x[k] - mean) * factor * mean_z);
+			to[k] = slope * (dy[k] - mean_dy -
+					 (x[k] - mean) * factor * mean_z);
 	}
 }
 SL__VECTOR_TARGETS(channel, channel_body, (const struct batches *b, int64_t c),

@@ -2,7 +2,7 @@
 /*
  * fuse_matmul.c - matrix products and what is done to their results.
  *
- * MatMul and Gemm of f32 become a MatMul of the domain "sleuth": inputs A, B,
+ * MatMul, FusedMatMul and Gemm of f32 become a MatMul of the domain "sleuth": inputs A, B,
  * a bias of one number per column or none, and second operands; attributes
  * transA, transB, alpha and those of post_op.h.  Transposed operands and
  * factors go into the attributes.  The last products go first: of two whose
@@ -59,29 +59,36 @@ see_through(struct product *p, const struct sl__rewrite *rw, int i)
 	}
 }
 
-/* Whether a constant has one number per column. */
+/* Whether a value has one number per column: a constant, or, where 'beta' is 1,
+ * a row that a training step changes. */
 static int
-is_row(const struct sl__rewrite *rw, uint32_t value, int64_t n_columns)
+is_row(const struct sl__rewrite *rw, uint32_t value, int64_t n_columns,
+       double beta)
 {
 	const struct sl__tensor *t = sl__tensor_constant_read(rw, value);
 
-	return t && t->dtype == SL_DTYPE_F32 && t->rank >= 1 &&
+	if (!t)
+		return beta >= 1 && beta <= 1 &&
+		       sl__has_sizes(rw, value, 1, &n_columns) &&
+		       sl__is_nonempty_f32(rw, value);
+	return t->dtype == SL_DTYPE_F32 && t->rank >= 1 &&
 	       t->dims[t->rank - 1] == n_columns &&
 	       t->n_elements == (uint64_t)n_columns;
 }
 
-/* The row as a constant of one dimension, times beta. */
+/* The row as a value of one dimension, times beta. */
 static uint32_t
 make_bias(struct sl__rewrite *rw, uint32_t row, double beta)
 {
 	const struct sl__tensor *t = sl__tensor_constant_read(rw, row);
-	int64_t dim = (int64_t)t->n_elements;
-	struct sl__tensor like = {.dtype = t->dtype, .rank = 1, .dims = &dim};
+	int64_t dim = t ? (int64_t)t->n_elements : 0;
+	struct sl__tensor like = {
+		.dtype = SL_DTYPE_F32, .rank = 1, .dims = &dim};
 	unsigned char *bytes;
 	double x;
 	uint32_t out;
 
-	if (t->rank == 1 && beta >= 1 && beta <= 1)
+	if (!t || (t->rank == 1 && beta >= 1 && beta <= 1))
 		return row;
 	out = sl__rewrite_add_constant(rw, &like, &bytes);
 	for (uint64_t i = 0; !rw->rc && i < t->n_elements; i++) {
@@ -105,7 +112,7 @@ take_third(struct product *p, struct sl__rewrite *rw)
 	if (c == SL__NONE ||
 	    !sl__rewrite_node_is_op(rw, p->id, SL__OP_ONNX_Gemm))
 		return 1;
-	if (is_row(rw, c, rw->types[y].dims[1])) {
+	if (is_row(rw, c, rw->types[y].dims[1], beta)) {
 		p->bias = make_bias(rw, c, beta);
 		return 1;
 	}
@@ -113,6 +120,30 @@ take_third(struct product *p, struct sl__rewrite *rw)
 		return 0;
 	p->chain.post_ops[p->chain.n++].kind = SL__POST_OP_ADD;
 	p->chain.operands[p->chain.n_operands++] = c;
+	return 1;
+}
+
+/* A transposed result is the product of the transposed operands in the other
+ * order: so the gradient of a weight that a model transposes.  Matrices, not
+ * stacks, whose operands may be broadcast. */
+static int
+follow_transpose(struct product *p, const struct sl__rewrite *rw)
+{
+	struct sl__post_op_chain *c = &p->chain;
+	uint32_t user = sl__rewrite_only_user(rw, c->value);
+	uint32_t left = p->operands[0];
+	int is_transposed = p->is_transposed[0];
+
+	if (p->bias != SL__NONE || c->n || !sl__post_op_chain_has_room(c) ||
+	    rw->types[c->value].rank != 2 ||
+	    !sl__is_last_two_dims_transpose(rw, user))
+		return 0;
+	p->operands[0] = p->operands[1];
+	p->is_transposed[0] = !p->is_transposed[1];
+	p->operands[1] = left;
+	p->is_transposed[1] = !is_transposed;
+	c->covers[c->n_covers++] = user;
+	c->value = sl__rewrite_output(rw, user);
 	return 1;
 }
 
@@ -154,7 +185,8 @@ follow_bias(struct product *p, struct sl__rewrite *rw)
 	    !sl__has_numpy_broadcasting(&rw->nodes[user].node))
 		return;
 	row = sl__other_operand(rw, user, c->value);
-	if (row == SL__NONE || !is_row(rw, row, type->dims[type->rank - 1]) ||
+	if (row == SL__NONE ||
+	    !is_row(rw, row, type->dims[type->rank - 1], 1) ||
 	    !sl__have_same_dtype_and_dims(rw, c->value,
 					  sl__rewrite_output(rw, user)))
 		return;
@@ -214,7 +246,9 @@ is_fusable(const struct sl__rewrite *rw, uint32_t id)
 		    rw->types[node->inputs[i]].rank < 2)
 			return 0;
 	}
-	return sl__is_nonempty_f32(rw, node->outputs[0]);
+	return sl__is_nonempty_f32(rw, node->outputs[0]) &&
+	       !sl__attribute_int(node, "transBatchA", 0) &&
+	       !sl__attribute_int(node, "transBatchB", 0);
 }
 
 static void
@@ -253,7 +287,7 @@ fuse(struct sl__rewrite *rw, uint32_t id)
 	see_through(&p, rw, 0);
 	see_through(&p, rw, 1);
 	do {
-		while (follow_factor(&p, rw))
+		while (follow_factor(&p, rw) || follow_transpose(&p, rw))
 			;
 		follow_bias(&p, rw);
 		sl__post_op_chain_extend(&p.chain);
@@ -264,8 +298,8 @@ fuse(struct sl__rewrite *rw, uint32_t id)
 void
 sl__pass_fuse_matmul(struct sl__rewrite *rw)
 {
-	static const enum sl__op_id ops[] = {SL__OP_ONNX_MatMul,
-					     SL__OP_ONNX_Gemm};
+	static const enum sl__op_id ops[] = {
+		SL__OP_ONNX_MatMul, SL__OP_ONNX_Gemm, SL__OP_MS_FusedMatMul};
 
-	sl__rewrite_each_node(rw, ops, 2, 1, fuse);
+	sl__rewrite_each_node(rw, ops, 3, 1, fuse);
 }
