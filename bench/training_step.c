@@ -69,7 +69,7 @@ serve(struct sl__training_plan *p, struct sl_error *err)
 		for (int i = 0; i < n; i++) {
 			double start = now_ns();
 
-			if (sl__training_plan_step(p, RATE, NULL, err))
+			if (sl__training_plan_step(p, RATE, NULL, NULL, err))
 				return fail(err);
 			printf("%.0f ", now_ns() - start);
 		}
@@ -100,7 +100,7 @@ main(int argc, char **argv)
 	if (sl_graph_open(&model, argv[1], NULL, &err) ||
 	    sl__training_plan_new(&p, model, NULL, &training, &how, &err) ||
 	    load_inputs(p, model, argv[2], &err) ||
-	    sl__training_plan_step(p, RATE, &loss, &err))
+	    sl__training_plan_step(p, RATE, &loss, NULL, &err))
 		return fail(&err);
 	printf("first %.0f %.9g\n", now_ns() - start, loss);
 	fflush(stdout);

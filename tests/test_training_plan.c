@@ -2,8 +2,10 @@
 /*
  * test_training_plan.c - training steps by the engine: the same as by the
  * reference kernels, the same bits every time, every step with its phase,
- * states in one place, and an end where the loss is not a number.
+ * states in one place and the same with and without watching, and an end
+ * where the loss is not a number.
  */
+#include "engine/observer.h"
 #include "engine/training_plan.h"
 #include "graph_text.h"
 
@@ -111,7 +113,8 @@ run(const char *text, enum sl_optimizer optimizer, unsigned flags,
 	struct sl_error err = {0};
 
 	for (int i = 0; i < 4; i++) {
-		if (sl__training_plan_step(r->p, 0.01, &r->losses[i], &err))
+		if (sl__training_plan_step(r->p, 0.01, &r->losses[i], NULL,
+					   &err))
 			fail_msg("%s", err.text);
 	}
 	return r;
@@ -253,7 +256,8 @@ test_a_loss_that_is_no_number_ends_it(void **state)
 	void *data;
 
 	(void)state;
-	assert_int_equal(sl__training_plan_step(r->p, 0.01, NULL, &err), SL_OK);
+	assert_int_equal(sl__training_plan_step(r->p, 0.01, NULL, NULL, &err),
+			 SL_OK);
 	assert_int_equal(sl_plan_input(r->p->plan, "w3", &weights, NULL, &err),
 			 SL_OK);
 	assert_int_equal(weights.n_bytes, sizeof(before));
@@ -261,13 +265,94 @@ test_a_loss_that_is_no_number_ends_it(void **state)
 	assert_int_equal(sl_plan_input(r->p->plan, "x", &array, &data, &err),
 			 SL_OK);
 	*(float *)data = (float)NAN;
-	assert_int_equal(sl__training_plan_step(r->p, 0.01, NULL, &err),
+	assert_int_equal(sl__training_plan_step(r->p, 0.01, NULL, NULL, &err),
 			 SL_E_DATA);
-	assert_string_equal(err.text, "step 2: the loss is not a number");
+	assert_string_equal(err.text, "step 2: the loss is not a number: "
+				      "input 'x' holds NaN");
 	assert_int_equal(r->p->n_steps, 1);
 	assert_memory_equal(before, weights.data, sizeof(before));
 	fill_inputs(r);
-	assert_int_equal(sl__training_plan_step(r->p, 0.01, NULL, &err), SL_OK);
+	assert_int_equal(sl__training_plan_step(r->p, 0.01, NULL, NULL, &err),
+			 SL_OK);
+	run_free(r);
+}
+
+/* The weights and moments that a step starts from are the same bits. */
+static void
+assert_same_states(struct run *a, struct run *b)
+{
+	const struct sl__training_graph *t = a->p->training;
+	struct sl_error err = {0};
+	struct sl_array x, y;
+
+	for (size_t i = 0; i < t->n_states; i++) {
+		const char *name = t->graph->values[t->states[i].old].name;
+
+		assert_int_equal(
+			sl_plan_input(a->p->plan, name, &x, NULL, &err), SL_OK);
+		assert_int_equal(
+			sl_plan_input(b->p->plan, name, &y, NULL, &err), SL_OK);
+		assert_memory_equal(x.data, y.data, (size_t)x.n_bytes);
+	}
+}
+
+/* All states of this model are renewed where they lie, so that a run of the
+ * plan is a whole step. */
+static void
+test_watching_changes_no_bit(void **state)
+{
+	enum { STEPS = 20 };
+	struct run *bare = begin(text_model, SL_OPTIMIZER_MOMENTUM, 0, 2);
+	struct run *watched = begin(text_model, SL_OPTIMIZER_MOMENTUM, 0, 2);
+	size_t cap = SL__STAMPS_PER_STEP * bare->p->plan->current->n_steps + 1;
+	struct sl__event_buffer events = {
+		.stamps = calloc(cap, sizeof(*events.stamps)), .cap = cap};
+	struct sl_error err = {0};
+
+	(void)state;
+	assert_non_null(events.stamps);
+	assert_int_equal(sl__training_plan_set_rate(watched->p, 0.01, &err),
+			 SL_OK);
+	for (int i = 0; i < STEPS; i++) {
+		if (sl__training_plan_step(bare->p, 0.01, NULL, NULL, &err) ||
+		    sl__plan_record(watched->p->plan, &events, &err))
+			fail_msg("%s", err.text);
+	}
+	assert_true(events.n_stamps > 1);
+	assert_same_states(bare, watched);
+	free(events.stamps);
+	run_free(watched);
+	run_free(bare);
+}
+
+/* A logarithm of what is below 0: that node is named, and no later one.  An
+ * update that overflows is found by the step after it. */
+static void
+test_the_first_nan_is_named(void **state)
+{
+	struct run *r = begin("in x f32 4,3\nconst w f32 3,5 = random\n"
+			      "const k f32 - = -9\na = MatMul x w\n"
+			      "b = Add a k\nc = Log b\nd = Exp c\n"
+			      "const u f32 5,5 = random\ny = MatMul d u\n"
+			      "out y\n",
+			      SL_OPTIMIZER_SGD, 0, 1);
+	struct sl_error err = {0};
+
+	(void)state;
+	assert_int_equal(sl__training_plan_step(r->p, 0.01, NULL, NULL, &err),
+			 SL_E_DATA);
+	assert_non_null(strstr(err.text, "step 1: the loss is not a number: "
+					 "the first NaN comes from Log '"));
+	assert_non_null(strstr(err.text, "of the forward phase"));
+	run_free(r);
+	r = begin(text_model, SL_OPTIMIZER_SGD, 0, 1);
+	assert_int_equal(
+		sl__training_plan_step(r->p, (double)NAN, NULL, NULL, &err),
+		SL_OK);
+	assert_int_equal(sl__training_plan_step(r->p, 0.01, NULL, NULL, &err),
+			 SL_E_DATA);
+	assert_non_null(strstr(err.text, "step 2: the loss is not a number: "
+					 "after the update before it, '"));
 	run_free(r);
 }
 
@@ -279,6 +364,8 @@ main(void)
 		cmocka_unit_test(test_steps_have_phases),
 		cmocka_unit_test(test_updates_are_made_in_place),
 		cmocka_unit_test(test_a_loss_that_is_no_number_ends_it),
+		cmocka_unit_test(test_the_first_nan_is_named),
+		cmocka_unit_test(test_watching_changes_no_bit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,7 +288,7 @@ sl_train_step(struct sl_trainer *trainer, double *loss, struct sl_error *err)
 	return rc ? rc
 		  : sl__training_plan_step(trainer->plan,
 					   trainer->options.learning_rate, loss,
-					   err);
+					   NULL, err);
 }
 
 int

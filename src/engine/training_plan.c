@@ -10,22 +10,31 @@
 #include "base/status.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/banned.h"
 
+enum sl_status
+sl__training_plan_state(struct sl__training_plan *p, size_t i,
+			struct sl_array *out, void **data, struct sl_error *err)
+{
+	const struct sl__training_graph *t = p->training;
+
+	return sl_plan_input(p->plan, t->graph->values[t->states[i].old].name,
+			     out, data, err);
+}
+
 /* An input as it starts: from a tensor, or zeros. */
 static enum sl_status
-set_initial(struct sl__training_plan *p, const struct sl__training_state *state,
-	    struct sl_error *err)
+set_initial(struct sl__training_plan *p, size_t i, struct sl_error *err)
 {
-	const char *name = p->training->graph->values[state->old].name;
+	const struct sl__training_state *state = &p->training->states[i];
 	struct sl_array array;
 	const void *from;
 	void *data;
-	enum sl_status rc;
+	enum sl_status rc = sl__training_plan_state(p, i, &array, &data, err);
 
-	rc = sl_plan_input(p->plan, name, &array, &data, err);
 	if (rc)
 		return rc;
 	if (!state->initial) {
@@ -36,7 +45,8 @@ set_initial(struct sl__training_plan *p, const struct sl__training_state *state,
 				     data);
 	if (!from)
 		return sl__fail(err, SL_E_DATA,
-				"the numbers of '%.200s' cannot be had", name);
+				"the numbers of '%.200s' cannot be had",
+				p->training->graph->values[state->old].name);
 	if (from != data)
 		memcpy(data, from, (size_t)array.n_bytes);
 	return SL_OK;
@@ -79,7 +89,7 @@ sl__training_plan_new(struct sl__training_plan **out,
 	if (!rc)
 		rc = sl_plan_new(&p->plan, p->training->graph, &how, err);
 	for (size_t i = 0; !rc && i < p->training->n_states; i++)
-		rc = set_initial(p, &p->training->states[i], err);
+		rc = set_initial(p, i, err);
 	if (rc) {
 		sl__training_plan_free(p);
 		return rc;
@@ -119,10 +129,9 @@ sl__training_plan_value(struct sl__training_plan *p, uint32_t value,
 }
 
 static enum sl_status
-renew(struct sl__training_plan *p, const struct sl__training_state *state,
-      struct sl_error *err)
+renew(struct sl__training_plan *p, size_t i, struct sl_error *err)
 {
-	const char *name = p->training->graph->values[state->old].name;
+	const struct sl__training_state *state = &p->training->states[i];
 	struct sl__tensor from;
 	struct sl_array array;
 	void *data;
@@ -132,7 +141,7 @@ renew(struct sl__training_plan *p, const struct sl__training_state *state,
 		return SL_OK;
 	rc = sl__training_plan_value(p, state->renewed, &from, err);
 	if (!rc)
-		rc = sl_plan_input(p->plan, name, &array, &data, err);
+		rc = sl__training_plan_state(p, i, &array, &data, err);
 	if (!rc && data != from.bytes)
 		memcpy(data, from.bytes, (size_t)array.n_bytes);
 	return rc;
@@ -156,26 +165,35 @@ sl__training_plan_set_rate(struct sl__training_plan *p, double rate,
 	return rc;
 }
 
+static enum sl_status
+fail_nan(struct sl__training_plan *p, struct sl_error *err)
+{
+	char step[32];
+
+	snprintf(step, sizeof(step), "step %llu",
+		 (unsigned long long)p->n_steps + 1);
+	return sl__error_prefix(err, sl__training_plan_fail_nan(p, err), step);
+}
+
 enum sl_status
 sl__training_plan_step(struct sl__training_plan *p, double rate, double *loss,
-		       struct sl_error *err)
+		       struct sl__event_buffer *events, struct sl_error *err)
 {
 	struct sl__tensor found;
 	double value = 0;
 	enum sl_status rc = sl__training_plan_set_rate(p, rate, err);
 
 	if (!rc)
-		rc = sl_plan_run(p->plan, err);
+		rc = events ? sl__plan_record(p->plan, events, err)
+			    : sl_plan_run(p->plan, err);
 	if (!rc)
 		rc = sl__training_plan_value(p, p->training->loss, &found, err);
 	if (rc)
 		return rc;
 	if (!sl__tensor_doubles(&found, 0, 1, &value) || isnan(value))
-		return sl__fail(err, SL_E_DATA,
-				"step %llu: the loss is not a number",
-				(unsigned long long)p->n_steps + 1);
+		return fail_nan(p, err);
 	for (size_t i = 0; !rc && i < p->training->n_states; i++)
-		rc = renew(p, &p->training->states[i], err);
+		rc = renew(p, i, err);
 	p->n_steps += !rc;
 	if (loss)
 		*loss = value;

@@ -3,7 +3,7 @@
 #ifndef SL_TRAINING_PLAN_H
 #define SL_TRAINING_PLAN_H
 
-#include "engine/plan.h"
+#include "engine/observer.h"
 #include "transform/training.h"
 
 /*
@@ -33,11 +33,23 @@ enum sl_status sl__training_plan_set_rate(struct sl__training_plan *p,
 
 /*
  * One step: runs the plan and renews the states.  SL_E_DATA where the loss is
- * not a number: the states then stay as they were.  'loss' may be NULL.
+ * not a number: the states then stay as they were.  'loss' and 'events', which
+ * the step is recorded in, may be NULL.
  */
 enum sl_status sl__training_plan_step(struct sl__training_plan *p, double rate,
 				      double *loss,
+				      struct sl__event_buffer *events,
 				      struct sl_error *err) SL_CHECKED;
+
+/* Where state i lies, and all that it holds: what a checkpoint keeps. */
+enum sl_status sl__training_plan_state(struct sl__training_plan *p, size_t i,
+				       struct sl_array *out, void **data,
+				       struct sl_error *err) SL_CHECKED;
+
+/* first_nan.c: after a run whose loss is not a number, SL_E_DATA that says which
+ * input, weight or node of the model the first NaN comes from. */
+enum sl_status sl__training_plan_fail_nan(struct sl__training_plan *p,
+					  struct sl_error *err) SL_CHECKED;
 
 /* What an output of the graph holds after a step: the loss, gradients where
  * they are kept ("NAME.grad"), states renewed ("NAME.new"); the plan's. */
