@@ -103,7 +103,7 @@ static void
 other_formats_are_refused(void **state)
 {
 	const struct sl_render_options how = {.struct_size = sizeof(how),
-					      .format = SL_FORMAT_SVG};
+					      .format = SL_FORMAT_HYPERFINE};
 	struct sl_zoo_list *zoo = counted();
 	struct sl_buf out = {0};
 	struct sl_error err;

@@ -111,6 +111,12 @@ others_count_the_same(void **state)
 		{"resnet101", 44549160, 105344, 7801405440},
 		{"resnet152", 60192808, 151424, 11513626624},
 		{"mobilenetv2", 3504872, 34112, 300774272},
+		/* Keras' summaries of the reference models have 24908, 221794,
+		 * 78666 and 269992 parameters, statistics included. */
+		{"ds-cnn", 23756, 24908 - 23756, 2656768},
+		{"mobilenetv1-0.25", 216322, 221794 - 216322, 7489664},
+		{"resnet8", 78186, 78666 - 78186, 12501632},
+		{"autoencoder", 267928, 269992 - 267928, 264192},
 		{"efficientnet-b0", 5288548, 42016, 385814752},
 		{"vit-b-16", 86567656, 0, 17563828224},
 		{"unet", 31031810, 0, 36881367040},
@@ -167,6 +173,7 @@ gpts_by_closed_form(void **state)
 		{"gpt:3,96,4", 3, 96, 50257, 1024, 7},
 		{"gpt:2,64,4,100", 2, 64, 100, 1024, 9},
 		{"gpt:200,64,1,100,32", 200, 64, 100, 32, 32},
+		{"tiny-gpt", 2, 64, 256, 128, 19},
 	};
 
 	(void)state;
@@ -226,6 +233,82 @@ a_step_with_a_cache(void **state)
 	}
 }
 
+/* Layer by layer: weights and biases, norms; a product for each weight and
+ * place it is used at. */
+static void
+digits_by_closed_form(void **state)
+{
+	/* Two norms, four projections, two linear layers. */
+	const uint64_t layer =
+		4 * 64 + 4 * (64 * 64 + 64) + 64 * 128 + 128 + 128 * 64 + 64;
+	struct totals t = totals_of("digits-mlp", NULL);
+
+	(void)state;
+	assert_int_equal(t.trainable,
+			 (64 + 1) * 128 + (128 + 1) * 64 + (64 + 1) * 10);
+	assert_int_equal(t.macs, 64 * 128 + 128 * 64 + 64 * 10);
+	t = totals_of("digits-cnn", NULL);
+	assert_int_equal(t.trainable, 9 * (16 + 16 * 32 + 32 * 32) +
+					      2 * (16 + 32 + 32) +
+					      (128 + 1) * 10);
+	assert_int_equal(t.statistics, 2 * (16 + 32 + 32));
+	assert_int_equal(t.macs, 9 * (16 * 64 + 16 * 32 * 64 + 32 * 32 * 16) +
+					 128 * 10);
+	t = totals_of("digits-transformer", NULL);
+	assert_int_equal(t.trainable, (8 + 1) * 64 + 8 * 64 + 2 * layer +
+					      2 * 64 + (64 + 1) * 10);
+	assert_int_equal(t.macs, 8 * 8 * 64 +
+					 2 * (8 * (4 * 64 * 64 + 2 * 64 * 128) +
+					      2 * 8 * 8 * 64) +
+					 64 * 10);
+}
+
+/* Models to be trained begin with norms of 1 and biases of 0; weights are of
+ * the seed. */
+static void
+untrained_models_start_plain(void **state)
+{
+	static const char *const names[] = {"digits-mlp", "digits-cnn",
+					    "digits-transformer", "tiny-gpt"};
+	const struct sl_graph_options other = {.struct_size = sizeof(other),
+					       .seed = 2};
+	struct sl_error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct sl_graph *a = open_model(names[i]), *b;
+		size_t n_drawn = 0;
+
+		if (sl__zoo_open(&b, names[i], &other, &err))
+			fail_msg("%s", err.text);
+		for (size_t v = 0; v < a->n_values; v++) {
+			const struct sl__tensor *t = a->values[v].tensor;
+			const char *name = a->values[v].name;
+			double first, same;
+
+			if (!t || !t->generator)
+				continue;
+			assert_true(sl__tensor_doubles(t, 0, 1, &first));
+			assert_true(sl__tensor_doubles(b->values[v].tensor, 0,
+						       1, &same));
+			if (t->generator->kind == SL__TENSOR_GENERATOR_NORMAL) {
+				n_drawn++;
+				assert_true(first < same || first > same);
+				continue;
+			}
+			assert_int_equal(t->rank, 1);
+			assert_true(
+				first ==
+				(strstr(name, "bias") || strstr(name, "mean")
+					 ? 0.0
+					 : 1.0));
+		}
+		assert_true(n_drawn >= 3);
+		sl_graph_free(a);
+		sl_graph_free(b);
+	}
+}
+
 int
 main(void)
 {
@@ -234,6 +317,8 @@ main(void)
 		cmocka_unit_test(a_long_sequence),
 		cmocka_unit_test(gpts_by_closed_form),
 		cmocka_unit_test(a_step_with_a_cache),
+		cmocka_unit_test(digits_by_closed_form),
+		cmocka_unit_test(untrained_models_start_plain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

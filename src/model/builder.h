@@ -28,6 +28,7 @@ struct sl_builder {
 	struct sl_error err;
 	uint64_t seed;
 	enum sl_dtype dtype; /* of weights and single numbers from here on */
+	int is_untrained;    /* norms of layers are 1, biases 0 */
 	struct sl__builder_scope *scope;
 	struct sl__map names;     /* of nodes and values: how often each was
 				     asked for */

@@ -113,6 +113,19 @@ sl__builder_silu(struct sl_builder *b, int x)
 }
 
 void
+sl__builder_set_untrained(struct sl_builder *b)
+{
+	b->is_untrained = 1;
+}
+
+/* The deviation of a layer's biases, norms or statistics. */
+static double
+spread(const struct sl_builder *b, double deviation)
+{
+	return b->is_untrained ? 0 : deviation;
+}
+
+void
 sl__builder_set_weight_gain(struct sl_builder *b, double gain)
 {
 	b->gain = gain;
@@ -211,7 +224,7 @@ sl_builder_linear(struct sl_builder *b, int x, int64_t n_out, int has_bias)
 				   0, deviation);
 	if (has_bias)
 		bias = sl_builder_weight(b, "bias", 1, &n_out, 0,
-					 bias_deviation);
+					 spread(b, bias_deviation));
 	sl__builder_name_after_scope(b);
 	if (rank == 2) {
 		sl_builder_int(b, "transB", 1);
@@ -294,7 +307,7 @@ sl_builder_conv2d(struct sl_builder *b, int x, const struct sl_conv2d *conv)
 				      (double)dims[3]));
 	if (c.has_bias)
 		bias = sl_builder_weight(b, "bias", 1, &c.out_channels, 0,
-					 bias_deviation);
+					 spread(b, bias_deviation));
 	sl__builder_name_after_scope(b);
 	set_window(b, &c);
 	sl_builder_ints(b, "dilations", 2,
@@ -403,16 +416,16 @@ int
 sl__builder_batch_norm(struct sl_builder *b, int x, double scale, double shift)
 {
 	int64_t n = sl__builder_dim_size(b, x, 1);
+	double deviation = spread(b, norm_deviation);
 	int in[5] = {x}, y;
 
 	if (n < 0)
 		return -1;
 	sl__builder_enter_layer(b, "batch_norm");
-	in[1] = sl_builder_weight(b, "weight", 1, &n, scale,
-				  scale * norm_deviation);
-	in[2] = sl_builder_weight(b, "bias", 1, &n, 0, shift);
-	in[3] = sl_builder_weight(b, "running_mean", 1, &n, 0, norm_deviation);
-	in[4] = sl_builder_weight(b, "running_var", 1, &n, 1, norm_deviation);
+	in[1] = sl_builder_weight(b, "weight", 1, &n, scale, scale * deviation);
+	in[2] = sl_builder_weight(b, "bias", 1, &n, 0, spread(b, shift));
+	in[3] = sl_builder_weight(b, "running_mean", 1, &n, 0, deviation);
+	in[4] = sl_builder_weight(b, "running_var", 1, &n, 1, deviation);
 	sl__builder_name_after_scope(b);
 	y = sl_builder_op(b, "BatchNormalization", 5, in);
 	sl_builder_leave(b);
@@ -431,13 +444,14 @@ int
 sl_builder_layer_norm(struct sl_builder *b, int x)
 {
 	int64_t n = sl__builder_dim_size(b, x, -1);
+	double deviation = spread(b, norm_deviation);
 	int in[3] = {x}, y;
 
 	if (n < 0)
 		return -1;
 	sl__builder_enter_layer(b, "layer_norm");
-	in[1] = sl_builder_weight(b, "weight", 1, &n, 1, norm_deviation);
-	in[2] = sl_builder_weight(b, "bias", 1, &n, 0, norm_deviation);
+	in[1] = sl_builder_weight(b, "weight", 1, &n, 1, deviation);
+	in[2] = sl_builder_weight(b, "bias", 1, &n, 0, deviation);
 	sl__builder_name_after_scope(b);
 	sl_builder_int(b, "axis", -1);
 	y = sl_builder_op(b, "LayerNormalization", 3, in);

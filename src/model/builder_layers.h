@@ -15,6 +15,10 @@
  * branches, whose sum would grow with the depth else. */
 void sl__builder_set_weight_gain(struct sl_builder *b, double gain);
 
+/* Layers from here on begin as training does: norms 1, biases and shifts 0.
+ * Otherwise they differ a little, as those of trained models do. */
+void sl__builder_set_untrained(struct sl_builder *b);
+
 /* With about this scale, and shifts of this deviation. */
 int sl__builder_batch_norm(struct sl_builder *b, int x, double scale,
 			   double shift);

@@ -3,7 +3,8 @@
  * zoo.c - the built-in models: their table, and finding one by name.
  *
  * A name is NAME, NAME@kv, FAMILY:SIZES or FAMILY:SIZES@kv.  The functions that
- * build them are in zoo_layers.c, zoo_vision.c and zoo_text.c.
+ * build them are in zoo_layers.c, zoo_vision.c, zoo_digits.c, zoo_tiny.c
+ * and zoo_text.c.
  */
 #include "model/zoo.h"
 #include "base/nearest.h"
@@ -69,6 +70,31 @@ static const int64_t size_most = INT64_C(1) << 40;
 	    "U-Net, Ronneberger et al. 2015; padding 1, 3x224x224 in, 2 "      \
 	    "classes",                                                         \
 	    0, 0, sl__zoo_unet, 0, 0)                                          \
+	ROW("digits-mlp", "digits-mlp",                                        \
+	    "linear layers of 64 to 128 to 64 to 10, to be trained", 0, 0,     \
+	    sl__zoo_digits_mlp, 0, 0)                                          \
+	ROW("digits-cnn", "digits-cnn",                                        \
+	    "three convolutions with BatchNorm over 1x8x8, to be trained", 0,  \
+	    0, sl__zoo_digits_cnn, 0, 0)                                       \
+	ROW("digits-transformer", "digits-transformer",                        \
+	    "two encoder layers over the 8 rows of 8x8, to be trained", 0, 0,  \
+	    sl__zoo_digits_transformer, 0, 0)                                  \
+	ROW("ds-cnn", "ds-cnn",                                                \
+	    "keyword spotting of MLPerf Tiny; 1x49x10 in, 12 classes", 0, 0,   \
+	    sl__zoo_ds_cnn, 0, 0)                                              \
+	ROW("mobilenetv1-0.25", "mobilenetv1-0.25",                            \
+	    "visual wake words of MLPerf Tiny; 3x96x96 in, 2 classes", 0, 0,   \
+	    sl__zoo_mobilenetv1, 0, 0)                                         \
+	ROW("resnet8", "resnet8",                                              \
+	    "image classification of MLPerf Tiny; 3x32x32 in, 10 classes", 0,  \
+	    0, sl__zoo_resnet8, 0, 0)                                          \
+	ROW("autoencoder", "autoencoder",                                      \
+	    "anomaly detection of MLPerf Tiny; 640 to 128 to 8 to 128 to 640", \
+	    0, 0, sl__zoo_autoencoder, 0, 0)                                   \
+	ROW("tiny-gpt", "tiny-gpt",                                            \
+	    "GPT-2 of 2 layers of 64, vocabulary 256, context 128, to be "     \
+	    "trained",                                                         \
+	    0, 0, sl__zoo_gpt2, SL__ZOO_TINY_GPT, 0)                           \
 	ROW("bert-base", "bert-base",                                          \
 	    "BERT base uncased, Devlin et al. 2018, with pooler", 0, 0,        \
 	    sl__zoo_bert, 0, 0)                                                \

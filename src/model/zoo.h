@@ -39,6 +39,14 @@ sl__zoo_build_function sl__zoo_mlp, sl__zoo_linear, sl__zoo_conv,
 sl__zoo_build_function sl__zoo_lenet5, sl__zoo_vgg16, sl__zoo_resnet,
 	sl__zoo_mobilenetv2, sl__zoo_efficientnet, sl__zoo_vit, sl__zoo_unet;
 
+/* zoo_digits.c: images of 8 x 8, to be trained. */
+sl__zoo_build_function sl__zoo_digits_mlp, sl__zoo_digits_cnn,
+	sl__zoo_digits_transformer;
+
+/* zoo_tiny.c: the models of MLPerf Tiny. */
+sl__zoo_build_function sl__zoo_ds_cnn, sl__zoo_mobilenetv1, sl__zoo_resnet8,
+	sl__zoo_autoencoder;
+
 /* zoo_text.c: sequences of tokens. */
 sl__zoo_build_function sl__zoo_bert, sl__zoo_gpt2, sl__zoo_llama, sl__zoo_lstm;
 
@@ -48,6 +56,7 @@ enum sl__zoo_gpt_size {
 	SL__ZOO_GPT2_LARGE,
 	SL__ZOO_GPT2_XL,
 	SL__ZOO_GPT3_175B,
+	SL__ZOO_TINY_GPT, /* to be trained */
 	SL__ZOO_GPT_SIZED /* layers, width, heads, vocabulary, context */
 };
 

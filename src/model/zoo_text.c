@@ -327,6 +327,7 @@ gpt2_sizes(const struct sl__zoo_request *r)
 		[SL__ZOO_GPT2_LARGE] = {36, 1280, 20},
 		[SL__ZOO_GPT2_XL] = {48, 1600, 25},
 		[SL__ZOO_GPT3_175B] = {96, 12288, 96, GPT2_VOCABULARY, 2048},
+		[SL__ZOO_TINY_GPT] = {2, 64, 4, 256, 128},
 		[SL__ZOO_GPT_SIZED] = {0}};
 	int64_t size[5];
 
@@ -354,6 +355,8 @@ sl__zoo_gpt2(struct sl_builder *b, const struct sl__zoo_request *r)
 			LAYERS_MOST);
 		return;
 	}
+	if (r->variant == SL__ZOO_TINY_GPT)
+		sl__builder_set_untrained(b);
 	text_input(b, &t, (int)m->n_layers);
 	sl_builder_enter(b, "transformer");
 	words = sl__builder_embedding_weight(b, "wte", m->vocabulary, m->width,
