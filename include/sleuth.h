@@ -51,6 +51,7 @@
 #include "sleuth/machines.h"
 #include "sleuth/models.h"
 #include "sleuth/running.h"
+#include "sleuth/data_sets.h"
 #include "sleuth/inspecting.h"
 #include "sleuth/training_steps.h"
 #include "sleuth/profiling.h"
