@@ -55,7 +55,7 @@ start(struct fixture *f, enum sl_bound bound)
 	f->op.n_calls = 1;
 	f->op.median_ns = estimate(1e6);
 	f->op.judgement = (struct sl_judgement){.bound = bound,
-						.confidence = 0.9,
+						.confidence = 0.96,
 						.evidence = before,
 						.n_evidence = 1};
 	f->profile.operations = &f->op;
@@ -114,7 +114,7 @@ agreement_is_evidence(void **state)
 	set(&f, 0.4, 0.8, 0.9);
 	j = check(&f);
 	assert_int_equal(j->bound, SL_BOUND_DRAM);
-	assert_near(j->confidence, 0.9, 0);
+	assert_near(j->confidence, 0.96, 0);
 	assert_int_equal(j->n_against, 0);
 	assert_int_equal(j->n_evidence, 2);
 	assert_int_equal(j->evidence[0].kind, SL_FACT_WARM);
@@ -132,7 +132,7 @@ agreement_is_evidence(void **state)
 	sl__arena_release(&f.arena);
 }
 
-/* One witness against and two for: 15 % less. */
+/* One witness against and two for: 15 % less, which is still enough. */
 static void
 a_contradiction_lowers_confidence(void **state)
 {
@@ -144,7 +144,7 @@ a_contradiction_lowers_confidence(void **state)
 	set(&f, 0.4, 0.8, 0.05);
 	j = check(&f);
 	assert_int_equal(j->bound, SL_BOUND_DRAM);
-	assert_near(j->confidence, 0.9 * 0.85, 1e-12);
+	assert_near(j->confidence, 0.96 * 0.85, 1e-12);
 	assert_int_equal(j->n_evidence, 2);
 	assert_int_equal(j->n_against, 1);
 	assert_true(fact_says(&j->against[0], "5 % of what it gives"));
@@ -216,7 +216,7 @@ near_the_roof_pace_does_not_matter(void **state)
 	set(&f, 0.2, 0.9, 0.1);
 	j = check(&f);
 	assert_int_equal(j->bound, SL_BOUND_COMPUTE);
-	assert_near(j->confidence, 0.9, 0);
+	assert_near(j->confidence, 0.96, 0);
 	assert_int_equal(j->n_against, 0);
 	sl__arena_release(&f.arena);
 }

@@ -27,7 +27,7 @@ enum sl_fact_kind {
 	SL_FACT_HOGGED,          /* ratio, of a pure stream, of arithmetic */
 	SL_FACT_THREADS,         /* threads, how many times as fast as one */
 	SL_FACT_DOUBLED,         /* ratio of time, of arithmetic?, of bytes */
-	SL_FACT_UNEXPLAINED,     /* the nearest bound */
+	SL_FACT_UNEXPLAINED,     /* the nearest two bounds */
 	SL_FACT_UNDECIDED,       /* bound, probability, bound, probability */
 	SL_FACT_PLAIN_LOOPS,     /* it runs on them */
 	SL_FACT_NO_CEILINGS,     /* nothing can be said without */

@@ -14,18 +14,22 @@ extern "C" {
 /* What keeps an operation from being faster. */
 enum sl_bound {
 	SL_BOUND_UNKNOWN = 0, /* not looked at, or the evidence does not say */
-	SL_BOUND_COMPUTE,     /* arithmetic, or instructions on cached data */
+	SL_BOUND_COMPUTE,     /* arithmetic, as fast as it can be */
 	SL_BOUND_L2,          /* bytes between the second cache and the core */
 	SL_BOUND_L3,
 	SL_BOUND_DRAM,
-	SL_BOUND_OVERHEAD,  /* it is too small: starting it takes the time */
-	SL_BOUND_IMBALANCE, /* threads wait for one of them */
-	SL_BOUND_REFERENCE  /* it runs on plain loops */
+	SL_BOUND_OVERHEAD,     /* it is too small: starting it takes the time */
+	SL_BOUND_IMBALANCE,    /* threads wait for one of them */
+	SL_BOUND_REFERENCE,    /* it runs on plain loops */
+	SL_BOUND_INSTRUCTIONS, /* other than multiply-adds, on cached data */
+	SL_BOUND_LATENCY,      /* each of its steps waits for the one before */
+	SL_BOUND_LAYOUT        /* it moves elements one by one: strided or
+				  scattered access */
 };
-enum { SL_N_BOUNDS = SL_BOUND_REFERENCE + 1 };
+enum { SL_N_BOUNDS = SL_BOUND_LAYOUT + 1 };
 
 /* "unknown", "compute", "l2", "l3", "dram", "overhead", "imbalance",
- * "reference". */
+ * "reference", "instructions", "latency", "layout". */
 SL_API const char *sl_bound_text(enum sl_bound bound);
 
 /* What an operation is for in its network, from the structure. */
@@ -78,6 +82,8 @@ struct sl_response {
 			      kernel, so that the two can be compared */
 	/* Work of a call at twice the batch; NaN where nothing was timed. */
 	double doubled_flops, doubled_bytes;
+	double n_dependent; /* steps of a recurrence, each of which waits for
+			       the one before; 1: none */
 };
 
 /* What counters of the CPU count. */
@@ -137,6 +143,10 @@ struct sl_judgement {
 	size_t n_evidence;
 	const struct sl_fact *against;
 	size_t n_against;
+	/* The two likeliest answers and their probabilities, decided or not;
+	 * UNKNOWN is none of the others.  0 where nothing was judged. */
+	enum sl_bound nearest[2];
+	double likelihood[2];
 };
 
 /*
@@ -349,6 +359,8 @@ SL_API const char *sl_bottleneck_text(enum sl_bottleneck bottleneck);
 
 struct sl_finding {
 	enum sl_bottleneck bottleneck;
+	enum sl_bound cause; /* that makes most of it; UNKNOWN where it is
+				inconclusive, or not asked */
 	double confidence;
 	double shares[SL_N_BOUNDS]; /* of time, by the operations' bounds */
 	const struct sl_fact *evidence;

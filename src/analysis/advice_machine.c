@@ -10,6 +10,7 @@
 #include "analysis/adviser.h"
 #include "analysis/roofline_place.h"
 #include "analysis/sweep_measurements.h"
+#include "result/step_evidence.h"
 
 #include <math.h>
 #include <string.h>
@@ -305,8 +306,7 @@ narrow_ns(const struct sl__adviser *a, const struct sl_operation *op,
 	  const struct narrower *t)
 {
 	const struct sl_ceilings *c = &a->profile->ceilings;
-	double rate =
-		sl__roofline_ceiling_upper(sl__roofline_peak(c, t->dtype));
+	double rate = sl__roofline_ceiling_upper(sl__ceiling_peak(c, t->dtype));
 	double least_ns = (double)op->executed_flops / rate * 1e9;
 
 	if (c->n_levels)
@@ -373,7 +373,7 @@ advise_type(struct sl__adviser *a, const struct narrower *t)
 
 	/* Without its peak there is nothing that says it would be faster, nor
 	 * that the machine has it. */
-	if (!sl__roofline_peak(c, t->dtype))
+	if (!sl__ceiling_peak(c, t->dtype))
 		return;
 	products = narrow_products(a, t);
 	if (!products.n)
@@ -387,7 +387,7 @@ advise_type(struct sl__adviser *a, const struct narrower *t)
 		t->basis,
 		{(double)products.n, products.now_ns / a->iteration_ns,
 		 products.now_ns, products.least_ns,
-		 sl__roofline_ceiling_upper(sl__roofline_peak(c, t->dtype)),
+		 sl__roofline_ceiling_upper(sl__ceiling_peak(c, t->dtype)),
 		 t->dtype},
 		{NULL}};
 	sl__adviser_propose(a, &advice);

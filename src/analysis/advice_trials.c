@@ -9,6 +9,7 @@
 #include "analysis/roofline_place.h"
 #include "base/status.h"
 #include "result/fact_list.h"
+#include "result/step_evidence.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,7 +41,7 @@ sl__advice_trials(struct sl__plan_trial *trials, const struct sl_profile *p,
 
 	memset(trials, 0, SL__ADVICE_TRIALS * sizeof(*trials));
 	if (p->dtype == SL_DTYPE_F32 && has_products(p) &&
-	    sl__roofline_peak(&p->ceilings, SL_DTYPE_BF16))
+	    sl__ceiling_peak(&p->ceilings, SL_DTYPE_BF16))
 		trials[n++].trial = (struct sl_trial){.action = SL_TRIAL_DTYPE,
 						      .dtype = SL_DTYPE_BF16};
 	if ((size_t)p->n_threads < n_cpus)

@@ -20,12 +20,12 @@
  * fit.  Where nothing is decided, all that was seen is listed.
  */
 
-/* Costs (bottleneck_score.c) from which on an experiment tells candidates
+/* Costs (bound_classes.h) from which on an experiment tells candidates
  * apart, and from which on it speaks against the one chosen. */
 static const double TELLS = 0.7, OBJECTS = 0.7;
 
 static double
-in_place_ns(const struct sl__bottleneck_evidence *c)
+in_place_ns(const struct sl__step_evidence *c)
 {
 	return isnan(c->at_ns[SL_CONDITION_IN_PLACE])
 		       ? c->time_ns
@@ -35,7 +35,7 @@ in_place_ns(const struct sl__bottleneck_evidence *c)
 /* The memory of which a sentence about bytes speaks: the bound, or the
  * nearest that holds the operands. */
 static int
-memory_named(const struct sl__bottleneck_evidence *c, enum sl_bound bound)
+memory_named(const struct sl__step_evidence *c, enum sl_bound bound)
 {
 	double share = c->n_bytes / fmax(c->n_threads, 1);
 
@@ -50,7 +50,7 @@ memory_named(const struct sl__bottleneck_evidence *c, enum sl_bound bound)
 }
 
 static struct sl_fact
-bytes_fact(const struct sl__bottleneck_evidence *c, enum sl_bound bound)
+bytes_fact(const struct sl__step_evidence *c, enum sl_bound bound)
 {
 	int k = memory_named(c, bound);
 	double rate = c->n_bytes / in_place_ns(c) * 1e9;
@@ -62,7 +62,7 @@ bytes_fact(const struct sl__bottleneck_evidence *c, enum sl_bound bound)
 }
 
 static struct sl_fact
-batch_fact(const struct sl__bottleneck_evidence *c)
+batch_fact(const struct sl__step_evidence *c)
 {
 	return (struct sl_fact){
 		SL_FACT_DOUBLED,
@@ -74,7 +74,7 @@ batch_fact(const struct sl__bottleneck_evidence *c)
 
 /* What the experiment showed. */
 static struct sl_fact
-seen(const struct sl__bottleneck_evidence *c, enum sl_bound bound,
+seen(const struct sl__step_evidence *c, enum sl_bound bound,
      enum sl__experiment trait)
 {
 	const double *at = c->at_ns;
@@ -114,7 +114,7 @@ seen(const struct sl__bottleneck_evidence *c, enum sl_bound bound,
 }
 
 static int
-was_seen(const struct sl__bottleneck_evidence *c, enum sl__experiment trait)
+was_seen(const struct sl__step_evidence *c, enum sl__experiment trait)
 {
 	switch (trait) {
 	case SL__EXPERIMENT_ARITHMETIC:
@@ -152,31 +152,45 @@ tells_apart(const struct sl__bound_scores *s, int trait)
 	return 0;
 }
 
-/* The two likeliest, where neither is clear. */
-static struct sl_fact
-undecided_fact(const struct sl__bound_scores *s)
+/* The two likeliest answers, from 'least' on. */
+static void
+find_nearest(enum sl_bound nearest[2], const struct sl__bound_scores *s,
+	     int least)
 {
-	int first = 0, second = 0;
+	int first = least, second = least + 1;
 
-	for (int b = 1; b < SL_N_BOUNDS; b++) {
+	for (int b = least; b < SL_N_BOUNDS; b++) {
 		if (s->probability[b] > s->probability[first]) {
 			second = first;
 			first = b;
-		} else if (s->probability[b] > s->probability[second]) {
+		} else if (b != first &&
+			   s->probability[b] > s->probability[second]) {
 			second = b;
 		}
 	}
-	if (s->probability[first] >= SL__PROBABILITY_LEAST)
-		return (struct sl_fact){SL_FACT_UNEXPLAINED, {first}, {NULL}};
+	nearest[0] = (enum sl_bound)first;
+	nearest[1] = (enum sl_bound)second;
+}
+
+/* Neither of the two likeliest is clear, or it is likely none of them. */
+static struct sl_fact
+undecided_fact(const struct sl__bound_scores *s)
+{
+	enum sl_bound of[2];
+
+	find_nearest(of, s, SL_BOUND_UNKNOWN + 1);
+	if (s->probability[SL_BOUND_UNKNOWN] > 0.5)
+		return (struct sl_fact){
+			SL_FACT_UNEXPLAINED, {of[0], of[1]}, {NULL}};
 	return (struct sl_fact){
 		SL_FACT_UNDECIDED,
-		{first, s->probability[first], second, s->probability[second]},
+		{of[0], s->probability[of[0]], of[1], s->probability[of[1]]},
 		{NULL}};
 }
 
 /* What all is listed of an operation that is not decided by traits. */
 static void
-add_special(struct sl__facts *to, const struct sl__bottleneck_evidence *c,
+add_special(struct sl__facts *to, const struct sl__step_evidence *c,
 	    const struct sl__bound_scores *s)
 {
 	double sum = 0;
@@ -195,7 +209,7 @@ add_special(struct sl__facts *to, const struct sl__bottleneck_evidence *c,
 
 /* Fills evidence and against of a judgement whose bound is decided. */
 static enum sl_status
-find_evidence(struct sl_judgement *out, const struct sl__bottleneck_evidence *c,
+find_evidence(struct sl_judgement *out, const struct sl__step_evidence *c,
 	      const struct sl__bound_scores *s, struct sl__arena *arena,
 	      struct sl_error *err)
 {
@@ -235,6 +249,9 @@ kind_of(enum sl_bound bound)
 		[SL_BOUND_OVERHEAD] = SL_BOTTLENECK_OVERHEAD,
 		[SL_BOUND_IMBALANCE] = SL_BOTTLENECK_IMBALANCE,
 		[SL_BOUND_REFERENCE] = SL_BOTTLENECK_COMPUTE,
+		[SL_BOUND_INSTRUCTIONS] = SL_BOTTLENECK_COMPUTE,
+		[SL_BOUND_LATENCY] = SL_BOTTLENECK_COMPUTE,
+		[SL_BOUND_LAYOUT] = SL_BOTTLENECK_MEMORY,
 	};
 
 	return kinds[bound];
@@ -298,76 +315,45 @@ finding_evidence(struct sl_finding *out, const struct sl_profile *profile,
 						       : SL_OK;
 }
 
-const enum sl_level sl__memory_levels[SL__N_MEMORIES] = {
-	SL_LEVEL_L2, SL_LEVEL_L3, SL_LEVEL_DRAM};
-
-static void
-take_ceilings(struct sl__bottleneck_evidence *c,
-	      const struct sl_ceilings *ceilings)
-{
-	const struct sl_estimate *peak = sl__roofline_peak(ceilings, c->dtype);
-
-	c->flops_per_s = peak && peak->n ? peak->value : (double)NAN;
-	c->step_ns = ceilings->step_ns.n ? ceilings->step_ns.value
-					 : (double)NAN;
-	for (int k = 0; k < SL__N_MEMORIES; k++)
-		c->bytes_per_s[k] = c->size_bytes[k] = (double)NAN;
-	for (size_t i = 0; i < ceilings->n_levels; i++) {
-		const struct sl_ceiling_level *level = &ceilings->levels[i];
-
-		for (int k = 0; k < SL__N_MEMORIES; k++) {
-			if (level->level != sl__memory_levels[k])
-				continue;
-			c->bytes_per_s[k] = level->bytes_per_s.value;
-			c->size_bytes[k] = (double)level->size_bytes;
-		}
-	}
-	c->size_bytes[SL__MEMORY_DRAM] = (double)INFINITY;
-}
-
 /* An operation of the profile; its response may be NULL. */
 static void
-case_of(struct sl__bottleneck_evidence *out, const struct sl_operation *op,
+case_of(struct sl__step_evidence *out, const struct sl_operation *op,
 	const struct sl_profile *profile)
 {
 	const struct sl_ceilings *ceilings = &profile->ceilings;
-	const struct sl_response *response = op->response;
 
 	memset(out, 0, sizeof(*out));
 	out->dtype = op->dtype ? op->dtype : ceilings->dtype;
-	take_ceilings(out, ceilings);
+	sl__step_evidence_take_ceilings(out, ceilings);
+	sl__step_evidence_take_response(out, op->response);
 	out->is_reference = op->path == SL_PATH_REFERENCE ||
 			    op->path == SL_PATH_STEPWISE;
-	out->n_threads = (double)ceilings->n_threads;
 	out->time_ns = op->median_ns.n ? op->median_ns.value
 				       : op->self_ns / op->n_calls;
 	out->least_ns = op->min_ns;
-	out->is_same_alone = response && response->is_same_alone;
-	out->doubled_flops = response ? response->doubled_flops : (double)NAN;
-	out->doubled_bytes = response ? response->doubled_bytes : (double)NAN;
 	out->flops = (double)op->executed_flops;
+	out->core_flops = (double)op->core_flops;
 	out->n_bytes = (double)op->n_bytes;
 	out->hog = profile->hog;
 	out->others_share = profile->others_share;
-	for (int k = 0; k < SL_N_CONDITIONS; k++) {
-		out->at_ns[k] = response ? response->at[k].ns : (double)NAN;
-		out->spread[k] = response ? response->at[k].spread
-					  : (double)NAN;
-	}
 }
 
 enum sl_status
 sl__bottleneck_judge(struct sl_judgement *out,
-		     const struct sl__bottleneck_evidence *c,
+		     const struct sl__step_evidence *c,
+		     const struct sl__bound_classes *classes,
 		     struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__bound_scores scores;
 
 	memset(out, 0, sizeof(*out));
-	sl__bound_candidates_score(&scores, c);
+	sl__bound_classes_score(&scores, c, classes);
 	out->bound = scores.bound;
 	if (scores.bound != SL_BOUND_UNKNOWN)
 		out->confidence = scores.probability[scores.bound];
+	find_nearest(out->nearest, &scores, SL_BOUND_UNKNOWN);
+	for (int i = 0; i < 2; i++)
+		out->likelihood[i] = scores.probability[out->nearest[i]];
 	return find_evidence(out, c, &scores, arena, err);
 }
 
@@ -406,17 +392,6 @@ response_of(const struct sl__step_responses *diagnosis, size_t step)
 			return &diagnosis->responses[i];
 	}
 	return NULL;
-}
-
-static double
-others_share(const struct sl_noise *noise)
-{
-	double stolen = noise->steal_share.absent ? 0
-						  : noise->steal_share.value;
-
-	return noise->neighbour_share.absent
-		       ? (double)NAN
-		       : noise->neighbour_share.value + stolen;
 }
 
 /* How much of the time was experimented on, where that is less than wanted. */
@@ -463,25 +438,32 @@ remark_absences(struct sl_profile *profile,
 enum sl_status
 sl__profile_judge_bottlenecks(struct sl_profile *profile,
 			      const struct sl__step_responses *diagnosis,
+			      const struct sl__calibration *known,
 			      struct sl__arena *arena, struct sl_error *err)
 {
+	static const struct sl__calibration nothing = {.n = 0};
+	struct sl__bound_classes classes;
 	struct sl_operation *ops = profile->operations;
 	const struct sl_hog_effect none = {(double)NAN, (double)NAN,
 					   (double)NAN, (double)NAN};
-	enum sl_status rc = SL_OK;
+	enum sl_status rc = sl__bound_classes_fit(
+		&classes, known ? known : &nothing, arena, err);
 
 	profile->hog = diagnosis ? diagnosis->hog : none;
-	profile->others_share = diagnosis ? others_share(&diagnosis->noise)
+	profile->others_share = diagnosis ? sl__others_share(&diagnosis->noise)
 					  : (double)NAN;
 	take_step_ns(profile);
-	if (diagnosis)
+	if (!rc && diagnosis)
 		rc = remark_absences(profile, diagnosis, arena, err);
 	for (size_t i = 0; !rc && i < profile->n_operations; i++) {
-		struct sl__bottleneck_evidence c;
+		struct sl__step_evidence c;
 
 		ops[i].response = response_of(diagnosis, ops[i].step);
+		if (sl__profile_is_disturbed(profile))
+			continue;
 		case_of(&c, &ops[i], profile);
-		rc = sl__bottleneck_judge(&ops[i].judgement, &c, arena, err);
+		rc = sl__bottleneck_judge(&ops[i].judgement, &c, &classes,
+					  arena, err);
 		if (!rc)
 			rc = sl__judgement_cross_check(&ops[i].judgement,
 						       &ops[i], profile, arena,
@@ -497,6 +479,7 @@ enum { N_KINDS = SL_BOTTLENECK_IMBALANCE + 1 };
 struct tally {
 	double share[N_KINDS], sure[N_KINDS];
 	double judged;
+	double computing; /* all but what feeds the others */
 };
 
 static void
@@ -507,6 +490,7 @@ tally_up(struct sl_finding *out, struct tally *t,
 		const struct sl_operation *op = &profile->operations[i];
 		enum sl_bottleneck kind = kind_of(op->judgement.bound);
 
+		t->computing += op->share;
 		out->shares[op->judgement.bound] += op->share;
 		t->share[kind] += op->share;
 		t->sure[kind] += op->share * op->judgement.confidence;
@@ -515,32 +499,49 @@ tally_up(struct sl_finding *out, struct tally *t,
 	}
 }
 
+static enum sl_bound
+main_cause(const struct sl_finding *f)
+{
+	int best = SL_BOUND_UNKNOWN;
+
+	for (int b = 1; b < SL_N_BOUNDS; b++) {
+		if (supports(f->bottleneck, (enum sl_bound)b) &&
+		    f->shares[b] > (best ? f->shares[best] : 0))
+			best = b;
+	}
+	return (enum sl_bound)best;
+}
+
 /*
- * One kind makes 60 % of the judged time; or two more than 25 % each, or
- * nothing prevails: mixed.  Where less than half of the time is judged, or
- * the times do not add up, nothing is said.
+ * One kind makes 60 % of the judged time; or two together 80 % of all of it:
+ * mixed.  Where neither is so, less than half of the time is judged, or the
+ * times do not add up, nothing is said.
  */
 static void
 decide(struct sl_finding *out, const struct tally *t, int is_closed)
 {
 	int best = SL_BOTTLENECK_COMPUTE;
-	double sure = 0;
+	double sure = 0, second = 0;
 
 	for (int k = SL_BOTTLENECK_COMPUTE; k < N_KINDS; k++) {
 		sure += t->sure[k];
 		if (t->share[k] > t->share[best])
 			best = k;
 	}
-	if (!is_closed || t->judged < 0.5)
+	for (int k = SL_BOTTLENECK_COMPUTE; k < N_KINDS; k++)
+		second = k == best ? second : fmax(second, t->share[k]);
+	if (!is_closed || t->judged < 0.5 * t->computing)
 		return;
 	if (t->share[best] > 0.6 * t->judged) {
 		out->bottleneck = (enum sl_bottleneck)best;
-		out->confidence =
-			t->sure[best] / t->share[best] * fmin(t->judged, 1);
+		out->confidence = t->sure[best] / t->share[best] *
+				  fmin(t->judged / t->computing, 1);
 		return;
 	}
+	if (t->share[best] + second < 0.8 * t->computing)
+		return;
 	out->bottleneck = SL_BOTTLENECK_MIXED;
-	out->confidence = sure / t->judged * fmin(t->judged, 1);
+	out->confidence = sure / t->judged * fmin(t->judged / t->computing, 1);
 }
 
 enum sl_status
@@ -553,5 +554,7 @@ sl__judge_model(struct sl_finding *out, const struct sl_profile *profile,
 	out->bottleneck = SL_BOTTLENECK_INCONCLUSIVE;
 	tally_up(out, &t, profile);
 	decide(out, &t, profile->ledger.is_closed);
+	if (out->bottleneck != SL_BOTTLENECK_INCONCLUSIVE)
+		out->cause = main_cause(out);
 	return finding_evidence(out, profile, arena, err);
 }

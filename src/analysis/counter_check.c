@@ -240,6 +240,7 @@ hear_on(struct hearing *h, enum sl_bound bound, const struct sl_operation *op,
 {
 	switch (bound) {
 	case SL_BOUND_COMPUTE:
+	case SL_BOUND_INSTRUCTIONS:
 		hear_on_compute(h, r,
 				op->roof == SL_LEVEL_COMPUTE &&
 					op->ceiling_share >= 0.5);
@@ -255,6 +256,8 @@ hear_on(struct hearing *h, enum sl_bound bound, const struct sl_operation *op,
 		break;
 	case SL_BOUND_UNKNOWN:
 	case SL_BOUND_REFERENCE:
+	case SL_BOUND_LATENCY:
+	case SL_BOUND_LAYOUT:
 		break;
 	}
 }

@@ -12,6 +12,7 @@
 #include "analysis/roofline_place.h"
 #include "base/reading.h"
 #include "base/status.h"
+#include "result/step_evidence.h"
 #include "stats/quantile.h"
 #include "stats/special.h"
 
@@ -136,7 +137,7 @@ bound(struct sl_cache_effect *out, const struct sl__kv_cache_effect_sources *s)
 	double n = (double)(s->n_tokens - 1);
 	double context = (double)s->prompt + (double)s->n_tokens / 2;
 	double peak = sl__roofline_ceiling_upper(
-		sl__roofline_peak(s->ceilings, s->dtype));
+		sl__ceiling_peak(s->ceilings, s->dtype));
 	double flops = newest_flops(s, s->prompt + 1, last) / n;
 	double least_s;
 
@@ -159,7 +160,7 @@ no_roofline(const struct sl__kv_cache_effect_sources *s)
 		return s->once_bytes.absent;
 	if (s->bytes_per_token.absent)
 		return s->bytes_per_token.absent;
-	if (!s->ceilings->n_levels || !sl__roofline_peak(s->ceilings, s->dtype))
+	if (!s->ceilings->n_levels || !sl__ceiling_peak(s->ceilings, s->dtype))
 		return s->ceilings->absent ? s->ceilings->absent
 					   : "no ceilings were measured";
 	return NULL;

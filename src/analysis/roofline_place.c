@@ -3,24 +3,13 @@
 #include "analysis/roofline_place.h"
 #include "base/status.h"
 #include "result/fact_list.h"
+#include "result/step_evidence.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
-
-const struct sl_estimate *
-sl__roofline_peak(const struct sl_ceilings *ceilings, enum sl_dtype dtype)
-{
-	for (size_t i = 0; i < ceilings->n_peaks; i++) {
-		const struct sl_ceiling_peak *peak = &ceilings->peaks[i];
-
-		if (peak->dtype == dtype && peak->flops_per_s.n)
-			return &peak->flops_per_s;
-	}
-	return NULL;
-}
 
 static int
 has_word(const char *text, const char *const *words)
@@ -59,7 +48,7 @@ dtype_of(const struct sl_operation *op, enum sl_dtype plan)
 static double
 peak_of(const struct sl_ceilings *ceilings, enum sl_dtype dtype)
 {
-	const struct sl_estimate *peak = sl__roofline_peak(ceilings, dtype);
+	const struct sl_estimate *peak = sl__ceiling_peak(ceilings, dtype);
 	double most = (double)NAN;
 
 	if (peak)
@@ -331,7 +320,7 @@ static const double ROUNDING = 1.001;
 static double
 peak_most(const struct sl_ceilings *ceilings, enum sl_dtype dtype)
 {
-	const struct sl_estimate *peak = sl__roofline_peak(ceilings, dtype);
+	const struct sl_estimate *peak = sl__ceiling_peak(ceilings, dtype);
 	double most = 0;
 
 	if (dtype != SL_DTYPE_NONE)
@@ -435,7 +424,7 @@ n_beyond(const struct sl_profile *profile, int by_winograd)
 	for (size_t i = 0; i < profile->n_operations; i++) {
 		const struct sl_operation *op = &profile->operations[i];
 		const struct sl_estimate *peak =
-			sl__roofline_peak(&profile->ceilings, op->dtype);
+			sl__ceiling_peak(&profile->ceilings, op->dtype);
 		double asked =
 			(double)op->core_flops / median_most_ns(op) * 1e9;
 

@@ -32,10 +32,6 @@ void sl__roofline_place(struct sl_profile *profile);
  */
 void sl__profile_fill_rates(struct sl_profile *profile);
 
-/* The measured peak of a type; NULL: none. */
-const struct sl_estimate *sl__roofline_peak(const struct sl_ceilings *ceilings,
-					    enum sl_dtype dtype);
-
 /* A rate that the machine does not exceed, so that what follows from it is a
  * bound: the upper end of a ceiling's interval, its value where it has none.
  * NaN: not measured.  'ceiling' may be NULL. */

@@ -25,6 +25,7 @@
 #include "driver/profile_part.h"
 #include "driver/trainer.h"
 #include "experiment/ablate.h"
+#include "experiment/calibrate.h"
 #include "experiment/step_counters.h"
 #include "experiment/diagnose.h"
 #include "experiment/timed_iterations.h"
@@ -34,6 +35,7 @@
 #include "result/fact_list.h"
 #include "result/groups.h"
 #include "result/request.h"
+#include "result/step_evidence.h"
 #include "stats/distribution.h"
 
 #include <math.h>
@@ -53,6 +55,7 @@ struct profiler {
 	struct sl__timed_iterations iterations;
 	struct sl__residence residence;
 	struct sl__ceiling_probes *probes;     /* NULL: no ceilings */
+	struct sl__calibration calibration;    /* empty: none */
 	const struct sl__layer_origin *origin; /* NULL: the graph is a model */
 	const struct sl_training_options *training; /* of a training step */
 	struct sl_trainer *trainer;                 /* NULL: inference */
@@ -82,49 +85,6 @@ struct profiler {
 /* Before the iterations, and as often after them: the interval of a ceiling
  * needs 36 probes, of which three are made at a time. */
 enum { N_PROBE_RUNS = 6 };
-
-const char *
-sl_peak_moment_text(enum sl_peak_moment moment)
-{
-	static const char *const words[SL_N_PEAK_MOMENTS] = {
-		"unknown", "while it was planned", "while it ran"};
-
-	return words[(unsigned)moment < SL_N_PEAK_MOMENTS ? moment
-							  : SL_PEAK_UNKNOWN];
-}
-
-const char *
-sl_bound_text(enum sl_bound bound)
-{
-	static const char *const words[SL_N_BOUNDS] = {
-		"unknown", "compute",  "l2",        "l3",
-		"dram",    "overhead", "imbalance", "reference"};
-
-	return (unsigned)bound < SL_N_BOUNDS ? words[bound] : "unknown";
-}
-
-const char *
-sl_part_text(enum sl_part part)
-{
-	static const char *const words[SL_N_PARTS] = {
-		"other",     "attention",     "feed-forward",
-		"embedding", "normalisation", "convolution",
-		"recurrent", "head",          "data movement"};
-
-	return (unsigned)part < SL_N_PARTS ? words[part] : "other";
-}
-
-const char *
-sl_bottleneck_text(enum sl_bottleneck bottleneck)
-{
-	static const char *const words[] = {
-		"not asked", "inconclusive", "compute", "memory",
-		"overhead",  "data",         "mixed",   "imbalance"};
-
-	return (unsigned)bottleneck < sizeof(words) / sizeof(words[0])
-		       ? words[bottleneck]
-		       : words[0];
-}
 
 static enum sl_status
 take_options(struct sl_profile_options *out,
@@ -425,6 +385,28 @@ open_background(struct profiler *p, struct sl_error *err)
 				   err);
 }
 
+/* What known kernels answer here, the first time measured; once kept it is
+ * read in no time.  An interrupt leaves it empty. */
+static enum sl_status
+calibrate(struct profiler *p, struct sl_error *err)
+{
+	const struct sl__calibrate_options how = {
+		.probes = p->probes,
+		.n_threads = p->out->n_threads,
+		.allocator = p->how.allocator,
+		.control = p->control,
+	};
+	enum sl_status rc;
+
+	if (p->how.flags & SL_PROFILE_NO_DIAGNOSIS || !p->probes)
+		return SL_OK;
+	rc = sl__calibrate(&p->calibration, &how, p->arena, err);
+	if (rc != SL_E_INTERRUPTED)
+		return rc;
+	p->calibration.n = 0;
+	return SL_OK;
+}
+
 static void
 probe_background(struct profiler *p)
 {
@@ -611,7 +593,8 @@ judge_without(struct profiler *p, struct sl_error *err)
 		count(p, NULL, "no experiments on operations were made", err);
 
 	if (!rc)
-		rc = sl__profile_judge_bottlenecks(p->out, NULL, p->arena, err);
+		rc = sl__profile_judge_bottlenecks(p->out, NULL, NULL, p->arena,
+						   err);
 	if (p->how.flags & (SL_PROFILE_NO_DIAGNOSIS | SL_PROFILE_NO_CEILINGS))
 		p->out->verdict = (struct sl_finding){0};
 	return rc;
@@ -683,8 +666,8 @@ diagnose(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = count(p, steps, NULL, err);
 	return rc ? rc
-		  : sl__profile_judge_bottlenecks(out, &diagnosis, p->arena,
-						  err);
+		  : sl__profile_judge_bottlenecks(
+			    out, &diagnosis, &p->calibration, p->arena, err);
 }
 
 /* Predicted limits, and those measured with operations left out. */
@@ -753,6 +736,8 @@ profile(struct profiler *p, struct sl_error *err)
 
 	if (!rc)
 		rc = open_background(p, err);
+	if (!rc)
+		rc = calibrate(p, err);
 	if (!rc) {
 		start_budget(p);
 		probe_background(p);

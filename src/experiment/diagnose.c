@@ -623,6 +623,26 @@ take_doubled(const struct diagnoser *d, size_t i, struct sl_response *r)
 	r->doubled_bytes = (double)s->n_bytes;
 }
 
+/* Of a recurrence, along its sequence; else 1. */
+static double
+dependent_steps(const struct sl__program *p, const struct sl__step *s)
+{
+	const struct sl__node *node;
+	const struct sl__type *x;
+	int axis;
+
+	if (s->node == SL__NONE)
+		return 1;
+	node = &p->graph->nodes[s->node];
+	if (!sl__is_op(node, SL__OP_ONNX_LSTM) &&
+	    !sl__is_op(node, SL__OP_ONNX_GRU) &&
+	    !sl__is_op(node, SL__OP_ONNX_RNN))
+		return 1;
+	x = &p->shapes->types[node->inputs[0]];
+	axis = sl__attribute_int(node, "layout", 0) != 0;
+	return axis < x->rank ? (double)x->dims[axis] : 1;
+}
+
 static void
 take_responses(struct diagnoser *d, struct sl_response *responses)
 {
@@ -630,6 +650,9 @@ take_responses(struct diagnoser *d, struct sl_response *responses)
 		struct hot *h = &d->hot[i];
 
 		responses[i].step = h->step;
+		responses[i].n_dependent = dependent_steps(
+			d->subject->plan->current,
+			&d->subject->plan->current->steps[h->step]);
 		responses[i].is_same_alone = h->is_timed &&
 					     d->single.is_same[i];
 		for (int c = 0; c < SL_N_CONDITIONS; c++)

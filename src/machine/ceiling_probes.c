@@ -112,6 +112,7 @@ prepare(struct sl__ceiling_probes *probes)
 	probes->rc = sl__machine_find_caches(&m, probes->arena, &probes->err);
 	if (probes->rc)
 		return;
+	probes->fingerprint = m.fingerprint;
 	sl__probe_sets_choose(&probes->sets, &m, probes->n_threads);
 	probes->rc = open_rig(probes, &probes->err);
 	if (!probes->rc)
@@ -169,6 +170,12 @@ sl__ceiling_probes_open(struct sl__ceiling_probes **out,
 	}
 	*out = probes;
 	return SL_OK;
+}
+
+const char *
+sl__ceiling_probes_fingerprint(const struct sl__ceiling_probes *probes)
+{
+	return probes->fingerprint;
 }
 
 void

@@ -34,6 +34,10 @@ sl__ceiling_probes_open(struct sl__ceiling_probes **out,
 void
 sl__ceiling_probes_close(struct sl__ceiling_probes *probes); /* NULL is fine */
 
+/* Of the machine; lives as long as 'probes'. */
+const char *
+sl__ceiling_probes_fingerprint(const struct sl__ceiling_probes *probes);
+
 /* Three short probes of every ceiling, some 25 ms in all: arithmetic in the
  * workload's type and in the others that plans use, and the bandwidth of each
  * level of memory, at the workload's threads. */

@@ -57,6 +57,7 @@ typedef void sl__ceiling_probes_job(struct sl__ceiling_probes *probes);
 struct sl__ceiling_probes {
 	struct sl__arena *arena;
 	size_t n_threads, n_cpus;
+	const char *fingerprint;
 	enum sl_dtype dtype;
 
 	pthread_t prober;

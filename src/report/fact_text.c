@@ -43,7 +43,7 @@ spent_text(enum sl_bound bound)
 {
 	static const char *const words[SL_N_BOUNDS] = {
 		[SL_BOUND_UNKNOWN] = "is not decided",
-		[SL_BOUND_COMPUTE] = "is bound by arithmetic or instructions",
+		[SL_BOUND_COMPUTE] = "is bound by arithmetic",
 		[SL_BOUND_L2] = "waits for the L2 cache",
 		[SL_BOUND_L3] = "waits for the L3 cache",
 		[SL_BOUND_DRAM] = "waits for memory (DRAM)",
@@ -52,6 +52,11 @@ spent_text(enum sl_bound bound)
 		[SL_BOUND_IMBALANCE] =
 			"is spent while threads wait for one of them",
 		[SL_BOUND_REFERENCE] = "is spent in reference kernels",
+		[SL_BOUND_INSTRUCTIONS] =
+			"is bound by instructions other than multiply-adds",
+		[SL_BOUND_LATENCY] =
+			"is spent in steps that wait for each other",
+		[SL_BOUND_LAYOUT] = "is spent on strided or scattered access",
 	};
 
 	return words[(unsigned)bound < SL_N_BOUNDS ? bound : SL_BOUND_UNKNOWN];

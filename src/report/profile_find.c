@@ -7,6 +7,7 @@
 #include "report/profile_page.h"
 #include "report/row_names.h"
 #include "report/unit.h"
+#include "result/step_evidence.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,9 +23,9 @@ enum {
 	WIDE = 90        /* columns from which on all speed-ups fit */
 };
 
-static void
-add_reasons(struct sl__doc *doc, const char *key, const struct sl_fact *reasons,
-	    size_t n, int is_whole)
+void
+sl__profile_reasons(struct sl__doc *doc, const char *key,
+		    const struct sl_fact *reasons, size_t n, int is_whole)
 {
 	for (size_t i = 0; i < n; i++) {
 		/* The verdict gave the shares. */
@@ -36,8 +37,8 @@ add_reasons(struct sl__doc *doc, const char *key, const struct sl_fact *reasons,
 	}
 }
 
-static const char *
-verdict_text(enum sl_bottleneck bottleneck)
+const char *
+sl__profile_bottleneck_text(enum sl_bottleneck bottleneck)
 {
 	static const char *const words[] = {
 		"not asked",
@@ -45,7 +46,7 @@ verdict_text(enum sl_bottleneck bottleneck)
 		"compute-bound",
 		"memory-bound",
 		"bound by overhead",
-		"bound by data",
+		"data-bound",
 		"mixed",
 		"bound by imbalance of its threads"};
 
@@ -92,15 +93,19 @@ sl__profile_verdict(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 
 	sl__doc_pair(doc, "verdict",
 		     is_open ? SL__STYLE_WARN : SL__STYLE_STRONG, "%s",
-		     verdict_text(f->bottleneck));
+		     sl__profile_bottleneck_text(f->bottleneck));
 	if (!is_open)
 		sl__doc_append_plain(doc, ", confidence %.2f", f->confidence);
+	else if (f->bottleneck && sl__profile_is_disturbed(sheet->profile))
+		sl__doc_append_plain(doc, ": others had too much of the CPUs; "
+					  "end them, or repeat when the "
+					  "machine is idle");
 	else if (!f->n_evidence && !f->n_against)
 		sl__doc_append_dim(doc, ": no experiments were made");
 	add_shares(doc, f);
-	add_reasons(doc, is_open ? "because" : "evidence", f->evidence,
-		    f->n_evidence, is_whole);
-	add_reasons(doc, "against", f->against, f->n_against, is_whole);
+	sl__profile_reasons(doc, is_open ? "because" : "evidence", f->evidence,
+			    f->n_evidence, is_whole);
+	sl__profile_reasons(doc, "against", f->against, f->n_against, is_whole);
 }
 
 /* What decided each operation that was experimented on. */
@@ -124,11 +129,12 @@ sl__profile_evidence(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		if (j->bound != SL_BOUND_UNKNOWN)
 			sl__doc_append_dim(doc, ", confidence %.2f",
 					   j->confidence);
-		add_reasons(doc,
-			    j->bound == SL_BOUND_UNKNOWN ? "because"
-							 : "evidence",
-			    j->evidence, j->n_evidence, 1);
-		add_reasons(doc, "against", j->against, j->n_against, 1);
+		sl__profile_reasons(doc,
+				    j->bound == SL_BOUND_UNKNOWN ? "because"
+								 : "evidence",
+				    j->evidence, j->n_evidence, 1);
+		sl__profile_reasons(doc, "against", j->against, j->n_against,
+				    1);
 	}
 }
 
@@ -398,7 +404,7 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	sl__doc_heading(doc, "What would help");
 	if (!n)
 		sl__doc_text(doc, SL__STYLE_DIM,
-			     "No change that was considered promises a gain.");
+			     "Nothing found that is worth 2 %%.");
 	if (n < p->n_advice)
 		sl__doc_append_dim(
 			doc, "  top %zu of %zu by possible gain (-v: all)", n,

@@ -11,6 +11,7 @@
 #include "report/inspect_page.h"
 #include "report/result_page.h"
 #include "report/unit.h"
+#include "result/step_evidence.h"
 
 #include <math.h>
 
@@ -354,7 +355,8 @@ add_model(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (!is_brief)
 		sl__profile_amdahl(doc, sheet);
 	if (sheet->profile->n_advice ||
-	    (!is_brief && !sheet->profile->training))
+	    (!is_brief && !sheet->profile->training &&
+	     !sl__profile_is_disturbed(sheet->profile)))
 		sl__profile_advice(doc, sheet);
 	if (sheet->how->verbose)
 		sl__profile_evidence(doc, sheet);

@@ -39,6 +39,10 @@ sl__profile_section sl__profile_verdict, sl__profile_operations,
 	sl__profile_advice, sl__profile_training;
 void sl__profile_parts(struct sl__doc *doc, const struct sl_profile *p);
 
+/* Pairs of that key, but for shares of time where not all are asked for. */
+void sl__profile_reasons(struct sl__doc *doc, const char *key,
+			 const struct sl_fact *reasons, size_t n, int is_whole);
+
 /* What the table of operations calls one, whether it has a row there or not. */
 const char *sl__profile_row_name(struct sl__doc *doc,
 				 const struct sl__profile_sheet *sheet,
@@ -71,6 +75,9 @@ void sl__profile_explain(struct sl__doc *doc, enum sl__profile_topic topic,
 void sl__profile_side_by_side(struct sl__doc *doc,
 			      const struct sl__profile_page_input *r,
 			      const struct sl_render_options *how);
+
+/* "compute-bound"; never NULL. */
+const char *sl__profile_bottleneck_text(enum sl_bottleneck bottleneck);
 
 /* What a user calls the model, see sl__model_display_name(). */
 const char *sl__profile_model_name(const struct sl_profile *p);

@@ -20,7 +20,7 @@ static const struct {
 	[SL_FACT_HOGGED] = {"hogged", 3, 0},
 	[SL_FACT_THREADS] = {"threads", 2, 0},
 	[SL_FACT_DOUBLED] = {"doubled", 3, 0},
-	[SL_FACT_UNEXPLAINED] = {"unexplained", 1, 0},
+	[SL_FACT_UNEXPLAINED] = {"unexplained", 2, 0},
 	[SL_FACT_UNDECIDED] = {"undecided", 4, 0},
 	[SL_FACT_PLAIN_LOOPS] = {"plain-loops", 0, 0},
 	[SL_FACT_NO_CEILINGS] = {"no-ceilings", 0, 0},

@@ -322,6 +322,8 @@ static const struct sl__field verdict_fields[] = {
 	SL__F(WORD, sl_finding, bottleneck, "bottleneck",
 	      "what bounds the model", .words = &sl__words_bottleneck,
 	      .absent = "not asked"),
+	SL__F(WORD, sl_finding, cause, "cause",
+	      "the bound that makes most of it", .words = &sl__words_bound),
 	SL__F(NUMBER, sl_finding, confidence, "confidence", "0 to 1"),
 	SL__F_LIST(FACTS, sl_finding, evidence, n_evidence, "evidence",
 		   "what speaks for it"),

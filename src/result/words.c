@@ -84,7 +84,52 @@ planned_text(unsigned is_planned)
 	return is_planned ? "plan" : "graph";
 }
 
+const char *
+sl_peak_moment_text(enum sl_peak_moment moment)
+{
+	static const char *const words[SL_N_PEAK_MOMENTS] = {
+		"unknown", "while it was planned", "while it ran"};
+
+	return words[(unsigned)moment < SL_N_PEAK_MOMENTS ? moment
+							  : SL_PEAK_UNKNOWN];
+}
+
+const char *
+sl_bound_text(enum sl_bound bound)
+{
+	static const char *const words[SL_N_BOUNDS] = {
+		"unknown",      "compute",  "l2",        "l3",
+		"dram",         "overhead", "imbalance", "reference",
+		"instructions", "latency",  "layout"};
+
+	return (unsigned)bound < SL_N_BOUNDS ? words[bound] : "unknown";
+}
+
+const char *
+sl_part_text(enum sl_part part)
+{
+	static const char *const words[SL_N_PARTS] = {
+		"other",     "attention",     "feed-forward",
+		"embedding", "normalisation", "convolution",
+		"recurrent", "head",          "data movement"};
+
+	return (unsigned)part < SL_N_PARTS ? words[part] : "other";
+}
+
+const char *
+sl_bottleneck_text(enum sl_bottleneck bottleneck)
+{
+	static const char *const words[] = {
+		"not asked", "inconclusive", "compute", "memory",
+		"overhead",  "data",         "mixed",   "imbalance"};
+
+	return (unsigned)bottleneck < sizeof(words) / sizeof(words[0])
+		       ? words[bottleneck]
+		       : words[0];
+}
+
 const struct sl__vocabulary sl__words_planned = {planned_text, 0, 2};
+
 const struct sl__vocabulary sl__words_counted = {counted_text, 0, 2};
 WORDS(micro_axis, sl_micro_axis, sl_micro_axis_text, 0, SL_N_MICRO_AXES)
 WORDS(micro_class, sl_micro_class, sl_micro_class_text, 0, SL_N_MICRO_CLASSES)

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_bottleneck_noise.c - proves what answers that cannot be, answers that
+ * were not asked for and small operations do to a judgement.
+ */
+#include "bottleneck_case.h"
+
+/* 100 MB at DRAM's rate would be clear, but for answers that cannot be: times
+ * that are so far off tell less than their few rounds claim. */
+static void
+impossible_answers_make_it_abstain(void **state)
+{
+	const struct answers clear = {5.5, 0.01, 100, 1, 1.02, 1.9, 1.2, 0.02};
+	struct answers off[] = {clear, clear, clear};
+
+	(void)state;
+	assert_int_equal(judge(clear), SL_BOUND_DRAM);
+	off[0].cold = 0.3;
+	off[1].warm = 0.3;
+	off[2].hog = 0.3;
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(judge(off[i]), SL_BOUND_UNKNOWN);
+}
+
+/* 100 MB and an element-wise function on them: no experiment, no claim that
+ * memory is not what it waits for. */
+static void
+instructions_need_an_experiment(void **state)
+{
+	struct sl__step_evidence c =
+		case_of((struct answers){12, 0.4, 100, 0, 0, 0, 0, 0.02});
+	struct sl__bound_scores s;
+
+	(void)state;
+	c.core_flops = 0;
+	sl__bound_classes_score(&s, &c, ideal_classes());
+	assert_true(s.probability[SL_BOUND_INSTRUCTIONS] <= 0);
+	c = case_of((struct answers){12, 0.4, 100, 1, 1.02, 1, 1.95, 0.02});
+	c.core_flops = 0;
+	sl__bound_classes_score(&s, &c, ideal_classes());
+	assert_int_equal(s.bound, SL_BOUND_INSTRUCTIONS);
+}
+
+/* 1.2 us, more than an empty step, and three times as long on two threads as
+ * on one: it pays for starting them. */
+static void
+threads_that_slow_it_down_are_overhead(void **state)
+{
+	const struct answers a = {0.0012, 1e-6, 0.001, 1.05, 4, 1, 0.33, 0.03};
+
+	(void)state;
+	assert_int_equal(judge(a), SL_BOUND_OVERHEAD);
+}
+
+/* 9 us are nine empty steps: size does not speak against another bound. */
+static void
+several_empty_steps_are_enough(void **state)
+{
+	const double times_ms[] = {0.009, 0.09};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct sl__step_evidence c = case_of((struct answers){
+			times_ms[i], 0.0016 * times_ms[i] / 0.009, 0.01, 1.01,
+			1.02, 1.01, 1.95, 0.02});
+		struct sl__bound_scores s;
+
+		sl__bound_classes_score(&s, &c, ideal_classes());
+		assert_near(s.costs[SL_BOUND_COMPUTE][SL__EXPERIMENT_SIZE], 0,
+			    1e-9);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(impossible_answers_make_it_abstain),
+		cmocka_unit_test(instructions_need_an_experiment),
+		cmocka_unit_test(threads_that_slow_it_down_are_overhead),
+		cmocka_unit_test(several_empty_steps_are_enough),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
