@@ -2,7 +2,7 @@
 /*
  * known.c - models whose bottleneck is known, profiled.
  *
- * usage: bench_planted --list
+ * usage: bench_planted --list | --list-held-out
  *        bench_planted CASE [SEED [RECORDS]]
  *
  * Builds the model of a case, profiles it, and writes one line: what was
@@ -10,278 +10,12 @@
  * answer is not known.  What the experiments measured of a typical operation is added to the file RECORDS, one line, for
  * tests/test_recorded_verdicts.c.
  */
-#include "sleuth.h"
+#include "planted_case.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What a case is about. */
-enum asks {
-	ASKS_BOUND = 0, /* what most of the time is bound by */
-	ASKS_TOP,       /* which operation takes longest */
-	ASKS_PEAK       /* which operation needs most memory */
-};
-
-struct planted {
-	const char *name;
-	enum asks asks;
-	enum sl_bound bound;        /* the right answer */
-	enum sl_bottleneck verdict; /* INCONCLUSIVE: nobody knows */
-	unsigned flags;             /* enum sl_plan_flags */
-	int n_threads;              /* 0: all */
-	void (*build)(struct sl_builder *b, int64_t size);
-	int64_t size;
-};
-
-/* Its rows are the batch: so many unless it is doubled. */
-static int
-matrix(struct sl_builder *b, const char *name, int64_t rows, int64_t columns)
-{
-	return sl_builder_input(
-		b, name, SL_DTYPE_F32, 2,
-		(int64_t[]){sl_builder_symbol(b, "batch", rows), columns});
-}
-
-static int
-image(struct sl_builder *b, int64_t channels, int64_t size)
-{
-	return sl_builder_input(b, "x", SL_DTYPE_F32, 4,
-				(int64_t[]){sl_builder_symbol(b, "batch", 1),
-					    channels, size, size});
-}
-
-/* One product of square matrices. */
-static void
-build_square(struct sl_builder *b, int64_t n)
-{
-	int x = matrix(b, "x", n, n);
-
-	sl_builder_output(b, sl_builder_linear(b, x, n, 0), "y");
-}
-
-/* One row by a matrix: every weight is used once. */
-static void
-build_row(struct sl_builder *b, int64_t n)
-{
-	int x = matrix(b, "x", 1, n);
-
-	for (int64_t i = 0; i < 4 * 4096 / n; i++)
-		x = sl_builder_linear(b, x, n, 0);
-	sl_builder_output(b, x, "y");
-}
-
-/* y = y + x, over and over. */
-static void
-build_sums(struct sl_builder *b, int64_t n)
-{
-	int x = matrix(b, "x", 1, n);
-	int pair[2] = {x, x};
-
-	for (int i = 0; i < 8; i++)
-		pair[0] = sl_builder_op(b, "Add", 2, pair);
-	sl_builder_output(b, pair[0], "y");
-}
-
-/* Operations on a handful of numbers, some of which wake all threads. */
-static void
-build_storm(struct sl_builder *b, int64_t n)
-{
-	static const char *const types[] = {"Add", "Softmax", "Tanh"};
-	int x = matrix(b, "x", 4, 16);
-	int pair[2] = {x, x};
-
-	for (int64_t i = 0; i < n; i++) {
-		if (i % 4 == 3)
-			pair[0] = sl_builder_linear(b, pair[0], 16, 1);
-		else
-			pair[0] = sl_builder_op(b, types[i % 4], i % 4 ? 1 : 2,
-						pair);
-	}
-	sl_builder_output(b, pair[0], "y");
-}
-
-static void
-build_conv(struct sl_builder *b, int64_t n)
-{
-	const struct sl_conv2d conv = {.out_channels = 64, .padding = 1};
-	int x = image(b, 64, n);
-
-	sl_builder_output(b, sl_builder_conv2d(b, x, &conv), "y");
-}
-
-static void
-build_attention(struct sl_builder *b, int64_t seq)
-{
-	int x = sl_builder_input(
-		b, "x", SL_DTYPE_F32, 3,
-		(int64_t[]){sl_builder_symbol(b, "batch", 1), seq, 256});
-
-	sl_builder_output(b, sl_builder_attention(b, x, 4, 0), "y");
-}
-
-/* Twenty layers, of which one has 49 times the work. */
-static void
-build_slow(struct sl_builder *b, int64_t n)
-{
-	const struct sl_conv2d quick = {.out_channels = 32, .kernel_height = 1};
-	const struct sl_conv2d slow = {
-		.out_channels = 32, .kernel_height = 7, .padding = 3};
-	int x = image(b, 32, n);
-
-	for (int i = 0; i < 20; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "layer%d", i);
-		sl_builder_enter(b, i == 13 ? "slow" : name);
-		x = sl_builder_conv2d(b, x, i == 13 ? &slow : &quick);
-		sl_builder_leave(b);
-	}
-	sl_builder_output(b, x, "y");
-}
-
-/* A small image, blown up and averaged again at the end of a chain. */
-static void
-build_spike(struct sl_builder *b, int64_t n)
-{
-	int x = image(b, 1, 64);
-	int blown[2];
-
-	for (int i = 0; i < 6; i++)
-		x = sl_builder_op(b, i % 2 ? "Tanh" : "Sigmoid", 1, &x);
-	blown[0] = x;
-	blown[1] = sl_builder_integers(b, "repeats", 1, (int64_t[]){4},
-				       (int64_t[]){1, 1, n, n});
-	sl_builder_name(b, "spike");
-	x = sl_builder_op(b, "Tile", 2, blown);
-	x = sl_builder_op(b, "GlobalAveragePool", 1, &x);
-	sl_builder_output(b, x, "y");
-}
-
-static void
-add_softmax(struct sl_builder *b, int x)
-{
-	for (int i = 0; i < 6; i++)
-		x = sl_builder_op(b, "Softmax", 1, &x);
-	sl_builder_output(b, x, "y");
-}
-
-/* Three rows for two threads: one of them has two. */
-static void
-build_three_rows(struct sl_builder *b, int64_t n)
-{
-	add_softmax(b, matrix(b, "x", 3, n));
-}
-
-/* One row: the other threads have nothing to do. */
-static void
-build_one_row(struct sl_builder *b, int64_t n)
-{
-	add_softmax(b, matrix(b, "x", 1, n));
-}
-
-static const struct planted cases[] = {
-	{.name = "square-768",
-	 .bound = SL_BOUND_COMPUTE,
-	 .verdict = SL_BOTTLENECK_COMPUTE,
-	 .build = build_square,
-	 .size = 768},
-	{.name = "square-1536",
-	 .bound = SL_BOUND_COMPUTE,
-	 .verdict = SL_BOTTLENECK_COMPUTE,
-	 .build = build_square,
-	 .size = 1536},
-	{.name = "row-4096",
-	 .bound = SL_BOUND_DRAM,
-	 .verdict = SL_BOTTLENECK_MEMORY,
-	 .build = build_row,
-	 .size = 4096},
-	{.name = "row-2048",
-	 .bound = SL_BOUND_DRAM,
-	 .verdict = SL_BOTTLENECK_MEMORY,
-	 .build = build_row,
-	 .size = 2048},
-	{.name = "sums-memory",
-	 .bound = SL_BOUND_DRAM,
-	 .verdict = SL_BOTTLENECK_MEMORY,
-	 .flags = SL_PLAN_NO_FUSION,
-	 .build = build_sums,
-	 .size = 1 << 24},
-	{.name = "sums-l3",
-	 .bound = SL_BOUND_L3,
-	 .verdict = SL_BOTTLENECK_MEMORY,
-	 .flags = SL_PLAN_NO_FUSION,
-	 .build = build_sums,
-	 .size = 3 << 18},
-	{.name = "sums-l2",
-	 .bound = SL_BOUND_L2,
-	 .verdict = SL_BOTTLENECK_MEMORY,
-	 .flags = SL_PLAN_NO_FUSION,
-	 .n_threads = 1,
-	 .build = build_sums,
-	 .size = 3 << 14},
-	{.name = "storm-8000",
-	 .bound = SL_BOUND_OVERHEAD,
-	 .verdict = SL_BOTTLENECK_OVERHEAD,
-	 .flags = SL_PLAN_NO_FUSION,
-	 .build = build_storm,
-	 .size = 8000},
-	{.name = "storm-1000",
-	 .bound = SL_BOUND_OVERHEAD,
-	 .verdict = SL_BOTTLENECK_OVERHEAD,
-	 .flags = SL_PLAN_NO_FUSION,
-	 .build = build_storm,
-	 .size = 1000},
-	{.name = "plain-conv",
-	 .bound = SL_BOUND_REFERENCE,
-	 .verdict = SL_BOTTLENECK_COMPUTE,
-	 .flags = SL_PLAN_REFERENCE,
-	 .build = build_conv,
-	 .size = 24},
-	{.name = "conv",
-	 .bound = SL_BOUND_COMPUTE,
-	 .verdict = SL_BOTTLENECK_COMPUTE,
-	 .flags = SL_PLAN_NO_WINOGRAD,
-	 .build = build_conv,
-	 .size = 96},
-	{.name = "attention-256",
-	 .bound = SL_BOUND_COMPUTE,
-	 .verdict = SL_BOTTLENECK_COMPUTE,
-	 .build = build_attention,
-	 .size = 256},
-	{.name = "attention-1024",
-	 .bound = SL_BOUND_COMPUTE,
-	 .verdict = SL_BOTTLENECK_COMPUTE,
-	 .build = build_attention,
-	 .size = 1024},
-	{.name = "attention-2048",
-	 .bound = SL_BOUND_COMPUTE,
-	 .verdict = SL_BOTTLENECK_COMPUTE,
-	 .build = build_attention,
-	 .size = 2048},
-	{.name = "rows-3",
-	 .bound = SL_BOUND_IMBALANCE,
-	 .verdict = SL_BOTTLENECK_IMBALANCE,
-	 .build = build_three_rows,
-	 .size = 1 << 15},
-	{.name = "rows-1",
-	 .bound = SL_BOUND_IMBALANCE,
-	 .verdict = SL_BOTTLENECK_IMBALANCE,
-	 .build = build_one_row,
-	 .size = 1 << 17},
-	{.name = "slow-layer",
-	 .asks = ASKS_TOP,
-	 .bound = SL_BOUND_COMPUTE,
-	 .verdict = SL_BOTTLENECK_COMPUTE,
-	 .build = build_slow,
-	 .size = 56},
-	{.name = "memory-spike",
-	 .asks = ASKS_PEAK,
-	 .build = build_spike,
-	 .size = 16},
-};
-enum { N_CASES = sizeof(cases) / sizeof(cases[0]) };
 
 /* The bound that most of the time has; UNKNOWN where that is it. */
 static enum sl_bound
@@ -379,9 +113,11 @@ record(FILE *f, const struct planted *c, const struct sl_profile *p,
 				     : (double)NAN);
 	fprintf(f, " %.4g %.4g %.4g %.4g %.3g", p->hog.dram, p->hog.l3,
 		p->hog.l2, p->hog.compute, p->others_share);
-	fprintf(f, " %.6g %.6g\n",
+	fprintf(f, " %.6g %.6g %.6g %.6g\n",
 		op->response ? op->response->doubled_flops : (double)NAN,
-		op->response ? op->response->doubled_bytes : (double)NAN);
+		op->response ? op->response->doubled_bytes : (double)NAN,
+		(double)op->core_flops,
+		op->response ? op->response->n_dependent : 1);
 }
 
 /* One that is typical: the longest where it prevails, else the middle one of
@@ -406,25 +142,65 @@ write_record(const char *path, const struct planted *c,
 	return fclose(f) ? 1 : 0;
 }
 
+/* The caches of all threads as they were found, from ceilings of a tiny
+ * model. */
+static enum sl_status
+find_caches(const struct planted *c, double *bytes, int *n_threads,
+	    struct sl_error *err)
+{
+	struct sl_plan_options plan = {.struct_size = sizeof(plan),
+				       .n_threads = c->n_threads};
+	struct sl_profile_options how = {.struct_size = sizeof(how),
+					 .plan = &plan,
+					 .time_s = 0.1,
+					 .flags = SL_PROFILE_NO_ABLATION |
+						  SL_PROFILE_NO_DIAGNOSIS};
+	struct sl_graph *graph = NULL;
+	struct sl_profile *p = NULL;
+	enum sl_status rc = sl_graph_open(&graph, "mlp:8-8", NULL, err);
+
+	if (!rc)
+		rc = sl_profile_forward(&p, graph, &how, err);
+	for (size_t i = 0; !rc && i < p->ceilings.n_levels; i++) {
+		const struct sl_ceiling_level *l = &p->ceilings.levels[i];
+		double all = (double)(l->size_bytes * p->ceilings.n_threads);
+
+		if (l->level == SL_LEVEL_L2)
+			bytes[UNIT_L2] = all;
+		if (l->level == SL_LEVEL_L3)
+			bytes[UNIT_L3] = all;
+	}
+	if (!rc)
+		*n_threads = p->n_threads;
+	sl_profile_free(p);
+	sl_graph_free(graph);
+	return rc;
+}
+
 static enum sl_status
 profile(const struct planted *c, uint64_t seed, struct sl_profile **out,
 	struct sl_error *err)
 {
+	double bytes[] = {[UNIT_ONE] = 1, [UNIT_L2] = 0, [UNIT_L3] = 0};
+	int n_threads = 1;
 	struct sl_plan_options plan = {.struct_size = sizeof(plan),
 				       .n_threads = c->n_threads,
+				       .dtype = c->dtype,
 				       .flags = c->flags};
 	struct sl_profile_options how = {.struct_size = sizeof(how),
 					 .plan = &plan,
 					 .seed = seed,
-					 .time_s = 1,
+					 .time_s = 2,
 					 .flags = SL_PROFILE_NO_ABLATION};
 	struct sl_graph *graph = NULL;
 	struct sl_builder *b;
-	enum sl_status rc = sl_builder_new(&b, c->name, NULL, err);
+	enum sl_status rc = find_caches(c, bytes, &n_threads, err);
 
+	if (!rc)
+		rc = sl_builder_new(&b, c->name, NULL, err);
 	if (rc)
 		return rc;
-	c->build(b, c->size);
+	c->build(b, (int64_t)(c->size * bytes[c->unit]), n_threads);
 	rc = sl_builder_finish(&graph, b, err);
 	if (!rc)
 		rc = sl_profile_forward(out, graph, &how, err);
@@ -451,21 +227,43 @@ run(const struct planted *c, uint64_t seed, const char *records)
 	return failed;
 }
 
-int
-main(int argc, char **argv)
+/* Lists cases, or runs the one of that name; -1: there is none. */
+static int
+find(const struct planted *cases, size_t n, char **argv, int argc)
 {
-	if (argc < 2) {
-		fprintf(stderr, "usage: %s --list | CASE [SEED [RECORDS]]\n",
-			argv[0]);
-		return 64;
-	}
-	for (int i = 0; i < N_CASES; i++) {
-		if (!strcmp(argv[1], "--list"))
+	for (size_t i = 0; i < n; i++) {
+		if (argv[1][0] == '-')
 			printf("%s\n", cases[i].name);
 		else if (!strcmp(argv[1], cases[i].name))
 			return run(&cases[i],
 				   argc > 2 ? strtoull(argv[2], NULL, 10) : 1,
 				   argc > 3 ? argv[3] : NULL);
 	}
-	return strcmp(argv[1], "--list") ? 64 : 0;
+	return argv[1][0] == '-' ? 0 : -1;
+}
+
+/* Of the suite, or of what is held out; a name is looked for in all. */
+int
+main(int argc, char **argv)
+{
+	const struct {
+		const struct planted *cases;
+		size_t n;
+		int is_held_out;
+	} lists[] = {{suite, n_suite, 0},
+		     {suite_operators, n_suite_operators, 0},
+		     {held_out, n_held_out, 1}};
+	int is_list = argc > 1 && argv[1][0] == '-', rc = -1;
+	int is_held_out = is_list && !strcmp(argv[1], "--list-held-out");
+
+	for (size_t i = 0; argc > 1 && i < 3 && (is_list || rc < 0); i++) {
+		if (!is_list || is_held_out == lists[i].is_held_out)
+			rc = find(lists[i].cases, lists[i].n, argv, argc);
+	}
+	if (rc >= 0)
+		return rc;
+	fprintf(stderr,
+		"usage: %s --list | --list-held-out | CASE [SEED [RECORDS]]\n",
+		argv[0]);
+	return 64;
 }
