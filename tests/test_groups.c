@@ -76,6 +76,32 @@ depths(void **state)
 	sl__arena_release(&arena);
 }
 
+/* Names that differ in numbers only are one. */
+static void
+alike(void **state)
+{
+	struct known_profile k;
+	struct sl__arena arena;
+	const struct sl_operation_group *g;
+	size_t n;
+
+	(void)state;
+	known_profile(&k);
+	sl__arena_init(&arena, NULL);
+	k.operations[0].name = "layer.0.attention";
+	k.operations[1].name = "layer.11.attention";
+	k.operations[2].name = "layer.2.output2";
+	g = sl__groups_alike(&k.profile, &arena, &n);
+	assert_non_null(g);
+	assert_int_equal(n, 2);
+	check(&g[0], "layer.*.attention", 2,
+	      k.operations[0].self_ns + k.operations[1].self_ns,
+	      k.operations[0].share + k.operations[1].share);
+	check(&g[1], "layer.*.output*", 1, k.operations[2].self_ns,
+	      k.operations[2].share);
+	sl__arena_release(&arena);
+}
+
 /* Equal times come by name. */
 static void
 ties(void **state)
@@ -151,9 +177,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums),
-		cmocka_unit_test(depths),
-		cmocka_unit_test(ties),
+		cmocka_unit_test(sums),      cmocka_unit_test(depths),
+		cmocka_unit_test(alike),     cmocka_unit_test(ties),
 		cmocka_unit_test(timelines),
 	};
 

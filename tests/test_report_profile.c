@@ -236,7 +236,7 @@ several_stand_side_by_side(void **state)
 			 SL_E_USAGE);
 	assert_int_equal(sl_profile_render(both, 0, NULL, &how, &out, &err),
 			 SL_E_USAGE);
-	how.format = SL_FORMAT_SVG;
+	how.format = SL_FORMAT_HYPERFINE;
 	assert_int_equal(sl_profile_render(both, 1, NULL, &how, &out, &err),
 			 SL_E_USAGE);
 	sl_buf_release(&out);

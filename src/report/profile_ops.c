@@ -391,6 +391,31 @@ sl__profile_parts(struct sl__doc *doc, const struct sl_profile *p)
 		add_line_of(doc, "by type", p->by_type, p->n_types);
 }
 
+/* Rows that take so little together tell nothing: then alike operations are
+ * one row, unless a number of rows was asked for. */
+static int
+is_scattered(const struct sl__profile_sheet *sheet)
+{
+	const struct sl_profile *p = sheet->profile;
+	double sum = 0;
+
+	for (size_t i = 0; i < DEFAULT_TOP && i < p->n_operations; i++)
+		sum += p->operations[p->by_time[i]].share;
+	return sum < 0.2 && !sheet->view->n_top && !sheet->how->verbose;
+}
+
+static void
+add_alike(struct sl__doc *doc, size_t n_top, const struct look *look)
+{
+	size_t n = 0;
+	const struct sl_operation_group *groups =
+		sl__groups_alike(look->p, &doc->arena, &n);
+
+	doc->failed |= !groups;
+	if (groups)
+		add_groups(doc, "alike operations", groups, n, n_top, look);
+}
+
 /* Columns that are left for names when the others take what they need. */
 static size_t
 label_columns(const struct look *look, size_t n_top, size_t width)
@@ -529,12 +554,19 @@ sl__profile_operations(struct sl__doc *doc,
 			   p->n_for_80, p->n_operations,
 			   p->n_operations == 1 ? "" : "s",
 			   p->n_for_80 == 1 ? "s" : "");
-	if (sheet->view->by == SL_PROFILE_BY_OPERATION &&
-	    n_top + 1 < p->n_operations)
+	if (sheet->view->by == SL_PROFILE_BY_OPERATION && is_scattered(sheet))
+		sl__doc_append_dim(doc,
+				   "; none stands out, so that alike ones are "
+				   "one row (--top N: each)");
+	else if (sheet->view->by == SL_PROFILE_BY_OPERATION &&
+		 n_top + 1 < p->n_operations)
 		sl__doc_append_dim(doc, "; top %zu shown", n_top);
 	switch (sheet->view->by) {
 	case SL_PROFILE_BY_OPERATION:
-		add_operations(doc, n_top, &look);
+		if (is_scattered(sheet))
+			add_alike(doc, n_top, &look);
+		else
+			add_operations(doc, n_top, &look);
 		break;
 	case SL_PROFILE_BY_TYPE:
 		add_groups(doc, "type", p->by_type, p->n_types, n_top, &look);

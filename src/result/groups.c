@@ -13,7 +13,7 @@
 
 /* What operations are told apart by. */
 struct key {
-	enum { KEY_TYPE, KEY_MODULE, KEY_PART } kind;
+	enum { KEY_TYPE, KEY_MODULE, KEY_PART, KEY_ALIKE } kind;
 	size_t depth; /* of module paths; 0: all of it */
 };
 
@@ -34,6 +34,23 @@ cut(const char *path, size_t depth, struct sl__arena *arena)
 	return text;
 }
 
+/* The name with a '*' for each number in it. */
+static const char *
+without_numbers(const char *name, struct sl__arena *arena)
+{
+	char *text = sl__arena_string(arena, name), *to = text;
+
+	for (const char *c = name; text && *c; c++) {
+		if (*c < '0' || *c > '9')
+			*to++ = *c;
+		else if (to == text || to[-1] != '*')
+			*to++ = '*';
+	}
+	if (text)
+		*to = '\0';
+	return text;
+}
+
 static const char *
 name_of(const struct sl_operation *op, const struct key *key,
 	struct sl__arena *arena)
@@ -42,6 +59,8 @@ name_of(const struct sl_operation *op, const struct key *key,
 		return op->type;
 	if (key->kind == KEY_PART)
 		return sl_part_text(op->part);
+	if (key->kind == KEY_ALIKE)
+		return without_numbers(op->name, arena);
 	return cut(op->module, key->depth, arena);
 }
 
@@ -123,6 +142,14 @@ sl__groups_by_module(const struct sl_profile *p, size_t depth,
 		     struct sl__arena *arena, size_t *n)
 {
 	const struct key key = {KEY_MODULE, depth};
+
+	return group(p, &key, arena, n);
+}
+
+const struct sl_operation_group *
+sl__groups_alike(const struct sl_profile *p, struct sl__arena *arena, size_t *n)
+{
+	const struct key key = {KEY_ALIKE, 0};
 
 	return group(p, &key, arena, n);
 }

@@ -24,6 +24,12 @@ const struct sl_operation_group *
 sl__groups_by_module(const struct sl_profile *p, size_t depth,
 		     struct sl__arena *arena, size_t *n);
 
+/* Likewise operations whose names differ in numbers only, by that name with a
+ * '*' for each number. */
+const struct sl_operation_group *sl__groups_alike(const struct sl_profile *p,
+						  struct sl__arena *arena,
+						  size_t *n);
+
 /*
  * Fills the whole timelines of a profile: the first iteration that was
  * recorded, the one nearest to the median, and the slowest ones.  Nothing is
