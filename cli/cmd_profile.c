@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "exit_code.h"
 #include "hardware_options.h"
+#include "loading_options.h"
 #include "model_options.h"
 #include "options.h"
 #include "output.h"
@@ -25,6 +26,7 @@ static const struct command_help help = {
 	"  sleuth profile bert-base --seq 64 --by part --explain\n"
 	"  sleuth profile resnet50 --brief --runs 100 --warmup 10\n"
 	"  sleuth profile resnet18 --train --optimizer adamw --batch 8\n"
+	"  sleuth profile digits-cnn --train --data digits --prefetch 1\n"
 	"  sleuth profile mlp:784-256-128-10 resnet18 bert-base",
 	"no model given; try 'sleuth profile resnet50'"};
 
@@ -32,6 +34,7 @@ struct arguments {
 	struct model_options model;
 	struct plan_options plan;
 	struct output output;
+	struct loading_options loading; /* of --train */
 	struct repeated_values inputs;
 	double time_s, precision;
 	size_t n_warmup, n_runs, n_top, depth, trace_limit;
@@ -42,6 +45,8 @@ struct arguments {
 	struct sl_profile_view view;
 	struct sl_profile_options profile;
 	struct sl_training_options training;
+	struct sl_loader_options loader;
+	struct sl_dataset *data; /* NULL: synthetic inputs */
 };
 
 #define AT(field) offsetof(struct arguments, field)
@@ -171,7 +176,9 @@ read_training(struct arguments *a)
 			    : a->loss        ? "loss"
 			    : a->output_name ? "output"
 			    : a->freeze      ? "freeze"
-					     : NULL;
+			    : a->loading.data
+				    ? "data"
+				    : loading_option_alone(&a->loading);
 	const char *optimizer = a->train;
 
 	if (!a->train) {
@@ -182,6 +189,11 @@ read_training(struct arguments *a)
 	if (a->layer || a->model.inputs)
 		refuse(help.name, "--%s does not go with --train",
 		       a->layer ? "layer" : "inputs");
+	if (loading_option_alone(&a->loading))
+		refuse(help.name, "--%s goes with --data NAME",
+		       loading_option_alone(&a->loading));
+	if (a->loading.data && a->inputs.n)
+		refuse(help.name, "--input does not go with --data");
 	if (a->optimizer && *a->train)
 		refuse(help.name,
 		       "--train=%s and --optimizer %s both name an optimizer",
@@ -197,6 +209,30 @@ read_training(struct arguments *a)
 		.freeze = a->freeze,
 		.seed = a->plan.seed,
 	};
+	a->loader = (struct sl_loader_options){
+		.struct_size = sizeof(a->loader),
+		.seed = a->plan.seed,
+		.n_threads = a->loading.prefetch,
+		.augmentation = loading_augmentation(&a->loading)};
+}
+
+/* What --data names; 0, or an exit code. */
+static int
+open_data(struct arguments *a)
+{
+	const struct sl_dataset_options how = {
+		.struct_size = sizeof(how),
+		.labels = a->loading.labels,
+		.context = (int64_t)a->loading.context,
+		.seed = a->plan.seed};
+	struct sl_error err;
+
+	if (a->loading.data &&
+	    sl_dataset_open(&a->data, a->loading.data, &how, &err))
+		return exit_for(help.name, &err);
+	a->profile.data = a->data;
+	a->profile.loader = &a->loader;
+	return 0;
 }
 
 static void
@@ -382,7 +418,7 @@ run(struct arguments *a, struct models models)
 	size_t n = models.n;
 	struct job job = {.arguments = a,
 			  .found = must_alloc(n, sizeof(*job.found))};
-	int code = 0;
+	int code = open_data(a);
 
 	models_open(&models, &a->model, help.name, a->plan.seed);
 	job.models = models;
@@ -393,6 +429,7 @@ run(struct arguments *a, struct models models)
 	for (size_t k = 0; k < n && !job.layer; k++)
 		sl_profile_free((struct sl_profile *)(uintptr_t)job.found[k]);
 	models_close(&models);
+	sl_dataset_close(a->data);
 	sl_layer_profile_free(job.layer);
 	return code;
 }
@@ -428,6 +465,7 @@ cmd_profile(char **argv)
 	struct arguments a = {0};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
+		loading_option_group(&a.loading),
 		model_option_group(&a.model),
 		plan_option_group(&a.plan),
 		output_option_group(&a.output),
@@ -437,7 +475,7 @@ cmd_profile(char **argv)
 
 	if (other)
 		return other(argv);
-	if (options_read_positional_names(&help, groups, 4, argv, &models.names,
+	if (options_read_positional_names(&help, groups, 5, argv, &models.names,
 					  &models.n))
 		return EXIT_DONE;
 	check_several(&a, models.n);

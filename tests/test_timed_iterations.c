@@ -4,6 +4,7 @@
  * accounting, rows, fixed memory.
  */
 #include "iterations_scene.h"
+#include "base/status.h"
 
 static void
 fixed_numbers_are_exact(void **state)
@@ -182,6 +183,125 @@ memory_does_not_grow(void **state)
 	close_model(&t);
 }
 
+enum { FEED_NS = 3 * STEP_NS };
+
+/* Every other time twice as long: what varies is none of recording's cost. */
+static enum sl_status
+feed_slowly(void *ctx, struct sl_error *err)
+{
+	struct taken *t = ctx;
+	size_t nth = t->steps.n_all / t->steps.n;
+
+	(void)err;
+	t->script.time.now_ns += nth % 2 ? FEED_NS : 2 * FEED_NS;
+	return SL_OK;
+}
+
+/* What feeds iterations is a step behind those of the plan, part of bare and
+ * of recorded ones. */
+static void
+feeding_is_a_step(void **state)
+{
+	const struct sl__timed_iterations *p;
+	const struct sl__timestamp *m;
+	double steps_ns, fed;
+	struct taken t;
+	size_t last;
+
+	(void)state;
+	open_model(&t, 20);
+	t.how.feed = feed_slowly;
+	t.how.feed_ctx = &t;
+	p = take(&t);
+	last = sl_plan_n_steps(t.plan);
+	steps_ns = STEP_NS * (double)last;
+	assert_int_equal(p->n_steps, last + 1);
+	assert_int_equal(p->n_calls[last], 20);
+	fed = p->step_ns[last];
+	assert_true(fed >= 20.0 * FEED_NS && fed <= 40.0 * FEED_NS);
+	assert_near(p->step_min_ns[last], FEED_NS, 1e-3);
+	assert_near(p->step_max_ns[last], 2 * FEED_NS, 1e-3);
+	for (size_t s = 0; s < last; s++)
+		assert_near(p->step_ns[s], 20.0 * STEP_NS, 1e-3);
+	assert_near(p->bare.min, steps_ns + FEED_NS, 2 * READING_NS);
+	assert_near(p->bare.max, steps_ns + 2 * FEED_NS, 2 * READING_NS);
+	/* Recording costs a reading for each mark, as without feeding. */
+	assert_near(p->extra.more.min, READING_NS * (double)(last + 1), 200);
+	assert_near(p->extra.more.max, READING_NS * (double)(last + 1), 200);
+	/* A kept iteration begins with it, and the first step follows. */
+	m = p->kept.first.events.stamps;
+	assert_int_equal(m[0].step, last);
+	assert_int_equal(m[1].step, 0);
+	assert_true(m[0].ticks >= p->kept.first.begin);
+	close_model(&t);
+}
+
+static enum sl_status
+feed_nothing(void *ctx, struct sl_error *err)
+{
+	(void)ctx;
+	return sl__fail(err, SL_E_DATA, "no more of it");
+}
+
+static void
+failing_feed_ends_it(void **state)
+{
+	struct sl_error err;
+	struct taken t;
+
+	(void)state;
+	open_model(&t, 20);
+	t.how.feed = feed_nothing;
+	assert_int_equal(sl__timed_iterations_run(&t.iterations, t.plan, &t.how,
+						  &t.arena, &err),
+			 SL_E_DATA);
+	assert_string_equal(err.text, "no more of it");
+	close_model(&t);
+}
+
+/* Most iterations of a run are bare, one in a few recorded; both are those of
+ * the script. */
+static void
+watched_steps_add_up(void **state)
+{
+	const struct sl__timed_iterations *p;
+	struct sl__step_watch *watch;
+	struct taken t;
+	size_t last, n_recorded = 0;
+
+	(void)state;
+	open_model(&t, 1);
+	last = sl_plan_n_steps(t.plan);
+	assert_false(sl__step_watch_new(&watch, t.plan, 5000,
+					t.how.control.with.clock, &t.arena,
+					NULL));
+	for (size_t i = 0; i < 100; i++) {
+		struct sl__event_buffer *events;
+
+		sl__step_watch_begin(watch);
+		t.script.time.now_ns += FEED_NS;
+		sl__step_watch_fed(watch);
+		events = sl__step_watch_events(watch);
+		n_recorded += events != NULL;
+		assert_false(events ? sl__plan_record(t.plan, events, NULL)
+				    : sl_plan_run(t.plan, NULL));
+		sl__step_watch_end(watch);
+	}
+	p = sl__step_watch_finish(watch);
+	/* One in 5000 / 2048 + 2. */
+	assert_int_equal(n_recorded, 25);
+	assert_int_equal(p->n_recorded, 25);
+	assert_int_equal(p->bare.n_seen, 75);
+	assert_int_equal(p->n_steps, last + 1);
+	assert_near(p->step_ns[last], 25.0 * FEED_NS, 25 * READING_NS);
+	for (size_t s = 0; s < last; s++)
+		assert_near(p->step_ns[s], 25.0 * STEP_NS, 1e-3);
+	assert_near(p->bare.min, STEP_NS * (double)last + FEED_NS,
+		    2 * READING_NS);
+	assert_near(p->extra.more.min, READING_NS * (double)(last + 1), 200);
+	close_model(&t);
+}
+
 int
 main(void)
 {
@@ -191,6 +311,9 @@ main(void)
 		cmocka_unit_test(rows_add_up),
 		cmocka_unit_test(rows_are_thinned),
 		cmocka_unit_test(memory_does_not_grow),
+		cmocka_unit_test(feeding_is_a_step),
+		cmocka_unit_test(failing_feed_ends_it),
+		cmocka_unit_test(watched_steps_add_up),
 	};
 
 	return cmocka_run_group_tests_name("iterations", tests, NULL, NULL);

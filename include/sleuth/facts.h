@@ -123,10 +123,25 @@ enum sl_fact_kind {
 	/* CPU or GPU on paper; by price (1) or by time (0), and then */
 	SL_FACT_CPU_WINS, /* up to this batch | the CPU, the GPU there */
 	SL_FACT_GPU_FROM, /* from this batch on, to that one | GPU, CPU */
-	SL_FACT_GPU_AT    /* at this batch, and (1) at every larger one | GPU,
+	SL_FACT_GPU_AT,   /* at this batch, and (1) at every larger one | GPU,
 				CPU */
+
+	/* Of a training step. */
+	SL_FACT_FED_FROM_MEMORY,  /* time ratio to steps as they are fed, its
+				     least, its most, rounds */
+	SL_FACT_PREFETCH_IN_VAIN, /* threads, speed-up, its least, its most */
+	SL_FACT_PHASE_SHARE,      /* share of a step, phase */
+	SL_FACT_SLOW_BACKWARD,    /* backward / forward in time, in FLOPs?,
+				     share of a step | layer, type */
+	SL_FACT_OPTIMIZER_SHARE,  /* share of a step, bytes of its state |
+				     optimizer */
+	SL_FACT_ACTIVATION_HELD,  /* bytes, share of all that are kept until
+				     the backward pass | layer */
+	/* And what would help it. */
+	SL_FACT_USE_PREFETCH,   /* threads */
+	SL_FACT_CHEAPER_SAMPLES /* (nothing) */
 };
-enum { SL_N_FACT_KINDS = SL_FACT_GPU_AT + 1 };
+enum { SL_N_FACT_KINDS = SL_FACT_CHEAPER_SAMPLES + 1 };
 
 /* The name of a kind in documents, "bytes-rate"; never NULL. */
 SL_API const char *sl_fact_kind_text(enum sl_fact_kind kind);

@@ -3,6 +3,7 @@
 #ifndef SLEUTH_PROFILING_H
 #define SLEUTH_PROFILING_H
 
+#include "sleuth/data_sets.h"
 #include "sleuth/facts.h"
 #include "sleuth/inspecting.h"
 #include "sleuth/training_steps.h"
@@ -160,7 +161,8 @@ struct sl_operation {
 	enum sl_part part;
 	enum sl_dtype dtype; /* whose arithmetic it does: f32, bf16, i8; none:
 				not known */
-	size_t step;         /* of the plan */
+	size_t step;         /* of the plan; behind its last one: what feeds
+				the others (phase DATA) */
 	const char *const *covers;
 	size_t n_covers;
 	double n_calls; /* per iteration; below 1 in a branch */
@@ -404,12 +406,13 @@ enum sl_trial_action {
 	SL_TRIAL_THREADS,    /* a sweep over threads, of a layer a profile */
 	SL_TRIAL_BATCH,      /* likewise over the batch */
 	SL_TRIAL_DTYPE,      /* a profile in that type */
-	SL_TRIAL_GENERATE    /* a decoding loop */
+	SL_TRIAL_GENERATE,   /* a decoding loop */
+	SL_TRIAL_PREFETCH    /* training steps with prefetch threads */
 };
-enum { SL_N_TRIAL_ACTIONS = SL_TRIAL_GENERATE + 1 };
+enum { SL_N_TRIAL_ACTIONS = SL_TRIAL_PREFETCH + 1 };
 
 /* "none", "layer", "kernels", "fusion", "algorithms", "by-part", "by-type",
- * "threads", "batch", "dtype", "generate". */
+ * "threads", "batch", "dtype", "generate", "prefetch". */
 SL_API const char *sl_trial_action_text(enum sl_trial_action action);
 
 struct sl_trial {
@@ -449,8 +452,6 @@ struct sl_trace_iteration {
 	size_t n_events;
 };
 
-enum { SL_TRAINING_PHASES = 4 };
-
 /* A phase of a training step. */
 struct sl_training_phase {
 	enum sl_phase phase;
@@ -473,13 +474,42 @@ struct sl_training_layer {
 	uint64_t forward_flops, backward_flops; /* core */
 };
 
+/* How training steps get their batches. */
+enum sl_feed {
+	SL_FEED_MEMORY = 0, /* the same batch every time, which is there */
+	SL_FEED_PREFETCH    /* the loader, with prefetch threads */
+};
+enum { SL_N_FEEDS = SL_FEED_PREFETCH + 1 };
+
+/* "memory", "prefetch"; never NULL. */
+SL_API const char *sl_feed_text(enum sl_feed feed);
+
+/* Steps fed in another way (B) against the way they are fed (A), in rounds of
+ * random order. */
+struct sl_feed_comparison {
+	enum sl_feed feed;
+	size_t n_prefetch;        /* threads, of PREFETCH */
+	struct sl_estimate ratio; /* time of a step, B / A; n: rounds */
+	enum sl_verdict verdict;  /* with a margin of 1 % */
+};
+enum { SL_FEED_COMPARISONS_MOST = 2 };
+
 /* A training step.  Memory is the plan's. */
 struct sl_training_profile {
 	enum sl_loss loss;
 	enum sl_optimizer optimizer; /* NONE: gradients only */
 	int has_synthetic_target;    /* the loss says nothing of the model */
-	double last_loss;            /* of the last step */
-	struct sl_training_phase phases[SL_TRAINING_PHASES]; /* in order */
+	double last_loss; /* of the last step; NaN: it was interrupted */
+	/* Where steps are fed from a data set; else NULL, and no DATA phase. */
+	const char *data;  /* its name */
+	size_t n_prefetch; /* threads that make batches ahead */
+	struct sl_augmentation augmentation;
+	const struct sl_feed_comparison *comparisons;
+	size_t n_comparisons; /* 0: none was asked for, or no time was left */
+	const struct sl_fact *findings; /* what stands out */
+	size_t n_findings;
+	const struct sl_training_phase *phases; /* in order */
+	size_t n_phases;
 	const struct sl_training_layer *layers; /* in the order they run */
 	size_t n_layers;
 	double backward_to_forward; /* of the phases' times, likewise */
@@ -489,7 +519,11 @@ struct sl_training_profile {
 	uint64_t kept_bytes;       /* activations that are alive between forward
 				      and backward pass */
 	uint64_t gradients_bytes;  /* of all parameters */
-	uint64_t optimizer_bytes;  /* moments */
+	/* Moments, by optimizer: of the one that runs those that there are, of
+	 * the others what they would take. */
+	uint64_t optimizer_bytes[SL_N_OPTIMIZERS];
+	double step_ns; /* median of the whole step */
+	double samples_per_s;
 };
 
 enum sl_profile_flags {
@@ -520,6 +554,14 @@ struct sl_profile_options {
 	void *progress_ctx;
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator;
+	/* Of sl_profile_training(): what steps are fed from, which must
+	 * outlive the call, and how batches are made of it.  The batch is that
+	 * of the sizes, else the loader's; its split is TRAIN. */
+	const struct sl_dataset *data; /* NULL: the same inputs every time */
+	const struct sl_loader_options *loader; /* NULL: defaults */
+	const char *why; /* a node or module: what it is part of is experimented
+			    on however short it is, and its page is about
+			    that; NULL: about the model */
 };
 #define SL_PROFILE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_profile_options)
 

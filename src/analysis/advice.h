@@ -9,7 +9,7 @@
 enum { SL__ADVICE_MOST = 5 };
 
 /* Gains below this are not worth a word. */
-#define SL__ADVICE_LEAST 1.03
+#define SL__ADVICE_LEAST 1.02
 
 enum { SL__ADVICE_TRIALS = 4 };
 
@@ -36,6 +36,12 @@ enum sl_status sl__advise(struct sl_profile *profile,
 			  const struct sl__advice_sources *sources,
 			  struct sl__arena *arena,
 			  struct sl_error *err) SL_CHECKED;
+
+/* training_advice.c: what would help a training step, by the comparisons of
+ * its feeds. */
+enum sl_status sl__advise_training(struct sl_profile *profile,
+				   struct sl__arena *arena,
+				   struct sl_error *err) SL_CHECKED;
 
 /*
  * Proposals after trials: those that were tried know their gain, or go where

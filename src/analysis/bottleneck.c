@@ -284,17 +284,30 @@ add_accounting(struct sl__facts *to, const struct sl_profile *profile)
 					  .names = {profile->ceilings.absent}});
 }
 
+/* A ratio to steps that are fed from memory beyond which feeding costs next to
+ * nothing. */
+#define FED_ALIKE 0.95
+
 /* Likewise of a model's verdict. */
 static enum sl_status
 finding_evidence(struct sl_finding *out, const struct sl_profile *profile,
 		 struct sl__arena *arena, struct sl_error *err)
 {
+	const struct sl_feed_comparison *memory =
+		sl__feed_comparison_of(profile, SL_FEED_MEMORY);
 	int is_open = out->bottleneck == SL_BOTTLENECK_INCONCLUSIVE;
 	struct sl__facts for_it, against;
 
 	sl__facts_init(&for_it, arena, NULL, 0);
 	sl__facts_init(&against, arena, NULL, 0);
 	add_accounting(is_open ? &for_it : &against, profile);
+	if (memory)
+		sl__facts_add(is_open || (memory->ratio.hi < FED_ALIKE) ==
+						      (out->bottleneck ==
+						       SL_BOTTLENECK_DATA)
+				      ? &for_it
+				      : &against,
+			      sl__feed_fact(memory));
 	for (int b = 0; b < SL_N_BOUNDS; b++) {
 		int is_for = is_open ||
 			     supports(out->bottleneck, (enum sl_bound)b);
@@ -459,7 +472,8 @@ sl__profile_judge_bottlenecks(struct sl_profile *profile,
 		struct sl__step_evidence c;
 
 		ops[i].response = response_of(diagnosis, ops[i].step);
-		if (sl__profile_is_disturbed(profile))
+		if (sl__profile_is_disturbed(profile) ||
+		    ops[i].phase == SL_PHASE_DATA)
 			continue;
 		case_of(&c, &ops[i], profile);
 		rc = sl__bottleneck_judge(&ops[i].judgement, &c, &classes,
@@ -490,6 +504,8 @@ tally_up(struct sl_finding *out, struct tally *t,
 		const struct sl_operation *op = &profile->operations[i];
 		enum sl_bottleneck kind = kind_of(op->judgement.bound);
 
+		if (op->phase == SL_PHASE_DATA)
+			continue;
 		t->computing += op->share;
 		out->shares[op->judgement.bound] += op->share;
 		t->share[kind] += op->share;
@@ -544,6 +560,23 @@ decide(struct sl_finding *out, const struct tally *t, int is_closed)
 	out->confidence = sure / t->judged * fmin(t->judged / t->computing, 1);
 }
 
+/*
+ * What steps take less when they are fed from memory is what feeding costs
+ * them.  They are bound by data where that is proved (95 %) to be more than any
+ * other kind has of the time; what is not judged could all be of one.
+ */
+static int
+is_data_bound(const struct sl_profile *profile, const struct tally *t)
+{
+	const struct sl_feed_comparison *memory =
+		sl__feed_comparison_of(profile, SL_FEED_MEMORY);
+	double most = 0;
+
+	for (int k = 0; k < N_KINDS; k++)
+		most = fmax(most, t->share[k]);
+	return memory && 1 - memory->ratio.hi > most;
+}
+
 enum sl_status
 sl__judge_model(struct sl_finding *out, const struct sl_profile *profile,
 		struct sl__arena *arena, struct sl_error *err)
@@ -554,6 +587,10 @@ sl__judge_model(struct sl_finding *out, const struct sl_profile *profile,
 	out->bottleneck = SL_BOTTLENECK_INCONCLUSIVE;
 	tally_up(out, &t, profile);
 	decide(out, &t, profile->ledger.is_closed);
+	if (is_data_bound(profile, &t)) {
+		out->bottleneck = SL_BOTTLENECK_DATA;
+		out->confidence = 0.95;
+	}
 	if (out->bottleneck != SL_BOTTLENECK_INCONCLUSIVE)
 		out->cause = main_cause(out);
 	return finding_evidence(out, profile, arena, err);

@@ -35,4 +35,10 @@ enum sl_status sl__judge_model(struct sl_finding *out,
 			       struct sl__arena *arena,
 			       struct sl_error *err) SL_CHECKED;
 
+/* training_advice.c: steps fed in that way against those fed as they are;
+ * NULL: not compared.  And what the comparison with MEMORY says. */
+const struct sl_feed_comparison *
+sl__feed_comparison_of(const struct sl_profile *profile, enum sl_feed feed);
+struct sl_fact sl__feed_fact(const struct sl_feed_comparison *comparison);
+
 #endif

@@ -129,7 +129,14 @@ describe(const struct lister *l, struct sl_operation *op, size_t i,
 	struct sl_step step;
 	enum sl_status rc;
 
-	(void)sl_plan_step(l->from->plan, i, &step);
+	if (!sl_plan_step(l->from->plan, i, &step)) {
+		/* What feeds iterations comes after the steps of the plan. */
+		step = (struct sl_step){.name = "data",
+					.type = "data loading",
+					.kernel = "loader",
+					.path = SL_PATH_NATIVE};
+		op->phase = SL_PHASE_DATA;
+	}
 	op->step = i;
 	op->name = sl__arena_string(l->arena, step.name);
 	op->type = sl__arena_string(l->arena, step.type);

@@ -605,7 +605,9 @@ sl__profile_fill_network_parts(struct sl_profile *profile,
 	if (!parts)
 		return sl__fail_nomem(err);
 	rc = sl__network_parts_classify(parts, plan, scratch, err);
-	for (size_t i = 0; !rc && i < profile->n_operations; i++)
-		ops[i].part = parts[ops[i].step];
+	for (size_t i = 0; !rc && i < profile->n_operations; i++) {
+		if (ops[i].phase != SL_PHASE_DATA)
+			ops[i].part = parts[ops[i].step];
+	}
 	return rc;
 }

@@ -19,6 +19,8 @@
 /* What a gradient is used for. */
 enum { USED_BY_LAYERS = 1, USED_BY_UPDATE = 2 };
 
+enum { N_PHASES = SL_PHASE_DATA + 1 };
+
 struct attribution {
 	struct sl_profile *profile;
 	const struct sl_graph *graph;
@@ -87,7 +89,9 @@ find_phases(struct attribution *a, const struct sl_plan *plan)
 	for (size_t i = p->n_operations; i-- > 0;) {
 		struct sl_operation *op = &p->operations[i];
 
-		(void)sl_plan_step(plan, op->step, &step);
+		a->node[i] = SL__NONE;
+		if (!sl_plan_step(plan, op->step, &step))
+			continue; /* it feeds the others */
 		a->node[i] = step.n_covers ? (uint32_t)step.covers[0]
 					   : SL__NONE;
 		if (step.n_covers)
@@ -97,8 +101,8 @@ find_phases(struct attribution *a, const struct sl_plan *plan)
 	for (size_t i = 0; i < p->n_operations; i++) {
 		struct sl_operation *op = &p->operations[i];
 
-		(void)sl_plan_step(plan, op->step, &step);
-		if (op->phase != SL_PHASE_FORWARD || !step.n_covers)
+		if (!sl_plan_step(plan, op->step, &step) ||
+		    op->phase != SL_PHASE_FORWARD || !step.n_covers)
 			continue;
 		for (size_t k = 0; k < step.n_covers; k++) {
 			size_t *layer = &a->layer_of[step.covers[k]];
@@ -140,7 +144,8 @@ sum_layers(struct attribution *a)
 		struct sl_training_layer *layer = &a->layers[at];
 
 		if (at == SIZE_MAX) {
-			a->out->other_ns += op->self_ns;
+			if (op->phase != SL_PHASE_DATA)
+				a->out->other_ns += op->self_ns;
 			continue;
 		}
 		op->part = p->operations[a->operation_of[at]].part;
@@ -186,33 +191,45 @@ phase_time(const struct attribution *a, enum sl_phase phase, double *column)
 }
 
 static void
-sum_phases(struct attribution *a, double *column)
+sum_phase(struct attribution *a, struct sl_training_phase *out, double *column)
 {
-	static const enum sl_phase order[SL_TRAINING_PHASES] = {
-		SL_PHASE_FORWARD, SL_PHASE_LOSS, SL_PHASE_BACKWARD,
-		SL_PHASE_UPDATE};
+	out->memory_bytes = (struct sl_reading){(double)NAN, "not tracked"};
+	for (size_t i = 0; i < a->profile->n_operations; i++) {
+		const struct sl_operation *op = &a->profile->operations[i];
 
-	for (size_t k = 0; k < SL_TRAINING_PHASES; k++) {
-		struct sl_training_phase *out = &a->out->phases[k];
+		if (op->phase != out->phase)
+			continue;
+		out->n_operations++;
+		out->share += op->share;
+		out->core_flops +=
+			(uint64_t)((double)op->core_flops * op->n_calls);
+		out->n_bytes += (uint64_t)((double)op->n_bytes * op->n_calls);
+	}
+	out->ns = phase_time(a, out->phase, column);
+}
+
+/* Each operation has a phase; that of data is there where one has it. */
+static void
+sum_phases(struct attribution *a, struct sl_training_phase *phases,
+	   double *column)
+{
+	static const enum sl_phase order[] = {SL_PHASE_DATA, SL_PHASE_FORWARD,
+					      SL_PHASE_LOSS, SL_PHASE_BACKWARD,
+					      SL_PHASE_UPDATE};
+	int has_data = 0;
+
+	for (size_t i = 0; i < a->profile->n_operations; i++)
+		has_data |= a->profile->operations[i].phase == SL_PHASE_DATA;
+	for (size_t k = !has_data; k < N_PHASES; k++) {
+		struct sl_training_phase *out = &phases[a->out->n_phases++];
 
 		out->phase = order[k];
-		out->memory_bytes =
-			(struct sl_reading){(double)NAN, "not tracked"};
-		for (size_t i = 0; i < a->profile->n_operations; i++) {
-			const struct sl_operation *op =
-				&a->profile->operations[i];
-
-			if (op->phase != order[k])
-				continue;
-			out->n_operations++;
-			out->share += op->share;
-			out->core_flops += (uint64_t)((double)op->core_flops *
-						      op->n_calls);
-			out->n_bytes +=
-				(uint64_t)((double)op->n_bytes * op->n_calls);
-		}
-		out->ns = phase_time(a, order[k], column);
+		sum_phase(a, out, column);
 	}
+	a->out->phases = phases;
+	phases += has_data;
+	a->out->backward_to_forward =
+		ratio(phases[2].ns.value, phases[0].ns.value);
 }
 
 enum sl_status
@@ -238,22 +255,25 @@ sl__training_attribute_time(struct sl_profile *profile,
 	unsigned char *use = sl__arena_alloc(arena, t->graph->n_values + 1);
 	double *column = sl__arena_array(arena, SL__ITERATIONS_ROWS + 1,
 					 sizeof(*column));
+	struct sl_training_phase *phases =
+		sl__arena_array(arena, N_PHASES, sizeof(*phases));
 
 	if (!a.out || !a.layers || !a.node || !a.layer_of || !a.operation_of ||
-	    !a.is_weight || !use || !column)
+	    !a.is_weight || !use || !column || !phases)
 		return sl__fail_nomem(err);
 	find_weight_gradients(&a, t, use);
 	find_phases(&a, from->plan->plan);
 	sum_layers(&a);
-	sum_phases(&a, column);
+	sum_phases(&a, phases, column);
 	for (size_t i = 0; i < a.out->n_layers; i++)
 		a.layers[i].backward_to_forward =
 			ratio(a.layers[i].backward_input_ns +
 				      a.layers[i].backward_weight_ns,
 			      a.layers[i].forward_ns);
-	a.out->backward_to_forward =
-		ratio(a.out->phases[2].ns.value, a.out->phases[0].ns.value);
 	a.out->layers = a.layers;
+	a.out->step_ns = profile->latency.median.value;
+	a.out->samples_per_s =
+		ratio((double)profile->batch * 1e9, a.out->step_ns);
 	profile->training = a.out;
 	return SL_OK;
 }
@@ -261,7 +281,8 @@ sl__training_attribute_time(struct sl_profile *profile,
 /* Bytes of activations that outlive the last operation before the backward
  * pass. */
 static uint64_t
-kept_bytes(const struct sl_profile *p, const struct sl__program *program)
+kept_bytes(const struct sl_profile *p, const struct sl__program *program,
+	   struct sl__kept_activation *largest)
 {
 	uint64_t n_bytes = 0;
 	size_t last = 0;
@@ -277,8 +298,12 @@ kept_bytes(const struct sl_profile *p, const struct sl__program *program)
 
 		if (buffer->base == b &&
 		    buffer->category == SL__CATEGORY_ACTIVATION &&
-		    buffer->first <= last && buffer->last > last)
+		    buffer->first <= last && buffer->last > last) {
 			n_bytes += buffer->n_bytes;
+			if (buffer->n_bytes > largest->n_bytes)
+				*largest = (struct sl__kept_activation){
+					buffer->n_bytes, buffer->first};
+		}
 	}
 	return n_bytes;
 }
@@ -294,29 +319,37 @@ input_bytes(const struct sl_graph *graph, uint32_t value)
 		       : 0;
 }
 
-void
+struct sl__kept_activation
 sl__training_attribute_memory(struct sl_profile *profile,
 			      const struct sl__training_plan *plan)
 {
 	struct sl_training_profile *out =
 		(struct sl_training_profile *)(uintptr_t)profile->training;
 	const struct sl__training_graph *t = plan->training;
+	struct sl__kept_activation largest = {0};
 
 	for (size_t i = 0; i < t->n_parameters; i++)
 		out->parameters_bytes +=
 			input_bytes(t->graph, t->parameters[i].value);
 	out->gradients_bytes = out->parameters_bytes;
+	out->optimizer_bytes[SL_OPTIMIZER_MOMENTUM] = out->parameters_bytes;
+	out->optimizer_bytes[SL_OPTIMIZER_ADAM] =
+		out->optimizer_bytes[SL_OPTIMIZER_ADAMW] =
+			2 * out->parameters_bytes;
+	out->optimizer_bytes[out->optimizer] = 0;
 	/* Moments start at zero; the number of the step is none. */
 	for (size_t i = 0; i < t->n_states; i++) {
 		uint32_t value = t->states[i].old;
 
 		if (!t->states[i].initial &&
 		    t->graph->values[value].declared.dtype != SL_DTYPE_I64)
-			out->optimizer_bytes += input_bytes(t->graph, value);
+			out->optimizer_bytes[out->optimizer] +=
+				input_bytes(t->graph, value);
 	}
-	out->kept_bytes = kept_bytes(profile, plan->plan->current);
-	for (size_t k = 0; k < SL_TRAINING_PHASES; k++) {
-		struct sl_training_phase *phase = &out->phases[k];
+	out->kept_bytes = kept_bytes(profile, plan->plan->current, &largest);
+	for (size_t k = 0; k < out->n_phases; k++) {
+		struct sl_training_phase *phase =
+			(struct sl_training_phase *)(uintptr_t)&out->phases[k];
 
 		for (size_t i = 0; i < profile->n_operations; i++) {
 			const struct sl_operation *op = &profile->operations[i];
@@ -328,4 +361,5 @@ sl__training_attribute_memory(struct sl_profile *profile,
 				phase->memory_bytes = op->memory_bytes;
 		}
 	}
+	return largest;
 }

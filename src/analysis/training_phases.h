@@ -23,8 +23,22 @@ enum sl_status sl__training_attribute_time(
 	struct sl_profile *profile, const struct sl__training_sources *from,
 	struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
 
+/* The largest activation that the backward pass needs; 0 bytes: none. */
+struct sl__kept_activation {
+	uint64_t n_bytes;
+	size_t operation; /* that makes it */
+};
+
 /* Memory by category, of the plan; by phase, of what was tracked. */
-void sl__training_attribute_memory(struct sl_profile *profile,
-				   const struct sl__training_plan *plan);
+struct sl__kept_activation
+sl__training_attribute_memory(struct sl_profile *profile,
+			      const struct sl__training_plan *plan);
+
+/* training_findings.c: fills the findings of a step whose time and memory are
+ * attributed. */
+enum sl_status sl__training_find(struct sl_profile *profile,
+				 const struct sl__kept_activation *largest,
+				 struct sl__arena *arena,
+				 struct sl_error *err) SL_CHECKED;
 
 #endif

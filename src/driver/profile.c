@@ -23,7 +23,7 @@
 #include "base/thread.h"
 #include "cost/traffic.h"
 #include "driver/profile_part.h"
-#include "driver/trainer.h"
+#include "driver/training_subject.h"
 #include "experiment/ablate.h"
 #include "experiment/calibrate.h"
 #include "experiment/step_counters.h"
@@ -58,7 +58,9 @@ struct profiler {
 	struct sl__calibration calibration;    /* empty: none */
 	const struct sl__layer_origin *origin; /* NULL: the graph is a model */
 	const struct sl_training_options *training; /* of a training step */
-	struct sl_trainer *trainer;                 /* NULL: inference */
+	const struct sl__watched_training *watched; /* that made them; NULL */
+	int is_judged;                              /* a verdict is asked for */
+	struct sl__training_subject trained;        /* its trainer */
 	uint64_t start_ns;
 	uint64_t measuring_ns; /* when the time for measuring began */
 };
@@ -146,8 +148,8 @@ inspect(struct profiler *p, struct sl_error *err)
 		return rc;
 	p->out->model = model;
 	p->out->batch = model->batch;
-	p->out->n_nodes = p->trainer ? p->subject.plan->graph->n_nodes
-				     : model->n_nodes;
+	p->out->n_nodes = p->trained.trainer ? p->subject.plan->graph->n_nodes
+					     : model->n_nodes;
 	return SL_OK;
 }
 
@@ -193,34 +195,32 @@ sl__profile_subject_options(const struct sl_profile_options *how)
 	};
 }
 
-/* The plan of a training step as the subject, its inputs set. */
 static enum sl_status
-open_trainer(struct profiler *p, struct sl_error *err)
+open_subject(struct profiler *p, const struct sl__subject_model_options *how,
+	     struct sl_error *err)
 {
-	uint64_t start = sl__clock_now_ns(NULL);
-	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
 	enum sl_status rc;
 
-	if (p->how.inputs_folder)
-		return sl__fail(err, SL_E_USAGE,
-				"a training step takes inputs one by one, "
-				"not from a folder");
-	p->subject.sizes.struct_size = sizeof(p->subject.sizes);
-	if (p->how.plan)
-		plan = *p->how.plan;
-	if (plan.sizes)
-		p->subject.sizes = *plan.sizes;
-	if (p->how.interrupt)
-		plan.interrupt = p->how.interrupt;
-	rc = sl_trainer_open(&p->trainer, p->graph, p->training, &plan, err);
-	if (rc)
-		return rc;
-	p->subject.plan = p->trainer->plan->plan;
-	p->subject.plan_ns = (double)(sl__clock_now_ns(NULL) - start);
-	for (size_t i = 0; !rc && i < p->how.n_inputs; i++)
-		rc = sl_trainer_load_input(p->trainer, p->how.inputs[i].input,
-					   p->how.inputs[i].path, err);
-	return rc ? rc : sl__trainer_fill_inputs(p->trainer, err);
+	sl__residence_begin(&p->residence);
+	rc = p->training
+		     ? sl__training_subject_open(&p->trained, &p->subject,
+						 p->training, &p->how, p->arena,
+						 err)
+		     : sl__subject_model_open(&p->subject, p->graph, how, err);
+	if (!rc)
+		sl__residence_pause(&p->residence);
+	return rc;
+}
+
+static void
+take_watched(struct profiler *p)
+{
+	p->trained = p->watched->subject;
+	p->subject.plan = p->trained.trainer->plan->plan;
+	p->subject.sizes = p->trained.inputs.sizes;
+	p->subject.plan_ns = p->watched->plan_ns;
+	p->residence = *p->watched->residence;
+	p->iterations = *p->watched->iterations;
 }
 
 static enum sl_status
@@ -238,13 +238,13 @@ prepare(struct profiler *p, struct sl_error *err)
 	rc = keep_request(p, err);
 	if (rc)
 		return rc;
-	sl__residence_begin(&p->residence);
-	rc = p->training
-		     ? open_trainer(p, err)
-		     : sl__subject_model_open(&p->subject, p->graph, &how, err);
+	p->subject.graph = p->graph;
+	if (p->watched)
+		take_watched(p);
+	else
+		rc = open_subject(p, &how, err);
 	if (rc)
 		return rc;
-	sl__residence_pause(&p->residence);
 	out->dtype = p->subject.plan->options.dtype;
 	out->n_threads = sl_plan_n_threads(p->subject.plan);
 	out->choices = sl__plan_choices_hash(p->subject.plan, p->arena);
@@ -284,8 +284,7 @@ iterations_s(const struct profiler *p)
 {
 	double all = ITERATIONS_SHARE + MEMORY_SHARE;
 
-	if (!(p->how.flags &
-	      (SL_PROFILE_NO_DIAGNOSIS | SL_PROFILE_NO_CEILINGS)))
+	if (p->is_judged && (!p->training || p->trained.loader))
 		all += EXPERIMENTS_SHARE + TRIALS_SHARE;
 	if (!(p->how.flags & SL_PROFILE_NO_ABLATION))
 		all += ABLATION_SHARE;
@@ -302,12 +301,16 @@ take_iterations(struct profiler *p, struct sl_error *err)
 		.n_runs = p->how.n_runs,
 		.n_slowest = p->how.trace_iterations,
 		.seed = p->how.seed,
+		.feed = p->trained.loader ? sl__training_subject_feed : NULL,
+		.feed_ctx = &p->trained,
 		.control = p->control,
 	};
 
 	uint64_t before = sl__arena_bytes(&p->scratch);
 	enum sl_status rc;
 
+	if (p->watched)
+		return SL_OK;
 	sl__residence_resume(&p->residence);
 	rc = sl__timed_iterations_run(&p->iterations, p->subject.plan, &how,
 				      &p->scratch, err);
@@ -357,8 +360,13 @@ take_memory(struct profiler *p, struct sl_error *err)
 				       err);
 	if (!rc)
 		rc = sl__profile_fill_live_memory(p->out, p->arena, err);
-	if (!rc && p->trainer)
-		sl__training_attribute_memory(p->out, p->trainer->plan);
+	if (!rc && p->trained.trainer) {
+		struct sl__kept_activation largest =
+			sl__training_attribute_memory(p->out,
+						      p->trained.trainer->plan);
+
+		rc = sl__training_find(p->out, &largest, p->arena, err);
+	}
 	return rc;
 }
 
@@ -482,31 +490,6 @@ judge_latency(struct profiler *p, struct sl_error *err)
 }
 
 static enum sl_status
-attribute_training(struct profiler *p, struct sl_error *err)
-{
-	struct sl__training_plan *plan = p->trainer->plan;
-	const struct sl__training_sources sources = {plan, &p->iterations};
-	struct sl_training_profile *out;
-	struct sl__tensor loss;
-	enum sl_status rc =
-		sl__training_attribute_time(p->out, &sources, p->arena, err);
-
-	if (!rc)
-		rc = sl__training_plan_value(plan, plan->training->loss, &loss,
-					     err);
-	if (rc)
-		return rc;
-	out = (struct sl_training_profile *)(uintptr_t)p->out->training;
-	out->loss = p->trainer->options.loss;
-	out->optimizer = p->trainer->options.optimizer;
-	out->has_synthetic_target = p->trainer->has_synthetic_target;
-	if (!sl__tensor_doubles(&loss, 0, 1, &out->last_loss) ||
-	    isnan(out->last_loss))
-		return sl__fail(err, SL_E_DATA, "the loss is not a number");
-	return SL_OK;
-}
-
-static enum sl_status
 explain(struct profiler *p, struct sl_error *err)
 {
 	struct sl__operation_sources sources = {
@@ -527,8 +510,9 @@ explain(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = sl__profile_fill_network_parts(p->out, p->subject.plan,
 						    &p->scratch, err);
-	if (!rc && p->trainer)
-		rc = attribute_training(p, err);
+	if (!rc && p->trained.trainer)
+		rc = sl__training_subject_attribute(
+			&p->trained, p->out, &p->iterations, p->arena, err);
 	if (!rc)
 		rc = sl__profile_fill_groups(p->out, p->arena, err);
 	if (!rc)
@@ -595,7 +579,7 @@ judge_without(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = sl__profile_judge_bottlenecks(p->out, NULL, NULL, p->arena,
 						   err);
-	if (p->how.flags & (SL_PROFILE_NO_DIAGNOSIS | SL_PROFILE_NO_CEILINGS))
+	if (!p->is_judged)
 		p->out->verdict = (struct sl_finding){0};
 	return rc;
 }
@@ -626,6 +610,26 @@ remark_no_time(struct profiler *p, struct sl_error *err)
 	out->remarks = remarks.list;
 	out->n_remarks = remarks.n;
 	return remarks.has_failed ? sl__fail_nomem(err) : SL_OK;
+}
+
+/* What the batches of a training step cost. */
+static enum sl_status
+compare_feeds(struct profiler *p, struct sl_error *err)
+{
+	const struct sl__feed_rounds_options how = {
+		.plan = p->subject.plan,
+		.time_s = left_s(p),
+		.iteration_ns = p->out->latency.median.value,
+		.seed = p->how.seed,
+		.control = p->control,
+	};
+	enum sl_status rc;
+
+	if (!p->trained.loader || !p->is_judged || is_interrupted(p))
+		return SL_OK;
+	rc = sl__training_subject_compare_feeds(&p->trained, p->out, &how,
+						p->arena, err);
+	return rc == SL_E_INTERRUPTED ? SL_OK : rc;
 }
 
 /* Experiments on what takes long, and what they mean. */
@@ -750,10 +754,15 @@ profile(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = take_memory(p, err);
 	if (!rc)
+		rc = compare_feeds(p, err);
+	if (!rc)
 		rc = diagnose(p, err);
 	if (!rc)
 		rc = ablate(p, err);
-	if (!rc && !is_brief(p) && !p->training)
+	if (!rc && p->training && p->is_judged)
+		rc = sl__advise_training(p->out, p->arena, err);
+	else if (!rc && !is_brief(p) && !p->training &&
+		 !sl__profile_is_disturbed(p->out))
 		rc = advise(p, err);
 	if (is_interrupted(p))
 		p->out->stopped_by = SL_STOP_INTERRUPT;
@@ -772,6 +781,8 @@ run_profiler(struct sl_profile **out, struct profiler *p,
 	rc = take_options(&p->how, &p->plan, options, err);
 	if (rc)
 		return rc;
+	p->is_judged = !(p->how.flags &
+			 (SL_PROFILE_NO_DIAGNOSIS | SL_PROFILE_NO_CEILINGS));
 	if (p->training)
 		p->how.flags |= SL_PROFILE_NO_DIAGNOSIS |
 				SL_PROFILE_NO_ABLATION;
@@ -789,7 +800,8 @@ run_profiler(struct sl_profile **out, struct profiler *p,
 	sl__ceiling_probes_close(p->probes);
 	if (p->training)
 		p->subject.plan = NULL; /* the trainer's */
-	sl_trainer_close(p->trainer);
+	if (!p->watched)
+		sl__training_subject_close(&p->trained);
 	sl__subject_model_close(&p->subject);
 	sl__arena_release(&p->scratch);
 	if (rc) {
@@ -825,6 +837,19 @@ sl_profile_training(struct sl_profile **out, const struct sl_graph *graph,
 }
 
 enum sl_status
+sl__profile_watched(struct sl_profile **out, const struct sl_graph *graph,
+		    const struct sl__watched_training *watched,
+		    const struct sl_profile_options *options,
+		    struct sl_error *err)
+{
+	struct profiler p = {.graph = graph,
+			     .training = watched->training,
+			     .watched = watched};
+
+	return run_profiler(out, &p, options, err);
+}
+
+enum sl_status
 sl_profile_forward(struct sl_profile **out, const struct sl_graph *graph,
 		   const struct sl_profile_options *options,
 		   struct sl_error *err)
@@ -851,34 +876,4 @@ sl_top_operations(const struct sl_profile *profile, size_t n,
 	for (size_t i = 0; i < n; i++)
 		list[i] = &profile->operations[profile->by_time[i]];
 	return n;
-}
-
-struct timed {
-	struct sl_plan *plan;
-	struct sl_error err; /* of the iteration that failed */
-};
-
-static int
-run_plan(void *ctx)
-{
-	struct timed *timed = ctx;
-
-	return (int)sl_plan_run(timed->plan, &timed->err);
-}
-
-enum sl_status
-sl_measure_latency(struct sl_measurement **out, struct sl_plan *plan,
-		   const struct sl_measure_options *options,
-		   struct sl_error *err)
-{
-	struct timed timed = {.plan = plan};
-	enum sl_status rc = sl_measure(out, run_plan, &timed, options, err);
-
-	/* Why the iteration failed says more than that it did. */
-	if (rc != SL_E_MEASURE || !timed.err.status)
-		return rc;
-	return sl__fail(err,
-			timed.err.status == SL_E_INTERRUPTED ? SL_E_INTERRUPTED
-							     : SL_E_MEASURE,
-			"%s", timed.err.text);
 }

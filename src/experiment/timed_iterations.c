@@ -104,6 +104,7 @@ struct taker {
 	struct sl__monitor monitor;
 	struct sl__ticker ticker;
 	double iteration_ns[N_ARMS], cpu_ns; /* of this round */
+	double fed_ns[N_ARMS];               /* of these, feeding */
 	struct sl__event_buffer events;      /* of the iteration under way */
 	struct sl__event_buffer sparse;      /* of one with few marks */
 	uint64_t begin,
@@ -135,25 +136,65 @@ span_ns(const struct taker *t, uint64_t from, uint64_t to)
 	return sl__ticker_span_ns(&t->ticker, from, to);
 }
 
-/* The mean of a stretch of iterations that nobody adds up; bare ones without a
- * events. */
+/* The inputs of the next iteration; *ticks grows by what they took. */
+static enum sl_status
+feed(const struct taker *t, uint64_t *ticks, struct sl_error *err)
+{
+	uint64_t begin;
+	enum sl_status rc;
+
+	if (!t->how->feed)
+		return SL_OK;
+	begin = now(t);
+	rc = t->how->feed(t->how->feed_ctx, err);
+	*ticks += now(t) - begin;
+	return rc;
+}
+
+/* The mean of a stretch of iterations that nobody adds up; bare ones, which
+ * are fed, without events. */
 static enum sl_status
 run_stretch(struct taker *t, struct sl__event_buffer *events,
 	    double *iteration_ns, struct sl_error *err)
 {
 	size_t n = t->out->calls_per_sample;
-	uint64_t begin = now(t), end, paused = 0;
+	uint64_t begin = now(t), end, paused = 0, fed = 0;
 	enum sl_status rc = SL_OK;
 
 	for (size_t i = 0; !rc && i < n; i++) {
-		rc = events ? sl__plan_record(t->plan, events, err)
-			    : sl_plan_run(t->plan, err);
+		if (!events)
+			rc = feed(t, &fed, err);
+		if (!rc)
+			rc = events ? sl__plan_record(t->plan, events, err)
+				    : sl_plan_run(t->plan, err);
 		paused += events ? events->paused_ticks : 0;
 	}
 	end = now(t) - paused;
 	*iteration_ns = fmax(span_ns(t, begin, end) - t->out->reading_ns, 0) /
 			(double)n;
+	if (!events)
+		t->fed_ns[BARE] = span_ns(t, 0, fed) / (double)n;
 	return rc;
+}
+
+/*
+ * Feeding as the first span of the event buffer.  It ends where the first step
+ * begins, so that the gap between the two, which is none of it, comes before
+ * it.
+ */
+static void
+put_feed(struct taker *t, uint64_t ticks)
+{
+	struct sl__event_buffer *e = &t->events;
+
+	if (!t->how->feed || !e->n_stamps || e->n_stamps == e->cap)
+		return;
+	memmove(e->stamps + 1, e->stamps, e->n_stamps * sizeof(*e->stamps));
+	e->n_stamps++;
+	e->stamps[0] =
+		(struct sl__timestamp){.ticks = e->stamps[1].ticks - ticks,
+				       .step = (uint32_t)t->out->n_steps - 1,
+				       .n_calls = 1};
 }
 
 static float *
@@ -252,23 +293,29 @@ static enum sl_status
 run_recorded(struct taker *t, double *iteration_ns, struct sl_error *err)
 {
 	size_t n = t->out->calls_per_sample;
+	uint64_t all_fed = 0;
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t begin, end;
+		uint64_t begin, end, fed = 0;
 		enum sl_status rc;
 
 		add_iteration(t);
 		begin = now(t);
-		rc = sl__plan_record(t->plan, &t->events, err);
+		rc = feed(t, &fed, err);
+		if (!rc)
+			rc = sl__plan_record(t->plan, &t->events, err);
 		end = now(t) - t->events.paused_ticks;
 		if (rc)
 			return rc;
+		put_feed(t, fed);
+		all_fed += fed;
 		sum += span_ns(t, begin, end) - t->out->reading_ns;
 		t->begin = begin;
 		t->end = t->is_warm ? end : 0;
 	}
 	*iteration_ns = fmax(sum, 0) / (double)n;
+	t->fed_ns[RECORDED] = span_ns(t, 0, all_fed) / (double)n;
 	return SL_OK;
 }
 
@@ -428,9 +475,11 @@ close_round(const struct sl__finished_round *taken, void *ctx,
 	sl__thinned_add(&out->bare, t->iteration_ns[BARE]);
 	sl__thinned_add(&out->hit, t->is_bare_hit);
 	sl__thinned_add(&out->cpu, t->cpu_ns);
+	/* Feeding is recorded in both, and what it takes varies most. */
 	if (t->is_warm)
-		sl__calm_pairs_add(&out->extra, t->iteration_ns[BARE],
-				   t->iteration_ns[RECORDED]);
+		sl__calm_pairs_add(
+			&out->extra, t->iteration_ns[BARE] - t->fed_ns[BARE],
+			t->iteration_ns[RECORDED] - t->fed_ns[RECORDED]);
 	add_iteration(t);
 	account_stretch(t, taken->is_left_out && out->n_recorded);
 	if (is_calibrating(t))
@@ -576,7 +625,7 @@ sl__timed_iterations_run(struct sl__timed_iterations *out, struct sl_plan *plan,
 	sl__ticker_init(&t.ticker, how->control.with.clock);
 	out->ticks_per_ns = t.ticker.per_ns;
 	out->reading_ns = t.ticker.reading_ns;
-	out->n_steps = sl_plan_n_steps(plan);
+	out->n_steps = sl_plan_n_steps(plan) + (how->feed != NULL);
 	rc = reserve(&t, arena, err);
 	if (rc)
 		return rc;
@@ -593,4 +642,110 @@ sl__timed_iterations_run(struct sl__timed_iterations *out, struct sl_plan *plan,
 	sl__monitor_close(&t.monitor, &out->noise);
 	out->elapsed_s = sl__runner_elapsed_s(&t.runner);
 	return rc;
+}
+
+enum { WATCHED_MOST = 2048 }; /* recorded iterations of a run, about */
+
+struct sl__step_watch {
+	struct taker t;
+	struct sl__timed_iterations out;
+	struct sl__timed_iterations_options how;
+	uint64_t stride, nth; /* every stride-th is recorded; begun so far */
+	uint64_t begin, fed;  /* of the iteration under way */
+	int has_bare;         /* the one before was bare */
+};
+
+static enum sl_status
+no_feed(void *ctx, struct sl_error *err)
+{
+	(void)ctx;
+	(void)err;
+	return SL_OK;
+}
+
+enum sl_status
+sl__step_watch_new(struct sl__step_watch **out, const struct sl_plan *plan,
+		   uint64_t n_iterations, const struct sl_clock *clock,
+		   struct sl__arena *arena, struct sl_error *err)
+{
+	struct sl__step_watch *w = sl__arena_alloc(arena, sizeof(*w));
+
+	*out = w;
+	if (!w)
+		return sl__fail_nomem(err);
+	w->how.feed = no_feed;
+	w->how.n_slowest = 3;
+	w->t.out = &w->out;
+	w->t.how = &w->how;
+	w->t.is_warm = 1;
+	w->t.next_look = 1;
+	sl__ticker_init(&w->t.ticker, clock);
+	w->out.ticks_per_ns = w->t.ticker.per_ns;
+	w->out.reading_ns = w->t.ticker.reading_ns;
+	w->out.n_steps = sl_plan_n_steps(plan) + 1;
+	w->out.calls_per_sample = 1;
+	w->stride = n_iterations / WATCHED_MOST + 2;
+	return reserve(&w->t, arena, err);
+}
+
+struct sl__event_buffer *
+sl__step_watch_events(struct sl__step_watch *w)
+{
+	return w->nth % w->stride == 0 && w->has_bare ? &w->t.events : NULL;
+}
+
+void
+sl__step_watch_begin(struct sl__step_watch *w)
+{
+	w->nth++;
+	w->begin = now(&w->t);
+}
+
+void
+sl__step_watch_fed(struct sl__step_watch *w)
+{
+	w->fed = now(&w->t) - w->begin;
+}
+
+void
+sl__step_watch_end(struct sl__step_watch *w)
+{
+	struct taker *t = &w->t;
+	int is_recorded = sl__step_watch_events(w) != NULL;
+	int arm = is_recorded ? RECORDED : BARE;
+	uint64_t end = now(t);
+
+	if (is_recorded)
+		end -= t->events.paused_ticks;
+	t->iteration_ns[arm] =
+		fmax(span_ns(t, w->begin, end) - t->out->reading_ns, 0);
+	t->fed_ns[arm] = span_ns(t, 0, w->fed);
+	w->has_bare = !is_recorded;
+	if (!is_recorded) {
+		if (!t->out->bare.n_seen)
+			t->out->first_ns = t->iteration_ns[BARE];
+		sl__thinned_add(&t->out->bare, t->iteration_ns[BARE]);
+		sl__thinned_add(&t->out->hit, 0);
+		return;
+	}
+	put_feed(t, w->fed);
+	t->begin = w->begin;
+	t->end = end;
+	add_iteration(t);
+	account_stretch(t, 0);
+	sl__calm_pairs_add(&t->out->extra,
+			   t->iteration_ns[BARE] - t->fed_ns[BARE],
+			   t->iteration_ns[RECORDED] - t->fed_ns[RECORDED]);
+	t->out->n_rounds++;
+	t->out->noise.n_slots += 2;
+}
+
+const struct sl__timed_iterations *
+sl__step_watch_finish(struct sl__step_watch *w)
+{
+	if (w->out.n_recorded)
+		settle(&w->t);
+	sl__traced_iterations_pick_median(&w->out.kept);
+	w->out.stopped_by = SL_STOP_RUNS;
+	return &w->out;
 }

@@ -31,9 +31,9 @@ const char *
 sl_trial_action_text(enum sl_trial_action action)
 {
 	static const char *const words[SL_N_TRIAL_ACTIONS] = {
-		"none",       "layer",   "kernels", "fusion",
-		"algorithms", "by-part", "by-type", "threads",
-		"batch",      "dtype",   "generate"};
+		"none",       "layer",   "kernels",  "fusion",
+		"algorithms", "by-part", "by-type",  "threads",
+		"batch",      "dtype",   "generate", "prefetch"};
 
 	return words[(unsigned)action < SL_N_TRIAL_ACTIONS ? action
 							   : SL_TRIAL_NONE];
@@ -144,6 +144,29 @@ write_plan(struct sl_buf *out, const struct sl_request *r,
 		sl__buf_text(out, " --nan refuse");
 }
 
+/* A step as it is trained and fed. */
+static void
+write_training(struct sl_buf *out, const struct sl_training_profile *t,
+	       enum sl_trial_action action)
+{
+	sl__buf_format(out, " --train --optimizer %s",
+		       sl_optimizer_text(t->optimizer));
+	if (t->loss)
+		sl__buf_format(out, " --loss %s", sl_loss_text(t->loss));
+	if (!t->data)
+		return;
+	sl__buf_text(out, " --data ");
+	sl__buf_shell_word(out, t->data);
+	if (t->augmentation.shift)
+		write_number(out, "shift", t->augmentation.shift);
+	if (t->augmentation.flip)
+		sl__buf_text(out, " --flip");
+	if (t->augmentation.noise > 0)
+		sl__buf_format(out, " --noise %g", t->augmentation.noise);
+	if (t->n_prefetch && action != SL_TRIAL_PREFETCH)
+		write_number(out, "prefetch", (int64_t)t->n_prefetch);
+}
+
 /* A range of a sweep; of a layer, which no sweep takes, one value. */
 static void
 write_range(struct sl_buf *out, const struct sl_request *r,
@@ -188,6 +211,9 @@ write_change(struct sl_buf *out, const struct sl_request *r,
 	case SL_TRIAL_GENERATE:
 		write_number(out, "tokens", trial->value);
 		break;
+	case SL_TRIAL_PREFETCH:
+		write_number(out, "prefetch", trial->value);
+		break;
 	case SL_TRIAL_KERNELS: /* left out above */
 	case SL_TRIAL_FUSION:
 	case SL_TRIAL_NONE:
@@ -214,6 +240,8 @@ sl_advice_command(const struct sl_profile *profile,
 	sl__buf_shell_word(out, r->model);
 	write_sizes(out, &r->sizes, action);
 	write_plan(out, r, action);
+	if (profile->training)
+		write_training(out, profile->training, action);
 	if (r->layer && action != SL_TRIAL_LAYER) {
 		sl__buf_text(out, " --layer ");
 		sl__buf_shell_word(out, r->layer);

@@ -126,6 +126,13 @@ level_words(struct sl__phrase *w, double x)
 	return sl_level_text((enum sl_level)id_of(x));
 }
 
+static const char *
+phase_words(struct sl__phrase *w, double x)
+{
+	(void)w;
+	return sl_phase_text((enum sl_phase)id_of(x));
+}
+
 /* A share as a number: a digit more where it is below 1 %. */
 static const char *
 percent_words(struct sl__phrase *w, double x)
@@ -143,7 +150,7 @@ static const struct {
 	{"percent", percent_words},      {"dtype", dtype_words},
 	{"anytype", anytype_words},      {"bound", bound_words},
 	{"parameters", parameter_words}, {"spent", spent_words},
-	{"level", level_words},
+	{"level", level_words},          {"phase", phase_words},
 };
 
 static const char *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile_training.c - a training step: its phases, its layers, its memory. */
+#include "report/fact_text.h"
 #include "report/profile_page.h"
 #include "report/unit.h"
 
@@ -50,7 +51,7 @@ add_phases(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 
 	sl__doc_gap(doc);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t k = 0; k < SL_TRAINING_PHASES; k++) {
+	for (size_t k = 0; k < t->n_phases; k++) {
 		const struct sl_training_phase *p = &t->phases[k];
 
 		sl__doc_plain_cell(doc, sl_phase_text(p->phase));
@@ -136,8 +137,12 @@ add_memory(struct sl__doc *doc, const struct sl_training_profile *t)
 			     sl__bytes_text(&a, (double)t->kept_bytes));
 	sl__doc_append_plain(doc, ", %s gradients",
 			     sl__bytes_text(&a, (double)t->gradients_bytes));
-	sl__doc_append_plain(doc, ", %s state of the optimizer",
-			     sl__bytes_text(&a, (double)t->optimizer_bytes));
+	sl__doc_append_plain(
+		doc, ", %s state of the optimizer",
+		sl__bytes_text(&a, (double)t->optimizer_bytes[t->optimizer]));
+	for (size_t i = 0; i < t->n_findings; i++)
+		sl__doc_plain_pair(doc, i ? "" : "stands out", "%s",
+				   sl__doc_fact_sentence(doc, &t->findings[i]));
 }
 
 void
@@ -147,14 +152,25 @@ sl__profile_training(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 
 	if (!t)
 		return;
-	sl__doc_plain_pair(
-		doc, "training",
-		"a step with %s, optimizer %s; loss of the last step %.4g",
-		sl_loss_text(t->loss), sl_optimizer_text(t->optimizer),
-		t->last_loss);
+	sl__doc_plain_pair(doc, "training", "a step with %s, optimizer %s",
+			   sl_loss_text(t->loss),
+			   sl_optimizer_text(t->optimizer));
+	if (isnan(t->last_loss))
+		sl__doc_append_dim(doc, "; the last step was interrupted");
+	else
+		sl__doc_append_plain(doc, "; loss of the last step %.4g",
+				     t->last_loss);
 	sl__doc_append_dim(doc, "%s",
 			   t->has_synthetic_target ? " (of a synthetic target)"
 						   : "");
+	if (t->data) {
+		sl__doc_plain_pair(doc, "data", "batches of %s", t->data);
+		sl__doc_append_plain(
+			doc,
+			t->n_prefetch ? ", made ahead by %zu thread%s"
+				      : ", each made when it is needed",
+			t->n_prefetch, t->n_prefetch == 1 ? "" : "s");
+	}
 	add_phases(doc, sheet);
 	add_layers(doc, sheet);
 	add_memory(doc, t);

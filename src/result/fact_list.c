@@ -83,6 +83,14 @@ static const struct {
 	[SL_FACT_CPU_WINS] = {"cpu-wins", 2, 2},
 	[SL_FACT_GPU_FROM] = {"gpu-from", 3, 2},
 	[SL_FACT_GPU_AT] = {"gpu-at", 3, 2},
+	[SL_FACT_FED_FROM_MEMORY] = {"fed-from-memory", 4, 0},
+	[SL_FACT_PREFETCH_IN_VAIN] = {"prefetch-in-vain", 4, 0},
+	[SL_FACT_PHASE_SHARE] = {"phase-share", 2, 0},
+	[SL_FACT_SLOW_BACKWARD] = {"slow-backward", 3, 2},
+	[SL_FACT_OPTIMIZER_SHARE] = {"optimizer-share", 2, 1},
+	[SL_FACT_ACTIVATION_HELD] = {"activation-held", 2, 1},
+	[SL_FACT_USE_PREFETCH] = {"use-prefetch", 1, 0},
+	[SL_FACT_CHEAPER_SAMPLES] = {"cheaper-samples", 0, 0},
 };
 
 static enum sl_fact_kind

@@ -24,7 +24,8 @@ enum {
  * iterations after warm-up; those of disturbed rounds are left out of them,
  * unless half of the rounds or more are disturbed.  rows[r * n_steps + s] is
  * the time of step s in some iterations, left out or not, NaN where it did not
- * run.
+ * run.  Where iterations are fed, the last step is that, and the others are the
+ * plan's.
  */
 struct sl__timed_iterations {
 	struct sl__thinned bare;     /* time of an iteration, rounds in order */

@@ -68,11 +68,13 @@ static SL__RECORD(layer, "training.layers", sl_training_layer, layer_fields, 0);
 static const struct sl_training_phase *
 phase_of(const struct sl_training_profile *t, enum sl_phase wanted)
 {
-	for (size_t k = 1; k < SL_TRAINING_PHASES; k++) {
+	static const struct sl_training_phase none;
+
+	for (size_t k = 0; k < t->n_phases; k++) {
 		if (t->phases[k].phase == wanted)
 			return &t->phases[k];
 	}
-	return &t->phases[0];
+	return &none;
 }
 
 SL__MAKE(make_forward_flops, sl_training_profile, t, WHOLE, whole,
@@ -86,6 +88,44 @@ SL__MAKE(make_flops_ratio, sl_training_profile, t, NUMBER, number,
 	 ratio((double)phase_of(t, SL_PHASE_BACKWARD)->core_flops,
 	       (double)phase_of(t, SL_PHASE_FORWARD)->core_flops))
 
+/* From the milliseconds that are written, which are read back to the bit. */
+SL__MAKE(make_rate, sl_training_profile, t, NUMBER, number,
+	 ratio(1e-6 * (double)(phase_of(t, SL_PHASE_FORWARD)->core_flops +
+			       phase_of(t, SL_PHASE_BACKWARD)->core_flops),
+	       t->step_ns / SL__NS_PER_MS))
+SL__MAKE(make_total_memory, sl_training_profile, t, WHOLE, whole,
+	 t->parameters_bytes + t->kept_bytes + t->gradients_bytes +
+		 t->optimizer_bytes[t->optimizer])
+
+static const struct sl__field augmentation_fields[] = {
+	SL__F(WHOLE, sl_augmentation, shift, "shift",
+	      "pixels each way, at most"),
+	SL__F(BOOLEAN, sl_augmentation, flip, "flip", "half are mirrored"),
+	SL__F(NUMBER, sl_augmentation, noise, "noise",
+	      "standard deviation of what is added"),
+};
+static SL__RECORD(augmentation, "training.augmentation", sl_augmentation,
+		  augmentation_fields, 0);
+
+SL__MAKE(make_speedup, sl_feed_comparison, c, NUMBER, number,
+	 ratio(1, c->ratio.value))
+
+static const struct sl__field comparison_fields[] = {
+	SL__F(WORD, sl_feed_comparison, feed, "fed_from", "what B is",
+	      .words = &sl__words_feed),
+	SL__F(WHOLE, sl_feed_comparison, n_prefetch, "prefetch_threads",
+	      "of B"),
+	SL__F(NUMBER, sl_feed_comparison, ratio.value, "ratio",
+	      "time of a step, B / A, median over rounds"),
+	SL__F(INTERVAL, sl_feed_comparison, ratio, "ci95", "its 95 % interval"),
+	SL__F_MADE(make_speedup, "speedup", "1 / ratio", .absent = "no time"),
+	SL__F(WORD, sl_feed_comparison, verdict, "verdict",
+	      "B against A, with a margin of 1 %", .words = &sl__words_verdict),
+	SL__F(WHOLE, sl_feed_comparison, ratio.n, "rounds", "of random order"),
+};
+static SL__RECORD(comparison, "training.comparisons", sl_feed_comparison,
+		  comparison_fields, 0);
+
 static const struct sl__field training_fields[] = {
 	SL__F(WORD, sl_training_profile, loss, "loss", "that is minimised",
 	      .words = &sl__words_loss),
@@ -95,13 +135,24 @@ static const struct sl__field training_fields[] = {
 	      "synthetic_target",
 	      "no target was given: the loss says nothing of the model"),
 	SL__F(NUMBER, sl_training_profile, last_loss, "last_loss",
-	      "of the last step that ran", .absent = "infinite"),
-	{.key = "phases",
-	 .kind = SL__FIELD_LIST,
-	 SL__AT(sl_training_profile, phases),
-	 .most = SL_TRAINING_PHASES,
-	 .of = &phase,
-	 .meaning = "in the order they run"},
+	      "of the last step that ran",
+	      .absent = "infinite, or that step was interrupted"),
+	SL__F(TEXT, sl_training_profile, data, "data",
+	      "set that steps are fed from",
+	      .absent = "every step has the same inputs"),
+	SL__F(WHOLE, sl_training_profile, n_prefetch, "prefetch_threads",
+	      "that make batches ahead"),
+	SL__F(OBJECT, sl_training_profile, augmentation, "augmentation",
+	      "of the samples", .of = &augmentation),
+	SL__F_LIST(LIST, sl_training_profile, comparisons, n_comparisons,
+		   "comparisons",
+		   "of steps fed in another way (B) with those fed as they are "
+		   "(A)",
+		   .of = &comparison),
+	SL__F_LIST(FACTS, sl_training_profile, findings, n_findings, "findings",
+		   "what stands out in a step"),
+	SL__F_LIST(LIST, sl_training_profile, phases, n_phases, "phases",
+		   "in the order they run", .of = &phase),
 	SL__F_LIST(LIST, sl_training_profile, layers, n_layers, "layers",
 		   "in the order they run", .of = &layer, .is_flat = 1),
 	SL__F(NUMBER, sl_training_profile, other_ns, "other_ms",
@@ -113,6 +164,12 @@ static const struct sl__field training_fields[] = {
 	SL__F(NUMBER, sl_training_profile, backward_to_forward,
 	      "backward_to_forward", "times of the phases",
 	      .absent = "no time in the forward pass"),
+	SL__F(NUMBER, sl_training_profile, step_ns, "total_ms",
+	      "median of the whole step", MS),
+	SL__F(NUMBER, sl_training_profile, samples_per_s, "samples_per_s",
+	      "at the median", .absent = "the batch is not known"),
+	SL__F_MADE(make_rate, "total_gflops_per_s", "total_flops at the median",
+		   .absent = "no time"),
 	SL__F_MADE(make_flops_ratio, "backward_to_forward_flops",
 		   "the same of FLOPs",
 		   .absent = "no FLOPs in the forward pass"),
@@ -122,8 +179,12 @@ static const struct sl__field training_fields[] = {
 	      "alive between forward and backward pass, in the plan"),
 	SL__F(WHOLE, sl_training_profile, gradients_bytes, "gradients_bytes",
 	      "of all parameters"),
-	SL__F(WHOLE, sl_training_profile, optimizer_bytes, "optimizer_bytes",
-	      "its moments"),
+	SL__F(BY_WORD, sl_training_profile, optimizer_bytes, "optimizer_bytes",
+	      "moments, by optimizer: what runs has them, the others would",
+	      .words = &sl__words_trained),
+	SL__F_MADE(make_total_memory, "total_memory_bytes",
+		   "parameters, activations, gradients and moments of the "
+		   "optimizer that runs"),
 };
 SL__RECORD(sl__table_training_profile, "profile.training", sl_training_profile,
 	   training_fields, 0);

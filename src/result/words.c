@@ -171,9 +171,10 @@ WORDS(memory_pattern, sl_memory_pattern, sl_memory_pattern_text, 0,
 WORDS(method, sl_method, sl_method_text, 0, SL_METHOD_BATCH + 1)
 WORDS(optimizer, sl_optimizer, sl_optimizer_text, 0, SL_N_OPTIMIZERS)
 WORDS(path, sl_path, sl_path_text, 0, SL_N_PATHS)
+WORDS(feed, sl_feed, sl_feed_text, 0, SL_N_FEEDS)
 WORDS(loss, sl_loss, sl_loss_text, 0, SL_N_LOSSES)
 WORDS(phase, sl_phase, sl_phase_text, 0, SL_N_PHASES)
-WORDS(step_phase, sl_phase, sl_phase_text, 0, SL_PHASE_LOSS + 1)
+WORDS(step_phase, sl_phase, sl_phase_text, 0, SL_PHASE_DATA + 1)
 WORDS(role, sl_role, sl_role_text, 0, SL_ROLE_TIED + 1)
 WORDS(stop, sl_stop, stop_text, 0, SL_STOP_INTERRUPT + 1)
 WORDS(trained, sl_optimizer, sl_optimizer_text, SL_OPTIMIZER_SGD,

@@ -17,8 +17,9 @@ extern const struct sl__vocabulary sl__words_access, sl__words_algorithms,
 	sl__words_stop, sl__words_trained, sl__words_verdict,
 	sl__words_comparison_basis, sl__words_warmup, sl__words_instrumentation,
 	sl__words_work, sl__words_basis, sl__words_axis, sl__words_bottleneck,
-	sl__words_counted, sl__words_micro_axis, sl__words_micro_class,
-	sl__words_micro_crossover_kind, sl__words_planned, sl__words_rate_unit,
-	sl__words_step_phase, sl__words_sweep_figure, sl__words_sweep_kind;
+	sl__words_feed, sl__words_counted, sl__words_micro_axis,
+	sl__words_micro_class, sl__words_micro_crossover_kind,
+	sl__words_planned, sl__words_rate_unit, sl__words_step_phase,
+	sl__words_sweep_figure, sl__words_sweep_kind;
 
 #endif
