@@ -202,6 +202,11 @@ struct sl_operation {
 	enum sl_phase phase; /* of a training step; FORWARD of inference */
 };
 
+/* One operation uses what another makes. */
+struct sl_operation_edge {
+	size_t from, to; /* operations */
+};
+
 /* Operations summed up by type, module or part. */
 struct sl_operation_group {
 	const char *name;
@@ -608,7 +613,9 @@ struct sl_profile {
 	size_t n_hot;          /* of these, experimented on */
 	size_t n_for_80;       /* of these make 80 % of the time */
 	const struct sl_operation_group *by_type, *by_module, *by_part;
-	size_t n_types, n_modules, n_parts; /* longest first */
+	size_t n_types, n_modules, n_parts;    /* longest first */
+	const struct sl_operation_edge *edges; /* by 'to' */
+	size_t n_edges;
 
 	struct sl_memory_use memory;
 	struct sl_ceilings ceilings;

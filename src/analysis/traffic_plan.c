@@ -6,67 +6,23 @@
  * that no step names before it, and one that holds an output of its node; it
  * reads what was there before.
  */
+#include "analysis/made_buffers.h"
 #include "base/status.h"
 #include "cost/traffic.h"
 #include "engine/plan.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
 
 static const char NOT_READ[] = "no counter was read";
 
-/* That a buffer holds an output of a node. */
-struct made {
-	uint32_t buffer, node;
-};
-
 struct reader {
 	const struct sl__program *program;
 	struct sl__arena *arena;
-	struct made *made; /* sorted */
-	size_t n_made;
+	struct sl__made_buffers made;
 };
-
-static int
-by_buffer(const void *a, const void *b)
-{
-	const struct made *x = a, *y = b;
-
-	if (x->buffer != y->buffer)
-		return x->buffer < y->buffer ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
-
-static enum sl_status
-list_made(struct reader *r, struct sl_error *err)
-{
-	const struct sl__program *p = r->program;
-	size_t n = 0;
-
-	for (const struct sl__buffer_label *l = p->labels; l; l = l->next)
-		n++;
-	r->made = sl__arena_array(r->arena, n, sizeof(*r->made));
-	if (!r->made)
-		return sl__fail_nomem(err);
-	for (const struct sl__buffer_label *l = p->labels; l; l = l->next)
-		r->made[r->n_made++] = (struct made){
-			l->buffer, p->graph->values[l->value].producer};
-	if (n)
-		qsort(r->made, n, sizeof(*r->made), by_buffer);
-	return SL_OK;
-}
-
-static int
-is_made_by(const struct reader *r, uint32_t base, uint32_t node)
-{
-	struct made key = {base, node};
-
-	return node != SL__NONE && r->n_made &&
-	       bsearch(&key, r->made, r->n_made, sizeof(key), by_buffer);
-}
 
 static struct sl__traffic_operand
 operand_of(const struct reader *r, size_t step, uint32_t k)
@@ -83,7 +39,8 @@ operand_of(const struct reader *r, size_t step, uint32_t k)
 		out.is_read = 1;
 		return out;
 	}
-	out.is_written = is_new || is_made_by(r, b->base, s->node);
+	out.is_written = is_new ||
+			 sl__made_buffers_has(&r->made, b->base, s->node);
 	out.is_read = !is_new;
 	return out;
 }
@@ -255,6 +212,13 @@ put(struct sl_operation *op, const struct sl__cache_traffic *c, size_t n,
 		};
 }
 
+/* A step of the plan, that ran. */
+static int
+is_step(const struct sl_operation *op)
+{
+	return op->n_calls > 0 && op->phase != SL_PHASE_DATA;
+}
+
 enum sl_status
 sl__profile_predict_traffic(struct sl_profile *profile,
 			    const struct sl_plan *plan,
@@ -275,9 +239,9 @@ sl__profile_predict_traffic(struct sl_profile *profile,
 		return SL_OK;
 	if (!steps || !out)
 		return sl__fail_nomem(err);
-	rc = list_made(&r, err);
+	rc = sl__made_buffers_list(&r.made, r.program, scratch, err);
 	for (size_t i = 0; !rc && i < n_ops; i++) {
-		if (ops[i].n_calls > 0)
+		if (is_step(&ops[i]))
 			rc = read_step(&r, &ops[i], &steps[n_run++], err);
 	}
 	if (rc)
@@ -286,7 +250,7 @@ sl__profile_predict_traffic(struct sl_profile *profile,
 		return sl__fail_nomem(err);
 	n_run = 0;
 	for (size_t i = 0; i < n_ops; i++) {
-		if (ops[i].n_calls > 0)
+		if (is_step(&ops[i]))
 			put(&ops[i], &out[n_run++ * n], n, &profile->ceilings);
 	}
 	return SL_OK;

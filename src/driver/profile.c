@@ -13,6 +13,7 @@
 #include "analysis/counter_check.h"
 #include "analysis/ledger.h"
 #include "analysis/memory_use.h"
+#include "analysis/operation_graph.h"
 #include "analysis/operations.h"
 #include "analysis/parts.h"
 #include "analysis/roofline_place.h"
@@ -505,6 +506,9 @@ explain(struct profiler *p, struct sl_error *err)
 				   err);
 	if (!rc)
 		rc = sl__operations_of(p->out, &sources, p->arena, err);
+	if (!rc)
+		rc = sl__operation_graph(p->out, sources.plan->current,
+					 p->arena, err);
 	if (!rc)
 		p->out->ledger.open = sl__ledger_residual_cause(p->out);
 	if (!rc)

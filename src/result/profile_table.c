@@ -428,6 +428,37 @@ static const struct sl__field iteration_fields[] = {
 static SL__RECORD(iteration, "iterations", sl_trace_iteration, iteration_fields,
 		  0);
 
+static void
+write_graph_nodes(struct sl__json *json, const struct sl__field *f,
+		  const void *record)
+{
+	const struct sl_profile *p = record;
+
+	sl__json_array(json, f->key);
+	for (size_t i = 0; i < p->n_operations; i++)
+		sl__json_text(json, NULL, p->operations[i].name);
+	sl__json_end_array(json);
+}
+
+static const struct sl__field edge_fields[] = {
+	SL__F(WHOLE, sl_operation_edge, from, "from",
+	      "the operation that makes it, by its index"),
+	SL__F(WHOLE, sl_operation_edge, to, "to", "the one that uses it"),
+};
+static SL__RECORD(edge, "graph.edges", sl_operation_edge, edge_fields, 0);
+
+static const struct sl__field graph_fields[] = {
+	{.key = "nodes",
+	 .kind = SL__FIELD_OWN,
+	 SL__AT(sl_profile, operations),
+	 .made = SL__FIELD_TEXTS,
+	 .write = write_graph_nodes,
+	 .meaning = "names of the operations, in the order they run"},
+	SL__F_LIST(LIST, sl_profile, edges, n_edges, "edges",
+		   "who uses what others make", .of = &edge, .is_flat = 1),
+};
+static SL__RECORD(graph, "graph", sl_profile, graph_fields, 0);
+
 static const struct sl__field growth_fields[] = {
 	SL__F_LIST(LIST, sl_inspection, growth, n_growth, "growth",
 		   "how static figures grow with sizes",
@@ -470,6 +501,7 @@ static const struct sl__field profile_fields[] = {
 		   "longest first", .of = &sl__table_operation_group),
 	SL__F_LIST(LIST, sl_profile, by_module, n_modules, "by_path",
 		   "longest first", .of = &sl__table_operation_group),
+	SL__F_GROUP(&graph, "graph", "how operations hang together"),
 	SL__F(OBJECT, sl_profile, ceilings, "roofline",
 	      "what the machine reached meanwhile", .of = &roofline),
 	{.key = "counters",
@@ -531,6 +563,9 @@ check_profile(const void *record)
 		is_wrong |= p->by_time[i] >= n;
 	for (size_t i = 0; i < p->n_amdahl; i++)
 		is_wrong |= p->amdahl[i].operation >= n;
+	for (size_t i = 0; i < p->n_edges; i++)
+		is_wrong |= p->edges[i].to >= n ||
+			    p->edges[i].from >= p->edges[i].to;
 	for (size_t i = 0; i < p->memory.n_timeline; i++)
 		is_wrong |= p->memory.timeline[i].operation >= n;
 	for (size_t i = 0; i < p->n_iterations; i++) {
