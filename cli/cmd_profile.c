@@ -25,6 +25,7 @@ static const struct command_help help = {
 	"  sleuth profile model.onnx --batch 8 --threads 1 --top 20\n"
 	"  sleuth profile bert-base --seq 64 --by part --explain\n"
 	"  sleuth profile resnet50 --brief --runs 100 --warmup 10\n"
+	"  sleuth profile resnet50 --why fc\n"
 	"  sleuth profile resnet18 --train --optimizer adamw --batch 8\n"
 	"  sleuth profile digits-cnn --train --data digits --prefetch 1\n"
 	"  sleuth profile mlp:784-256-128-10 resnet18 bert-base",
@@ -38,7 +39,7 @@ struct arguments {
 	struct repeated_values inputs;
 	double time_s, precision;
 	size_t n_warmup, n_runs, n_top, depth, trace_limit;
-	const char *by, *layer;
+	const char *by, *layer, *why;
 	int explain, brief, no_experiments, no_ablation, strict;
 	const char *train, *optimizer, *loss, *output_name, *freeze;
 	/* Made from the words above. */
@@ -89,6 +90,8 @@ static const struct option options[] = {
 	 "of --train: parameters that are not trained", 0, 0, 0},
 	{"layer", 0, OPTION_TEXT, AT(layer), "NAME",
 	 "one layer alone, and within its model", 0, 0, 0},
+	{"why", 0, OPTION_TEXT, AT(why), "LAYER",
+	 "all that is known of one operation", 0, 0, 0},
 	{"trace", 0, OPTION_TEXT, AT(output.own[0]), "FILE",
 	 "whole iterations, for ui.perfetto.dev", 0, 0, 0},
 	{"trace-limit", 0, OPTION_COUNT, AT(trace_limit), "N",
@@ -143,6 +146,7 @@ set_profile(struct arguments *a)
 		.precision = a->precision,
 		.n_warmup = a->n_warmup,
 		.n_runs = a->n_runs,
+		.why = a->why,
 	};
 	if (a->brief)
 		a->profile.flags |= SL_PROFILE_BRIEF;
@@ -157,6 +161,7 @@ static void
 check_several(const struct arguments *a, size_t n_models)
 {
 	const char *option = a->layer           ? "layer"
+			     : a->why           ? "why"
 			     : a->output.own[0] ? "trace"
 			     : a->output.own[1] ? "folded"
 						: NULL;
@@ -164,6 +169,20 @@ check_several(const struct arguments *a, size_t n_models)
 	if (option && n_models > 1)
 		refuse(help.name, "--%s is for one model, not %zu", option,
 		       n_models);
+}
+
+/* It is about experiments, and about one operation of a model. */
+static void
+check_why(const struct arguments *a)
+{
+	const char *other = a->layer            ? "layer"
+			    : a->train          ? "train"
+			    : a->brief          ? "brief"
+			    : a->no_experiments ? "no-experiments"
+						: NULL;
+
+	if (a->why && other)
+		refuse(help.name, "--why does not go with --%s", other);
 }
 
 /* What --train and the options beside it say. */
@@ -239,6 +258,7 @@ static void
 check(struct arguments *a)
 {
 	read_by(a);
+	check_why(a);
 	read_training(a);
 	a->profile.inputs = input_files_parse(&a->inputs, help.name);
 	model_options_resolve(&a->model, help.name);

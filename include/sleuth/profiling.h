@@ -640,6 +640,7 @@ struct sl_profile {
 	const struct sl_trace_iteration *iterations; /* whole timelines */
 	size_t n_iterations;
 	const struct sl_training_profile *training; /* NULL: inference */
+	const char *why; /* the operation asked about, by its name; NULL */
 };
 
 /*

@@ -23,6 +23,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "cost/traffic.h"
+#include "driver/asked_operation.h"
 #include "driver/profile_part.h"
 #include "driver/training_subject.h"
 #include "experiment/ablate.h"
@@ -58,6 +59,7 @@ struct profiler {
 	struct sl__ceiling_probes *probes;     /* NULL: no ceilings */
 	struct sl__calibration calibration;    /* empty: none */
 	const struct sl__layer_origin *origin; /* NULL: the graph is a model */
+	unsigned char *is_asked; /* about, by node; NULL: none is */
 	const struct sl_training_options *training; /* of a training step */
 	const struct sl__watched_training *watched; /* that made them; NULL */
 	int is_judged;                              /* a verdict is asked for */
@@ -237,6 +239,9 @@ prepare(struct profiler *p, struct sl_error *err)
 	if (!out->name || !out->source)
 		return sl__fail_nomem(err);
 	rc = keep_request(p, err);
+	if (!rc && p->how.why)
+		rc = sl__asked_nodes(&p->is_asked, p->graph, p->how.why,
+				     &p->scratch, err);
 	if (rc)
 		return rc;
 	p->subject.graph = p->graph;
@@ -653,6 +658,7 @@ diagnose(struct profiler *p, struct sl_error *err)
 		.control = p->control,
 	};
 	struct sl__step_responses diagnosis;
+	size_t asked = sl__asked_operation(out, p->subject.plan, p->is_asked);
 	enum sl_status rc;
 
 	if (p->how.flags & SL_PROFILE_NO_DIAGNOSIS || !p->probes ||
@@ -666,6 +672,11 @@ diagnose(struct profiler *p, struct sl_error *err)
 	for (size_t i = 0; i < out->n_hot; i++)
 		steps[i] = out->operations[out->by_time[i]].step;
 	how.n_steps = out->n_hot;
+	if (asked < out->n_operations && asked >= out->n_hot) {
+		how.n_steps += out->n_hot < SL__HOT_MOST;
+		steps[how.n_steps - 1] =
+			out->operations[out->by_time[asked]].step;
+	}
 	rc = sl__diagnose(&diagnosis, &p->subject, &how, p->arena, err);
 	if (rc == SL_E_INTERRUPTED) {
 		out->n_hot = 0;

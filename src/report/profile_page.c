@@ -362,6 +362,11 @@ add_model(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	int is_brief = is_brief_profile(sheet->profile);
 
 	add_headline(doc, sheet);
+	if (sheet->profile->why) {
+		sl__profile_why(doc, sheet);
+		add_remarks(doc, sheet);
+		return;
+	}
 	sl__profile_training(doc, sheet);
 	if (!is_brief)
 		sl__profile_verdict(doc, sheet);

@@ -36,7 +36,7 @@ typedef void sl__profile_section(struct sl__doc *doc,
 sl__profile_section sl__profile_verdict, sl__profile_operations,
 	sl__profile_evidence, sl__profile_memory, sl__profile_roofline,
 	sl__profile_counters, sl__profile_traffic, sl__profile_amdahl,
-	sl__profile_advice, sl__profile_training;
+	sl__profile_advice, sl__profile_training, sl__profile_why;
 void sl__profile_parts(struct sl__doc *doc, const struct sl_profile *p);
 
 /* Pairs of that key, but for shares of time where not all are asked for. */

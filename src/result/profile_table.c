@@ -535,6 +535,8 @@ static const struct sl__field profile_fields[] = {
 	      .of = &sl__table_training_profile),
 	SL__F_LIST(LIST, sl_profile, iterations, n_iterations, "iterations",
 		   "whole timelines", .of = &iteration),
+	SL__F(TEXT, sl_profile, why, "why", "the operation asked about",
+	      .is_left_out = 1),
 	SL__F(POINTER, sl_profile, model, NULL, NULL, .of = &growth),
 	SL__F_ENDING(sl_profile),
 };
