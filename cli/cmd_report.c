@@ -12,7 +12,8 @@ static const struct command_help help = {
 	"measured, and the page is\nthe same on every machine.",
 	"  sleuth bench --json=sleep.json -- sleep 0.1\n"
 	"  sleuth report sleep.json\n"
-	"  sleuth report sleep.json --md sleep.md",
+	"  sleuth report sleep.json --md sleep.md\n"
+	"  sleuth report sleep.json --html sleep.html",
 	NULL};
 
 RENDER_WITH(sl_result_render)

@@ -66,10 +66,10 @@ static int export(const struct arguments *a, const char *name, const char *path)
 	struct sl_error err;
 	int code = EXIT_FINE;
 
-	if (o->json || o->csv || o->markdown)
-		refuse(help.name,
-		       "--json, --csv and --md are for the list, not for "
-		       "'export'");
+	if (o->json || o->csv || o->html || o->markdown)
+		refuse(help.name, "--json, --csv, --html and --md are for the "
+				  "list, not for "
+				  "'export'");
 	if (strcmp(path, "-") == 0)
 		path = "/dev/stdout";
 	if (sl_graph_open(&graph, name, &how, &err) ||

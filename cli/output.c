@@ -25,6 +25,10 @@ static const struct option options[] = {
 	{"json", 0, OPTION_MAYBE, AT(json), "FILE",
 	 "JSON to FILE, or alone to standard output", 0, 0, 0},
 	{"csv", 0, OPTION_TEXT, AT(csv), "FILE", "CSV to FILE", 0, 0, 0},
+	{"html", 0, OPTION_TEXT, AT(html), "FILE",
+	 "one page for a browser to FILE", 0, 0, 0},
+	{"figures", 0, OPTION_TEXT, AT(figures), "DIR",
+	 "each figure as SVG into DIR; Markdown links to them", 0, 0, 0},
 	{"md", 0, OPTION_TEXT, AT(markdown), "FILE", "Markdown to FILE", 0, 0,
 	 0},
 	{"color", 0, OPTION_TEXT, AT(color), "WHEN", "auto, always or never", 0,
@@ -90,7 +94,7 @@ check_distinct(const char *command, const char *const *paths, size_t n)
 	}
 }
 
-enum { N_PATHS = 6 + N_HYPERFINE };
+enum { N_PATHS = 7 + N_HYPERFINE, FOLDER_MOST = 3900 };
 
 /* Where results go: files, "-" for standard output, NULL where not asked. */
 static void
@@ -104,7 +108,8 @@ list_paths(const char *out[N_PATHS], const struct output *output)
 	out[3] = output->own[0];
 	out[4] = output->own[1];
 	out[5] = json && !*json ? "-" : json;
-	memcpy(out + 6, output->hyperfine, sizeof(output->hyperfine));
+	out[6] = output->html;
+	memcpy(out + 7, output->hyperfine, sizeof(output->hyperfine));
 }
 
 int
@@ -208,9 +213,8 @@ output_write_own(const struct sl_buf *page, const char *command,
 			strerror(errno));
 }
 
-/* Renders in one format to a file, or to standard output for NULL. */
 static int
-write_format(const struct job *job, enum sl_format format, const char *path)
+render_page(struct sl_buf *page, const struct job *job, enum sl_format format)
 {
 	struct sl_render_options how = {
 		.struct_size = sizeof(how),
@@ -222,14 +226,23 @@ write_format(const struct job *job, enum sl_format format, const char *path)
 		.command = job->command,
 		.unit = job->output->unit,
 		.sort = job->output->sort,
+		.figures_folder = job->output->figures,
 	};
-	struct sl_buf page = {0};
 	struct sl_error err;
-	int code = 0;
 
-	if (job->render(job->result, &how, &page, &err))
-		code = exit_for(job->command, &err);
-	else
+	return job->render(job->result, &how, page, &err)
+		       ? exit_for(job->command, &err)
+		       : 0;
+}
+
+/* Renders in one format to a file, or to standard output for NULL. */
+static int
+write_format(const struct job *job, enum sl_format format, const char *path)
+{
+	struct sl_buf page = {0};
+	int code = render_page(&page, job, format);
+
+	if (!code)
 		code = output_write_own(&page, job->command, path ? path : "-");
 	if (!code && format == SL_FORMAT_JSON)
 		error_json_cancel();
@@ -249,6 +262,7 @@ output_write(const struct output *output, const char *command,
 		{SL_FORMAT_CSV, output->csv},
 		{SL_FORMAT_MARKDOWN, output->markdown},
 		{SL_FORMAT_SVG, output->svg},
+		{SL_FORMAT_HTML, output->html},
 		{SL_FORMAT_HYPERFINE, output->hyperfine[OUTPUT_JSON]},
 		{SL_FORMAT_HYPERFINE_CSV, output->hyperfine[OUTPUT_CSV]},
 		{SL_FORMAT_HYPERFINE_MARKDOWN,

@@ -19,7 +19,8 @@ enum {
 /* What the options of output_option_group() say. */
 struct output {
 	const char *json; /* NULL: not asked; "": to standard output alone */
-	const char *csv, *markdown, *svg; /* files, or NULL */
+	const char *csv, *markdown, *svg, *html; /* files, or NULL */
+	const char *figures;                     /* a folder, or NULL */
 	const char *hyperfine[N_HYPERFINE];
 	const char *color;  /* "auto", "always" or "never" */
 	const char *own[2]; /* files that the command writes itself, or NULL */
@@ -29,6 +30,7 @@ struct output {
 
 /* --json, --csv, --md, --color, --verbose, --quiet: for every command. */
 struct option_group output_option_group(struct output *output);
+struct option_group output_page_option_group(struct output *output);
 
 /* Renders some result; like sl_bench_render(). */
 typedef enum sl_status render_function(const void *result,

@@ -364,7 +364,7 @@ wrong_use_is_refused(void **state)
 	const struct sl_inspection *one = &i;
 	struct sl_inspect_view view = {.struct_size = 1};
 	struct sl_render_options how = {.struct_size = sizeof(how),
-					.format = SL_FORMAT_SVG};
+					.format = SL_FORMAT_HYPERFINE};
 	struct sl_buf out = {0};
 	struct sl_error err;
 

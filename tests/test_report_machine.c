@@ -197,13 +197,17 @@ the_svg_is_whole_and_stands_alone(void **state)
 	(void)state;
 	assert_has(&out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
 	assert_has(&out, "Test CPU &lt;1 &amp; 2&gt;, 2 threads");
-	assert_has(&out, "prefers-color-scheme: dark");
+	assert_has(&out, "class=\"line k0\" fill=\"none\" stroke-width=\"1.6\" "
+			 "stroke=\"#0072b2\"");
 	assert_has(&out, ">f32 128 Gop/s</text>");
 	assert_has(&out, ">int8 123 Gop/s</text>");
 	assert_has(&out, ">DRAM 16.0 GB/s</text>");
 	assert_has(&out, ">L1 200 GB/s</text>");
 	assert_int_equal(count_of(&out, "<text"), count_of(&out, "</text>"));
-	assert_int_equal(count_of(&out, "<line"), count_of(&out, "/>"));
+	assert_int_equal(count_of(&out, "<line"),
+			 count_of(&out, "</line>") +
+				 count_of(&out, "<line class=\"grid\""));
+	assert_int_equal(count_of(&out, "<g"), count_of(&out, "</g>"));
 	assert_int_equal(count_of(&out, "<svg"), 1);
 	assert_int_equal(count_of(&out, "</svg>\n"), 1);
 	assert_int_equal(count_of(&out, "<script"), 0);
@@ -228,8 +232,8 @@ a_locale_with_a_comma_changes_no_number(void **state)
 	svg = render(&m, SL_FORMAT_SVG, 0);
 	comma_locale_end();
 	assert_string_equal(csv.data, plain.data);
-	assert_has(&svg, "x1=\"80\"");
-	assert_has(&svg, "x=\"308.8\"");
+	assert_has(&svg, "x1=\"84\"");
+	assert_has(&svg, "x=\"602.4\"");
 	for (const char *at = svg.data; (at = strstr(at, "=\"")); at++)
 		assert_true(strcspn(at + 2, ",") > strcspn(at + 2, "\""));
 	sl_buf_release(&plain);

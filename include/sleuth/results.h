@@ -14,7 +14,7 @@ extern "C" {
 struct sl_result;
 
 /*
- * Reads what SL_FORMAT_JSON wrote.  SL_E_DATA names what is wrong in the text,
+ * Reads what SL_FORMAT_JSON or SL_FORMAT_HTML wrote.  SL_E_DATA names what is wrong in the text,
  * a schema that this library does not know, or a kind of result that it cannot
  * read.  *out owns all it holds, and is for sl_result_free(); NULL after a
  * failure.  'allocator' NULL: malloc and free.

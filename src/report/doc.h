@@ -7,9 +7,8 @@
 #include "sleuth/rendering.h"
 
 /*
- * A page is a list of blocks in an arena.  Builders do not return errors:
- * the first failed allocation sticks and sl__doc_render() reports it, so that
- * the code that describes a page reads like the page.
+ * A page is a list of blocks in an arena.  Builders do not return errors: the
+ * first failed allocation sticks and sl__doc_render() reports it.
  *
  * Text may come from anywhere: malformed UTF-8 and control characters are
  * made visible (printable.h) on the way in, and characters beyond ASCII are

@@ -10,6 +10,7 @@
 #include "base/option_struct.h"
 #include "base/status.h"
 #include "report/fact_text.h"
+#include "report/html_page.h"
 #include "report/result_csv.h"
 #include "report/record_sentence.h"
 #include "result/saved_result.h"
@@ -44,6 +45,14 @@ render_page(const struct sl__renderer *renderer, const void *result,
 	renderer->page(&doc, result, how);
 	rc = sl__doc_render(&doc, how, out, err);
 	sl__doc_release(&doc);
+	if (!rc && how->format == SL_FORMAT_MARKDOWN && how->figures_folder &&
+	    renderer->views) {
+		struct sl__views links = {
+			.purpose = SL__VIEWS_LINKS, .how = how, .out = out};
+
+		renderer->views(&links, result);
+		rc = sl__views_end(&links, err);
+	}
 	return rc;
 }
 
@@ -90,6 +99,78 @@ write_csv(const struct sl__renderer *renderer, const void *result,
 	return rc;
 }
 
+static enum sl_status
+write_figures(const struct sl__renderer *renderer, const void *result,
+	      const struct sl_render_options *how, struct sl_buf *out,
+	      struct sl_error *err)
+{
+	struct sl__views views = {.purpose = how->figure ? SL__VIEWS_FILES
+							 : SL__VIEWS_FIRST,
+				  .how = how,
+				  .out = out,
+				  .err = err};
+	enum sl_status rc;
+
+	if (!renderer->views)
+		return sl__fail(err, SL_E_USAGE, "%s has no figures",
+				renderer->kind);
+	renderer->views(&views, result);
+	rc = sl__views_end(&views, err);
+	if (!rc && !views.n_figures)
+		return sl__fail(err, SL_E_ABSENT,
+				"nothing to draw: what the figures of %s show "
+				"was not measured",
+				renderer->kind);
+	return rc;
+}
+
+/* Everything that the text can say. */
+static enum sl_status
+write_html(const struct sl__renderer *renderer, const void *result,
+	   const struct sl_render_options *how, struct sl_buf *out,
+	   struct sl_error *err)
+{
+	struct sl_render_options all = *how;
+	struct sl_buf body = {0}, index = {0}, json = {0};
+	struct sl__views views = {.how = how, .out = &body, .index = &index};
+	const char *command = how->command ? how->command : renderer->command;
+	struct sl__doc doc;
+	enum sl_status rc;
+
+	all.verbose = 1;
+	sl__doc_init(&doc, NULL);
+	renderer->page(&doc, result, &all);
+	if (renderer->views)
+		renderer->views(&views, result);
+	if (!views.page_title.n_bytes)
+		sl__views_title(&views, command, "Result", "%s",
+				renderer->kind);
+	write_json(renderer, result, how, &json);
+	rc = doc.failed ? sl__fail_nomem(err) : sl__views_end(&views, err);
+	if (!rc)
+		rc = sl__buf_status(&json, err);
+	if (!rc) {
+		const struct sl__html_page page = {
+			.command = command,
+			.version = how->version ? how->version : sl_version(),
+			.title = views.page_title.data,
+			.views = &body,
+			.index = &index,
+			.text = &doc,
+			.result = &json,
+			.frame = how->frame};
+
+		sl__html_page(out, &page);
+		rc = sl__buf_status(out, err);
+	}
+	sl__doc_release(&doc);
+	sl_buf_release(&body);
+	sl_buf_release(&index);
+	sl_buf_release(&json);
+	sl_buf_release(&views.page_title);
+	return rc;
+}
+
 enum sl_status
 sl__render(const struct sl__renderer *renderer, const void *result,
 	   const struct sl_render_options *options, struct sl_buf *out,
@@ -110,9 +191,9 @@ sl__render(const struct sl__renderer *renderer, const void *result,
 	case SL_FORMAT_CSV:
 		return write_csv(renderer, result, &how, out, err);
 	case SL_FORMAT_SVG:
-		if (renderer->svg)
-			return renderer->svg(out, result, err);
-		break;
+		return write_figures(renderer, result, &how, out, err);
+	case SL_FORMAT_HTML:
+		return write_html(renderer, result, &how, out, err);
 	case SL_FORMAT_HYPERFINE:
 	case SL_FORMAT_HYPERFINE_CSV:
 	case SL_FORMAT_HYPERFINE_MARKDOWN:

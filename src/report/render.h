@@ -5,16 +5,14 @@
 
 #include "base/json.h"
 #include "report/doc.h"
+#include "report/views.h"
 #include "result/record.h"
-
-/* A result in a format of which one kind of result is the only one. */
-typedef enum sl_status sl__render_svg_function(struct sl_buf *out,
-					       const void *result,
-					       struct sl_error *err);
+#include "sleuth/rendering.h"
 
 /*
  * How one kind of result is written.  Every function gets the result that
- * sl__render() was given.  'svg' and 'hyperfine' may be NULL: refused.
+ * sl__render() was given.  'views' and 'hyperfine' may be NULL: there are
+ * none, and refused.
  */
 struct sl__renderer {
 	const char *kind;    /* for the refusal, such as "a measurement" */
@@ -29,7 +27,7 @@ struct sl__renderer {
 	void (*csv)(struct sl_buf *out, const void *result); /* NULL: lists and
 				columns of the document */
 	const char *csv_rows, *csv_columns;
-	sl__render_svg_function *svg;
+	void (*views)(struct sl__views *v, const void *result);
 	enum sl_status (*hyperfine)(struct sl_buf *out, const void *result,
 				    const struct sl_render_options *how,
 				    struct sl_error *err); /* by how->format */

@@ -47,6 +47,16 @@ set_window(struct sl__roofline *r)
 	r->y_hi = log2(highest) + 0.5;
 }
 
+/* Whether there is something to draw. */
+static int
+finish(struct sl__roofline *r)
+{
+	if (!r->n_peaks || !r->n_slopes)
+		return 0;
+	set_window(r);
+	return 1;
+}
+
 int
 sl__roofline_of_machine(struct sl__roofline *out, const struct sl_machine *m,
 			size_t n_threads)
@@ -72,10 +82,27 @@ sl__roofline_of_machine(struct sl__roofline *out, const struct sl_machine *m,
 			add_line(out->slopes, &out->n_slopes,
 				 sl_level_text(l->level), l->value.value);
 	}
-	if (!out->n_peaks || !out->n_slopes)
-		return 0;
-	set_window(out);
-	return 1;
+	return finish(out);
+}
+
+int
+sl__roofline_of_ceilings(struct sl__roofline *out, const struct sl_ceilings *c)
+{
+	memset(out, 0, sizeof(*out));
+	out->n_threads = c->n_threads;
+	for (size_t i = 0; i < c->n_peaks; i++) {
+		if (c->peaks[i].flops_per_s.value > 0)
+			add_line(out->peaks, &out->n_peaks,
+				 sl_dtype_text(c->peaks[i].dtype),
+				 c->peaks[i].flops_per_s.value);
+	}
+	for (size_t i = 0; i < c->n_levels; i++) {
+		if (c->levels[i].bytes_per_s.value > 0)
+			add_line(out->slopes, &out->n_slopes,
+				 sl_level_text(c->levels[i].level),
+				 c->levels[i].bytes_per_s.value);
+	}
+	return finish(out);
 }
 
 const struct sl__roof_line *

@@ -33,6 +33,10 @@ struct sl__roofline {
 int sl__roofline_of_machine(struct sl__roofline *out,
 			    const struct sl_machine *m, size_t n_threads);
 
+/* Likewise of what it reached beside a model. */
+int sl__roofline_of_ceilings(struct sl__roofline *out,
+			     const struct sl_ceilings *c);
+
 /* Bytes/s of the lowest slope (DRAM, where it was reached). */
 const struct sl__roof_line *
 sl__roofline_lowest_slope(const struct sl__roofline *r);
@@ -40,9 +44,5 @@ sl__roofline_lowest_slope(const struct sl__roofline *r);
 /* A drawing of n_columns characters' width. */
 void sl__roofline_draw(struct sl__doc *doc, const struct sl__roofline *r,
 		       size_t n_columns);
-
-/* A picture that needs nothing else: no script, no font, no file. */
-void sl__roofline_svg(struct sl_buf *out, const struct sl__roofline *r,
-		      const char *title);
 
 #endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The drawn model: coloured by time, arithmetic or memory, zoomed, dragged and
+// searched.  Without this script it is there, coloured by time, and scrolls.
+'use strict';
+
+const heats = {time: {title: 'time', of: (o) => o.self_ms, text: (o) => `${timeText(o.self_ms)}, ${percentText(o.share)}`},
+  flops: {title: 'arithmetic', of: (o) => o.executed_flops, text: (o) => withPrefix(o.executed_flops, 'FLOP')},
+  memory: {title: 'live memory', of: (o) => o.memory_bytes, text: (o) => bytesText(o.memory_bytes)}};
+
+const graphView = {
+  start(plot) {
+    this.plot = plot;
+    this.svg = plot.querySelector('svg');
+    this.boxes = [...plot.querySelectorAll('.box')];
+    this.zoomed = 1;
+    const choice = make('select', {'aria-label': 'Colour by', onchange: () => { state.set({heat: choice.value}); this.colour(choice.value); }},
+      ...Object.entries(heats).map(([key, heat]) => make('option', {value: key}, heat.title)));
+    const search = make('input', {type: 'search', placeholder: 'Find an operation', 'aria-label': 'Find an operation in the graph',
+      oninput: () => this.find(search.value)});
+    this.count = make('span', {class: 'count', 'aria-live': 'polite'});
+    plot.before(make('div', {class: 'tools'}, make('label', {}, 'Colour by ', choice), search, this.count,
+      make('button', {type: 'button', 'aria-label': 'Zoom in', onclick: () => this.zoom(1.5)}, '+'),
+      make('button', {type: 'button', 'aria-label': 'Zoom out', onclick: () => this.zoom(1 / 1.5)}, '−'),
+      make('button', {type: 'button', onclick: () => this.zoom(1 / this.zoomed)}, 'Fit')));
+    choice.value = heats[state.get('heat')] ? state.get('heat') : 'time';
+    this.colour(choice.value);
+    this.drag();
+  },
+
+  // The darkest is the most; what is not known stays pale.
+  colour(key) {
+    const heat = heats[key];
+    const values = this.boxes.map((box) => heat.of(result.operations[Number(box.dataset.op)]) || 0);
+    const most = values.reduce((a, b) => Math.max(a, b), 0);
+    this.boxes.forEach((box, i) => {
+      const operation = result.operations[Number(box.dataset.op)];
+      box.setAttribute('fill-opacity', (0.02 + (most > 0 ? 0.78 * values[i] / most : 0)).toFixed(2));
+      box.dataset.tip = `${operation.name} (${operation.type}): ${heat.text(operation)}, bound by ${operation.bound || 'unknown'}`;
+    });
+  },
+
+  find(text) {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    let first = null, n = 0;
+    for (const box of this.boxes) {
+      const o = result.operations[Number(box.dataset.op)];
+      const name = `${o.name} ${o.type} ${o.bound}`.toLowerCase();
+      const found = words.length > 0 && words.every((word) => name.includes(word));
+      box.classList.toggle('here', found);
+      n += found;
+      if (found && !first) first = box;
+    }
+    this.count.textContent = words.length ? `${n} of ${this.boxes.length}` : '';
+    if (first) this.centre(first);
+  },
+
+  centre(box) {
+    const at = box.getBoundingClientRect(), around = this.plot.getBoundingClientRect();
+    this.plot.scrollTop += at.top - around.top - around.height / 2;
+    this.plot.scrollLeft += at.left - around.left - around.width / 2;
+  },
+
+  // The middle of what is seen stays where it is.
+  zoom(factor) {
+    const zoomed = Math.max(0.1, Math.min(12, this.zoomed * factor));
+    const x = (this.plot.scrollLeft + this.plot.clientWidth / 2) * zoomed / this.zoomed;
+    const y = (this.plot.scrollTop + this.plot.clientHeight / 2) * zoomed / this.zoomed;
+    this.zoomed = zoomed;
+    this.svg.style.width = `${100 * zoomed}%`;
+    this.svg.style.minWidth = `${36 * zoomed}rem`;
+    this.plot.scrollLeft = x - this.plot.clientWidth / 2;
+    this.plot.scrollTop = y - this.plot.clientHeight / 2;
+  },
+
+  drag() {
+    let from = null;
+    this.plot.addEventListener('pointerdown', (event) => {
+      if (event.pointerType === 'mouse' && event.button === 0 && !event.target.closest('.box')) {
+        from = {x: event.clientX + this.plot.scrollLeft, y: event.clientY + this.plot.scrollTop};
+        event.preventDefault();
+      }
+    });
+    addEventListener('pointermove', (event) => {
+      if (from) { this.plot.scrollLeft = from.x - event.clientX; this.plot.scrollTop = from.y - event.clientY; }
+    });
+    addEventListener('pointerup', () => { from = null; });
+  },
+};
+
+addEventListener('DOMContentLoaded', () => {
+  const plot = document.querySelector('#figure-graph .plot');
+  if (plot && result.operations) graphView.start(plot);
+});

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the result, keeps the state of the views in the address, and switches
+// between light and dark.  The page is complete without this script.
+'use strict';
+
+const data = document.getElementById('result');
+const result = data && JSON.parse(data.textContent); // a list of results has none
+
+// make('p', {class: 'note'}, 'text', child): an element; text stays text.
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+// Numbers as people read them; the document has all digits.
+function digits(value, n) {
+  const text = value.toPrecision(n);
+  return Math.abs(value) >= 10 ** n || Math.abs(value) < 1e-4 ? String(Number(text)) : text;
+}
+function withPrefix(value, unit) {
+  if (value === null || value === undefined || !isFinite(value)) return '–';
+  if (value === 0) return `0 ${unit}`;
+  const names = ['n', 'µ', 'm', '', 'k', 'M', 'G', 'T', 'P'];
+  const power = Math.max(-3, Math.min(5, Math.floor(Math.log10(Math.abs(value)) / 3)));
+  return `${digits(value / 1000 ** power, 3)} ${names[power + 3]}${unit}`;
+}
+const timeText = (ms) => (ms === null || ms === undefined ? '–' : withPrefix(ms / 1000, 's'));
+const bytesText = (bytes) => withPrefix(bytes, 'B');
+const percentText = (share) => (share === null || share === undefined ? '–' :
+  `${share !== 0 && Math.abs(share) < 0.001 ? '<0.1' : (100 * share).toFixed(1)} %`);
+
+// A site remembers the theme from page to page; a file has its address alone.
+const kept = location.protocol === 'file:' ? null : localStorage;
+
+// The state: what a link to this page shows again.
+const state = {
+  values: new URLSearchParams(),
+  listeners: [],
+  read() {
+    const hash = decodeURIComponent(location.hash.slice(1));
+    this.values = new URLSearchParams(hash.includes('=') ? location.hash.slice(1) : {view: hash});
+    const theme = this.get('theme') || (kept && kept.getItem('theme'));
+    if (theme) document.documentElement.dataset.theme = theme;
+  },
+  get(key) { return this.values.get(key) || ''; },
+  set(changes) {
+    for (const [key, value] of Object.entries(changes)) {
+      if (value === '' || value === null) this.values.delete(key);
+      else this.values.set(key, value);
+    }
+    const only = [...this.values.keys()];
+    const hash = only.length === 1 && only[0] === 'view' ? this.get('view') : this.values.toString();
+    history.replaceState(null, '', hash ? `#${hash}` : location.pathname + location.search);
+  },
+};
+state.read();
+document.documentElement.classList.add('scripts');
+
+function show(view) {
+  const section = document.getElementById(view);
+  if (section) section.scrollIntoView();
+}
+
+function startNavigation() {
+  const links = [...document.querySelectorAll('nav a[href^="#"]')];
+  const mark = (view) => links.forEach((link) => {
+    if (link.hash === `#${view}`) link.setAttribute('aria-current', 'true');
+    else link.removeAttribute('aria-current');
+  });
+  links.forEach((link) => link.addEventListener('click', (event) => {
+    event.preventDefault();
+    const view = link.hash.slice(1);
+    state.set({view});
+    mark(view);
+    show(view);
+    const title = document.getElementById(`${view}-title`);
+    title.tabIndex = -1;
+    title.focus({preventScroll: true});
+  }));
+  const seen = new IntersectionObserver((entries) => {
+    const entry = entries.find((one) => one.isIntersecting);
+    if (entry) mark(entry.target.id);
+  }, {rootMargin: '-10% 0px -75% 0px'});
+  document.querySelectorAll('section.view').forEach((section) => seen.observe(section));
+  if (state.get('view')) show(state.get('view'));
+  addEventListener('hashchange', () => location.reload());
+}
+
+function startTheme() {
+  const isDark = () => (document.documentElement.dataset.theme ||
+    (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
+  const button = make('button', {type: 'button', id: 'theme', onclick: () => {
+    const theme = isDark() ? 'light' : 'dark';
+    document.documentElement.dataset.theme = theme;
+    if (kept) kept.setItem('theme', theme);
+    else state.set({theme});
+    label();
+  }});
+  const label = () => { button.textContent = isDark() ? 'Light' : 'Dark'; };
+  label();
+  document.querySelector('nav').append(button);
+}
+
+addEventListener('DOMContentLoaded', () => { startTheme(); startNavigation(); });

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* figures.h - figures that views of several results share. */
+#ifndef SL_FIGURES_H
+#define SL_FIGURES_H
+
+#include "report/roofline.h"
+#include "report/views.h"
+
+/* All figures are as wide. */
+#define SL__FIGURE_WIDTH 860.0
+
+/* How long it takes: the distribution with its cumulative curve, then every
+ * sample in order.  'noun' is what a sample is; nothing below 3 samples. */
+void sl__figures_latency(struct sl__views *v, const struct sl_latency *l,
+			 const char *noun);
+
+/* A part of a whole, drawn as a bar. */
+struct sl__figure_bar {
+	const char *name;    /* in the figure */
+	const char *classes; /* its colour */
+	double value;        /* at least 0 */
+	const char *text;    /* the value as people read it */
+	const char *tip;     /* more; NULL: name and text */
+};
+
+/* Bars below each other, in the order given, their values behind them. */
+void sl__figure_bars(struct sl__svg *s, const struct sl__figure_bar *bars,
+		     size_t n, double top);
+/* The height that they take. */
+double sl__figure_bars_height(size_t n);
+
+/* One bar, its parts side by side and named below, in as many rows as their
+ * names take. */
+void sl__figure_stack(struct sl__svg *s, const struct sl__figure_bar *parts,
+		      size_t n, double top);
+double sl__figure_stack_height(const struct sl__figure_bar *parts, size_t n);
+
+/* The views of a struct sl_sweep, a struct sl_train_result, a struct sl_load,
+ * a struct sl_history, a struct sl_evaluation, a struct sl_suite, a struct
+ * sl_optimization, and of models that were inspected. */
+void sl__sweep_views(struct sl__views *v, const void *result);
+void sl__train_views(struct sl__views *v, const void *result);
+void sl__load_views(struct sl__views *v, const void *result);
+void sl__history_views(struct sl__views *v, const void *result);
+void sl__evaluation_views(struct sl__views *v, const void *result);
+void sl__suite_views(struct sl__views *v, const void *result);
+void sl__optimize_views(struct sl__views *v, const void *result);
+void sl__inspect_views(struct sl__views *v, const void *result);
+
+/* A point under a roof. */
+struct sl__roof_point {
+	double intensity, flops_per_s; /* operations a byte, a second */
+	double share;                  /* of the time: its area */
+	const char *classes;
+	size_t operation;
+	const char *tip;
+};
+
+/* The roofs of a machine and what ran under them, drawn from 0, 0 in the width
+ * of all figures and SL__ROOFLINE_HEIGHT. */
+#define SL__ROOFLINE_HEIGHT 500.0
+void sl__figure_roofline(struct sl__svg *s, const struct sl__roofline *r,
+			 const struct sl__roof_point *points, size_t n);
+
+#endif
