@@ -2,6 +2,7 @@
 /* report_inspect.c - what was found in models, in any format. */
 #include "base/option_struct.h"
 #include "base/status.h"
+#include "report/figures.h"
 #include "report/inspect_page.h"
 #include "report/render.h"
 #include "result/tables.h"
@@ -18,6 +19,7 @@ sl_inspection_render(const struct sl_inspection *const *inspections, size_t n,
 		.kind = "an inspection",
 		.command = "inspect",
 		.page = sl__inspect_page,
+		.views = sl__inspect_views,
 		.table = &sl__table_inspections,
 		.csv = sl__inspect_csv,
 	};

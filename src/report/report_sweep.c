@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_sweep.c - a sweep: a table, a chart, laws and sentences. */
+#include "report/figures.h"
 #include "report/bar.h"
 #include "report/inspect_page.h"
 #include "report/phrase.h"
@@ -434,6 +435,7 @@ sl_sweep_render(const struct sl_sweep *sweep,
 		.kind = "a sweep",
 		.command = "sweep",
 		.page = page,
+		.views = sl__sweep_views,
 		.tell = tell,
 		.table = &sl__table_sweep,
 		.csv_rows = "results/sweep/points",

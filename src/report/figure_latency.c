@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * figure_latency.c - how long something takes: the distribution of its
+ * samples, the cumulative curve beside it, and the samples in order.
+ */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "report/figures.h"
+#include "report/histogram.h"
+#include "report/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/banned.h"
+
+enum { FEWEST = 3, BINS_MOST = 40, LOG_FROM = 8 };
+
+static const double TOP = 24, BOTTOM = 250, HEIGHT = 302;
+static const double S_PER_NS = 1e-9;
+
+static int
+compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The samples after warm-up in seconds, in ascending order. */
+static double *
+steady_samples(struct sl__arena *arena, const struct sl_latency *l, size_t *n)
+{
+	double *x = sl__arena_array(arena, l->n_samples + 1, sizeof(*x));
+
+	*n = 0;
+	for (size_t i = 0; x && i < l->n_samples; i++) {
+		if (!l->samples[i].is_warmup)
+			x[(*n)++] = S_PER_NS * l->samples[i].ns;
+	}
+	if (x)
+		qsort(x, *n, sizeof(*x), compare);
+	return x;
+}
+
+/* The interval of the median as a band, below the bars. */
+static void
+add_interval(struct sl__svg *s, const struct sl_latency *l,
+	     const struct sl__axis *x)
+{
+	double lo = fmax(x->lo, S_PER_NS * l->median.lo);
+	double hi = fmin(x->hi, S_PER_NS * l->median.hi);
+
+	if (l->median.needs_n || !(hi > lo))
+		return;
+	sl__svg_open(s, "rect", "s1 soft", "x y width height",
+		     sl__axis_at(x, lo), TOP,
+		     sl__axis_at(x, hi) - sl__axis_at(x, lo), BOTTOM - TOP);
+	sl__svg_close(s);
+}
+
+static void
+add_median(struct sl__svg *s, const struct sl_latency *l,
+	   const struct sl__axis *x)
+{
+	double at = sl__axis_at(x, S_PER_NS * l->median.value);
+	struct sl__text t;
+
+	sl__svg_open(s, "line", "line k1", "x1 y1 x2 y2", at, TOP, at, BOTTOM);
+	sl__svg_close(s);
+	sl__svg_label(s, "label middle", at, TOP - 8, "median %s",
+		      sl__time_text(&t, l->median.value));
+}
+
+static void
+add_histogram(struct sl__svg *s, const struct sl_latency *l,
+	      const struct sl__histogram *h)
+{
+	struct sl__axis x = {.lo = h->lo,
+			     .hi = h->hi,
+			     .from = 76,
+			     .to = 420,
+			     .unit = "s",
+			     .title = "time"};
+	struct sl__axis y = {.from = BOTTOM, .to = TOP, .title = "samples"};
+	double width = (h->hi - h->lo) / (double)h->n_bins;
+	struct sl__text a, b;
+
+	for (size_t i = 0; i < h->n_bins; i++)
+		y.hi = fmax(y.hi, (double)h->counts[i]);
+	sl__axis_round(&y);
+	sl__svg_axes(s, &x, &y);
+	add_interval(s, l, &x);
+	for (size_t i = 0; i < h->n_bins; i++) {
+		double lo = h->lo + (double)i * width;
+		double from = sl__axis_at(&x, lo);
+		double at = sl__axis_at(&y, (double)h->counts[i]);
+
+		if (!h->counts[i])
+			continue;
+		sl__svg_open(s, "rect", "mark s0", "x y width height",
+			     from + 0.5, at,
+			     fmax(sl__axis_at(&x, lo + width) - from - 1, 1),
+			     BOTTOM - at);
+		sl__svg_close_with_tip(
+			s, "%zu from %s to %s", h->counts[i],
+			sl__time_text(&a, lo / S_PER_NS),
+			sl__time_text(&b, (lo + width) / S_PER_NS));
+	}
+	add_median(s, l, &x);
+}
+
+/* The share of samples up to each time. */
+static void
+add_cumulative(struct sl__svg *s, const struct sl_latency *l, const double *x,
+	       size_t n, const struct sl__histogram *h)
+{
+	const struct sl_estimate *const named[] = {&l->p90, &l->p95, &l->p99};
+	static const char *const names[] = {"p90", "p95", "p99"};
+	struct sl__axis across = {.lo = h->lo,
+				  .hi = h->hi,
+				  .from = 510,
+				  .to = 830,
+				  .unit = "s",
+				  .title = "time"};
+	struct sl__axis up = {.lo = 0,
+			      .hi = 1,
+			      .from = BOTTOM,
+			      .to = TOP,
+			      .title = "share of samples within"};
+	double last = BOTTOM;
+	struct sl__text t;
+
+	sl__svg_axes(s, &across, &up);
+	sl__svg_path(s, "line k0");
+	sl__svg_path_to(s, across.from, BOTTOM);
+	for (size_t i = 0; i < n && x[i] <= h->hi; i++) {
+		double at = fmax(sl__axis_at(&across, x[i]), across.from);
+
+		sl__svg_path_to(s, at, last);
+		last = sl__axis_at(&up, (double)(i + 1) / (double)n);
+		sl__svg_path_to(s, at, last);
+	}
+	sl__svg_path_to(s, across.to, last);
+	sl__svg_path_done(s);
+	sl__svg_close(s);
+	for (size_t i = 0; i < 3; i++) {
+		double value = S_PER_NS * named[i]->value;
+
+		if (named[i]->needs_n || !(value <= h->hi))
+			continue;
+		sl__svg_open(s, "circle", "mark s1", "cx cy r",
+			     sl__axis_at(&across, value),
+			     sl__axis_at(&up, i == 0   ? 0.9
+					      : i == 1 ? 0.95
+						       : 0.99),
+			     4.0);
+		sl__svg_close_with_tip(s, "%s %s", names[i],
+				       sl__time_text(&t, named[i]->value));
+	}
+}
+
+static void
+add_distribution(struct sl__views *v, const struct sl_latency *l,
+		 const double *x, size_t n, const char *noun)
+{
+	struct sl__histogram h;
+	struct sl__svg *s;
+
+	sl__histogram_of(&h, x, n, S_PER_NS * l->median.value, BINS_MOST);
+	if (!(h.hi > h.lo))
+		return;
+	s = sl__views_figure(v, "latency-distribution",
+			     "Distribution of the latency", SL__FIGURE_WIDTH,
+			     HEIGHT);
+	add_histogram(s, l, &h);
+	add_cumulative(s, l, x, n, &h);
+	sl__views_figure_end(
+		v,
+		"%zu %ss after warm-up. Left: how often each time occurs, with "
+		"the median and its 95 %% interval. Right: the share of %ss "
+		"that took no longer.%s",
+		n, noun, noun,
+		h.n_beyond ? " Times far beyond the others are not drawn."
+			   : "");
+}
+
+/* How a sample is drawn: its colour and what it is called. */
+static const char *
+sample_look(const struct sl_sample *sample, const char **name)
+{
+	*name = sample->is_warmup      ? "warm-up"
+		: sample->is_disturbed ? "disturbed"
+				       : "steady";
+	return sample->is_warmup      ? "mark s7"
+	       : sample->is_disturbed ? "mark s4"
+				      : "mark s0";
+}
+
+static void
+add_samples(struct sl__views *v, const struct sl_latency *l, const char *noun)
+{
+	struct sl__axis x = {.lo = 0,
+			     .hi = (double)(l->n_samples - 1),
+			     .from = 76,
+			     .to = 840,
+			     .title = "in order"};
+	struct sl__axis y = {.lo = INFINITY,
+			     .hi = -INFINITY,
+			     .from = BOTTOM,
+			     .to = TOP,
+			     .unit = "s",
+			     .title = "time"};
+	size_t n_warmup = 0, n_disturbed = 0;
+	double median = S_PER_NS * l->median.value;
+	struct sl__svg *s;
+	struct sl__text t;
+
+	for (size_t i = 0; i < l->n_samples; i++) {
+		double at = S_PER_NS * l->samples[i].ns;
+
+		y.lo = fmin(y.lo, at);
+		y.hi = fmax(y.hi, at);
+		n_warmup += (size_t)(l->samples[i].is_warmup != 0);
+		n_disturbed += (size_t)(l->samples[i].is_disturbed != 0);
+	}
+	y.is_log = y.lo > 0 && y.hi > LOG_FROM * median;
+	sl__axis_round(&y);
+	s = sl__views_figure(v, "latency-samples", "Samples in order",
+			     SL__FIGURE_WIDTH, HEIGHT);
+	sl__svg_axes(s, &x, &y);
+	sl__svg_open(s, "line", "line k1 dash", "x1 y1 x2 y2", x.from,
+		     sl__axis_at(&y, median), x.to, sl__axis_at(&y, median));
+	sl__svg_close(s);
+	for (size_t i = 0; i < l->n_samples; i++) {
+		const struct sl_sample *sample = &l->samples[i];
+		const char *name;
+		const char *look = sample_look(sample, &name);
+
+		sl__svg_open(s, "circle", look, "cx cy r",
+			     sl__axis_at(&x, (double)i),
+			     sl__axis_at(&y, S_PER_NS * sample->ns), 2.6);
+		sl__svg_close_with_tip(s, "%s, round %zu, %s",
+				       sl__time_text(&t, sample->ns),
+				       sample->round, name);
+	}
+	sl__svg_legend(s, "s7",
+		       sl__svg_legend(s, "s4",
+				      sl__svg_legend(s, "s0", 76, 14, "steady"),
+				      14, "disturbed"),
+		       14, "warm-up");
+	sl__views_figure_end(v,
+			     "Every %s in the order it was taken: %zu of "
+			     "warm-up, %zu while something else disturbed the "
+			     "machine. The dashed line is the median.",
+			     noun, n_warmup, n_disturbed);
+}
+
+void
+sl__figures_latency(struct sl__views *v, const struct sl_latency *l,
+		    const char *noun)
+{
+	struct sl__arena arena;
+	double *x;
+	size_t n;
+
+	if (!l->samples || l->n_samples < FEWEST)
+		return;
+	sl__arena_init(&arena, NULL);
+	x = steady_samples(&arena, l, &n);
+	if (!x)
+		sl__buf_mark_failed(v->out);
+	else if (n >= FEWEST)
+		add_distribution(v, l, x, n, noun);
+	sl__arena_release(&arena);
+	add_samples(v, l, noun);
+}

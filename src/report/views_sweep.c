@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* views_sweep.c - the views of a sweep: time and rate over sizes, with laws. */
+#include "base/buf.h"
+#include "report/figures.h"
+#include "report/unit.h"
+#include "sleuth/sweeping.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/banned.h"
+
+enum { SERIES_MOST = 7, LAW_POINTS = 48 };
+
+static const double TOP = 34, BOTTOM = 340, HEIGHT = 394;
+
+/* A figure of a point, and how it is drawn. */
+struct chart {
+	const char *name, *title, *caption, *unit, *y_title;
+	struct sl_estimate (*value)(const struct sl_sweep_point *p);
+	int has_law;
+};
+
+static struct sl_estimate
+seconds(const struct sl_sweep_point *p)
+{
+	struct sl_estimate e = p->latency_ns;
+
+	e.value *= 1e-9;
+	e.lo *= 1e-9;
+	e.hi *= 1e-9;
+	return e;
+}
+
+static struct sl_estimate
+rate(const struct sl_sweep_point *p)
+{
+	return p->rate_per_s;
+}
+
+/* Axes that hold all points; 0 where there is none. */
+static int
+set_axes(struct sl__axis *x, struct sl__axis *y, const struct sl_sweep *sweep,
+	 const struct chart *chart)
+{
+	x->lo = y->lo = INFINITY;
+	for (size_t i = 0; i < sweep->n_series; i++) {
+		const struct sl_sweep_series *series = &sweep->series[i];
+
+		for (size_t k = 0; k < series->n_points; k++) {
+			double at = (double)series->points[k].value;
+			double value = chart->value(&series->points[k]).value;
+
+			if (!(value > 0) || !(at > 0))
+				continue;
+			x->lo = fmin(x->lo, at);
+			x->hi = fmax(x->hi, at);
+			y->lo = fmin(y->lo, value);
+			y->hi = fmax(y->hi, value);
+		}
+	}
+	if (!(x->hi > x->lo) || !(y->hi > 0))
+		return 0;
+	y->lo /= 1.5;
+	y->hi *= 1.5;
+	return 1;
+}
+
+static void
+add_point(struct sl__svg *s, const struct sl_sweep_series *series, size_t k,
+	  const double at[2], const char *look)
+{
+	const struct sl_sweep_point *p = &series->points[k];
+	struct sl__text a, b;
+
+	sl__svg_open(s, "circle", look, "cx cy r", at[0], at[1], 4.5);
+	sl__svg_close_with_tip(s, "%s at %lld: %s, %s/s", series->name,
+			       (long long)p->value,
+			       sl__time_estimate(&a, &p->latency_ns, NULL),
+			       sl__si_prefix_text(&b, p->rate_per_s.value));
+}
+
+/* Points with their intervals, joined. */
+static void
+add_series(struct sl__svg *s, const struct sl_sweep_series *series,
+	   const struct chart *chart, const struct sl__axis axes[2],
+	   size_t index)
+{
+	char line[32], mark[32];
+
+	snprintf(line, sizeof(line), "line k%zu", index);
+	snprintf(mark, sizeof(mark), "mark s%zu", index);
+	sl__svg_path(s, line);
+	for (size_t k = 0; k < series->n_points; k++) {
+		double value = chart->value(&series->points[k]).value;
+
+		if (value > 0)
+			sl__svg_path_to(
+				s,
+				sl__axis_at(&axes[0],
+					    (double)series->points[k].value),
+				sl__axis_at(&axes[1], value));
+	}
+	sl__svg_path_done(s);
+	sl__svg_close(s);
+	for (size_t k = 0; k < series->n_points; k++) {
+		struct sl_estimate e = chart->value(&series->points[k]);
+		double x =
+			sl__axis_at(&axes[0], (double)series->points[k].value);
+
+		if (!(e.value > 0))
+			continue;
+		if (e.lo > 0 && e.hi > e.lo && isfinite(e.hi)) {
+			sl__svg_open(
+				s, "line", line, "x1 y1 x2 y2", x,
+				sl__axis_at(&axes[1], fmax(e.lo, axes[1].lo)),
+				x,
+				sl__axis_at(&axes[1], fmin(e.hi, axes[1].hi)));
+			sl__svg_close(s);
+		}
+		add_point(s, series, k,
+			  (double[]){x, sl__axis_at(&axes[1], e.value)}, mark);
+	}
+}
+
+/* offset + scale n^exponent of the whole iteration, dashed. */
+static void
+add_law(struct sl__svg *s, const struct sl_sweep_series *series,
+	const struct sl__axis axes[2])
+{
+	const struct sl_sweep_exponent *law = series->exponents;
+	struct sl__text t;
+
+	if (!series->n_exponents || law->figure != SL_SWEEP_TIME ||
+	    !law->exponent.n || law->absent)
+		return;
+	sl__svg_path(s, "line ink dash");
+	for (int i = 0; i <= LAW_POINTS; i++) {
+		double n = axes[0].lo *
+			   pow(axes[0].hi / axes[0].lo, (double)i / LAW_POINTS);
+		double ns =
+			law->offset + law->scale * pow(n, law->exponent.value);
+
+		if (ns > 0 && 1e-9 * ns >= axes[1].lo &&
+		    1e-9 * ns <= axes[1].hi)
+			sl__svg_path_to(s, sl__axis_at(&axes[0], n),
+					sl__axis_at(&axes[1], 1e-9 * ns));
+	}
+	sl__svg_path_done(s);
+	sl__svg_close_with_tip(s, "%s: grows with exponent %s", series->name,
+			       sl__ratio_estimate(&t, &law->exponent));
+}
+
+static void
+add_knee(struct sl__svg *s, const struct sl_sweep_series *series,
+	 const struct sl__axis *x)
+{
+	double at;
+
+	if (!series->knee.at)
+		return;
+	at = sl__axis_at(x, (double)series->knee.at);
+	sl__svg_open(s, "line", "line k7 dash", "x1 y1 x2 y2", at, TOP, at,
+		     BOTTOM);
+	sl__svg_close_with_tip(s,
+			       "knee at %lld: twice the size gains at most "
+			       "10 %%",
+			       (long long)series->knee.at);
+	sl__svg_label(s, "note", at + 5, BOTTOM - 6, "knee");
+}
+
+static void
+add_chart(struct sl__views *v, const struct sl_sweep *sweep,
+	  const struct chart *chart)
+{
+	struct sl__axis axes[2] = {{.from = 96,
+				    .to = 830,
+				    .is_log = 1,
+				    .title = sl_axis_text(sweep->axis)},
+				   {.from = BOTTOM,
+				    .to = TOP,
+				    .is_log = 1,
+				    .unit = chart->unit,
+				    .title = chart->y_title}};
+	size_t n = sweep->n_series < SERIES_MOST ? sweep->n_series
+						 : SERIES_MOST;
+	double legend = 96;
+	struct sl__svg *s;
+	char look[8];
+
+	if (!set_axes(&axes[0], &axes[1], sweep, chart))
+		return;
+	s = sl__views_figure(v, chart->name, chart->title, SL__FIGURE_WIDTH,
+			     HEIGHT);
+	sl__svg_axes(s, &axes[0], &axes[1]);
+	for (size_t i = 0; i < n; i++) {
+		const struct sl_sweep_series *series = &sweep->series[i];
+
+		snprintf(look, sizeof(look), "s%zu", i);
+		legend = sl__svg_legend(s, look, legend, 18, series->name);
+		if (chart->has_law)
+			add_law(s, series, axes);
+		else
+			add_knee(s, series, &axes[0]);
+		add_series(s, series, chart, axes, i);
+	}
+	sl__views_figure_end(v, "%s", chart->caption);
+}
+
+static void
+add_tiles(struct sl__views *v, const struct sl_sweep *sweep)
+{
+	const struct sl_sweep_series *s = &sweep->series[0];
+	char value[64];
+	struct sl__text t;
+
+	sl__views_open(v, "summary", "Summary");
+	if (s->n_exponents && s->exponents[0].exponent.n) {
+		snprintf(value, sizeof(value), "n^%s",
+			 sl__ratio_value(&t, &s->exponents[0].exponent));
+		sl__views_tile(
+			v, "Time grows as", "", value, "95 %% %s",
+			sl__ratio_bounds_text(&t, &s->exponents[0].exponent));
+	}
+	if (s->knee.at) {
+		snprintf(value, sizeof(value), "%lld", (long long)s->knee.at);
+		sl__views_tile(v, "Knee", "", value,
+			       "%s from which twice the size gains at most "
+			       "10 %%",
+			       sl_axis_text(sweep->axis));
+	}
+	if (s->best.point < s->n_points) {
+		snprintf(value, sizeof(value), "%lld", (long long)s->best.at);
+		sl__views_tile(
+			v, "Best", "", value, "%s%s",
+			sl__si_prefix_text(
+				&t, s->points[s->best.point].rate_per_s.value),
+			sl_rate_unit_text(sweep->rate_unit));
+	}
+}
+
+void
+sl__sweep_views(struct sl__views *v, const void *result)
+{
+	const struct sl_sweep *sweep = result;
+	const struct chart time = {
+		"sweep-time",
+		"Time of an iteration",
+		"Medians with their 95 % intervals, both axes logarithmic: a "
+		"power law is a straight line. Dashed: the fitted law.",
+		"s",
+		"time",
+		seconds,
+		1};
+	const struct chart rates = {
+		"sweep-rate",
+		"Rate",
+		"How much is done in a second; a dashed line marks the knee.",
+		"",
+		sl_rate_unit_text(sweep->rate_unit),
+		rate,
+		0};
+
+	sl__views_title(v,
+			sweep->n_series == 1 ? sweep->series[0].name
+					     : "Models side by side",
+			"Sweep", "over %s, %s on %d thread%s",
+			sl_axis_text(sweep->axis), sl_dtype_text(sweep->dtype),
+			sweep->n_threads, sweep->n_threads == 1 ? "" : "s");
+	if (!sweep->n_series)
+		return;
+	add_tiles(v, sweep);
+	sl__views_open(v, "sweep", "Sweep");
+	add_chart(v, sweep, &time);
+	add_chart(v, sweep, &rates);
+}
