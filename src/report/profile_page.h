@@ -4,6 +4,7 @@
 #define SL_PROFILE_PAGE_H
 
 #include "report/doc.h"
+#include "report/views.h"
 #include "result/tables.h"
 #include "sleuth/profiling.h"
 
@@ -18,6 +19,18 @@ struct sl__profile_page_input {
 /* The functions of a struct sl__renderer; 'result' is the struct above. */
 void sl__profile_page(struct sl__doc *doc, const void *result,
 		      const struct sl_render_options *how);
+
+void sl__profile_views(struct sl__views *v, const void *result);
+
+/* The colour of what an operation is for, for svg.h. */
+const char *sl__profile_part_look(enum sl_part part);
+
+/* Figures of one iteration; each leaves out what was not measured. */
+void sl__figure_icicle(struct sl__views *v, const struct sl_profile *p);
+void sl__figure_timeline(struct sl__views *v, const struct sl_profile *p);
+void sl__figure_graph(struct sl__views *v, const struct sl_profile *p);
+void sl__figures_memory(struct sl__views *v, const struct sl_profile *p);
+void sl__figures_training(struct sl__views *v, const struct sl_profile *p);
 
 /* What the parts of a page are told. */
 struct sl__profile_sheet {

@@ -17,6 +17,7 @@ sl_profile_render(const struct sl_profile *const *profiles, size_t n,
 		.kind = "a profile",
 		.command = "profile",
 		.page = sl__profile_page,
+		.views = sl__profile_views,
 		.table = &sl__table_profiles,
 		/* One line for each operation. */
 		.csv_rows = "results/operations",
