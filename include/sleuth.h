@@ -61,6 +61,7 @@
 #include "sleuth/generating.h"
 #include "sleuth/comparing.h"
 #include "sleuth/results.h"
+#include "sleuth/storing.h"
 
 #if defined(__cplusplus) && defined(__GNUC__)
 #pragma GCC diagnostic pop

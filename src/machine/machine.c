@@ -213,6 +213,20 @@ find_caches(struct sl_machine *m, const struct sl__found_caches_options *how,
 }
 
 enum sl_status
+sl__machine_identify(const char **fingerprint, struct sl__arena *arena,
+		     struct sl_error *err)
+{
+	struct sl_machine m = {0};
+	struct request request;
+	enum sl_status rc = check_request(&request, NULL, err);
+
+	if (!rc)
+		rc = read_what_it_is(&m, &request, arena, err);
+	*fingerprint = m.fingerprint;
+	return rc;
+}
+
+enum sl_status
 sl__machine_find_caches(struct sl_machine *m, struct sl__arena *arena,
 			struct sl_error *err)
 {

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/banned.h"
 
@@ -362,4 +363,16 @@ const char *
 sl__ratio_estimate(struct sl__text *text, const struct sl_estimate *e)
 {
 	return estimate_text(text, e, &no_unit, VALUE | INTERVAL);
+}
+
+const char *
+sl__date_text(struct sl__text *text, double since_1970_s)
+{
+	time_t seconds = (time_t)since_1970_s;
+	struct tm utc;
+
+	if (!gmtime_r(&seconds, &utc) ||
+	    !strftime(text->s, sizeof(text->s), "%Y-%m-%d %H:%M", &utc))
+		text->s[0] = '\0';
+	return text->s;
 }

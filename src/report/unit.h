@@ -87,4 +87,8 @@ const char *sl__ratio_value(struct sl__text *text, const struct sl_estimate *e);
 const char *sl__ratio_bounds_text(struct sl__text *text,
 				  const struct sl_estimate *e);
 
+/* "2026-11-16 20:17" in UTC, so that a page is the same everywhere; "" where
+ * that is no time. */
+const char *sl__date_text(struct sl__text *text, double since_1970_s);
+
 #endif
