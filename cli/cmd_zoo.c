@@ -85,7 +85,7 @@ cmd_zoo(char **argv)
 	struct arguments a = {0};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		output_option_group(&a.output),
+		output_page_option_group(&a.output),
 	};
 	const char **words;
 	size_t n_words;

@@ -37,6 +37,9 @@ all_commands(void)
 		{"bench", cmd_bench, "time commands, and say which is faster"},
 		{"compare", cmd_compare, "is B slower than A, or is it noise?"},
 		{"report", cmd_report, "render a saved result again"},
+		{"show", cmd_show, "results kept with --save: all, or one"},
+		{"store", cmd_store,
+		 "export, import and delete results kept with --save"},
 		{"machine", cmd_machine, "what this computer can do, measured"},
 		{"selfcheck", cmd_selfcheck,
 		 "Sleuth's own error rates on this machine"},
@@ -45,6 +48,18 @@ all_commands(void)
 	};
 
 	return commands;
+}
+
+/* A word that may be shown: a URL with a user, and perhaps a password, is its
+ * scheme alone. */
+static const char *
+shown_word(const char *word)
+{
+	const char *user = strstr(word, "://");
+
+	if (!user || !strchr(user, '@'))
+		return word;
+	return strncmp(word, "--db=", 5) == 0 ? "--db=URL" : "URL";
 }
 
 /* The words given, with 'more' after the first 'n_before' or, where that is
@@ -61,11 +76,11 @@ command_with(const char *const *more, size_t n_more, size_t n_before)
 		n++;
 	rc = sl_buf_add_word(&line, "sleuth", NULL);
 	for (size_t i = 1; !rc && i < n; i++)
-		rc = sl_buf_add_word(&line, given[i], NULL);
+		rc = sl_buf_add_word(&line, shown_word(given[i]), NULL);
 	for (size_t i = 0; !rc && i < n_more; i++)
 		rc = sl_buf_add_word(&line, more[i], NULL);
 	for (size_t i = n; !rc && given[i]; i++)
-		rc = sl_buf_add_word(&line, given[i], NULL);
+		rc = sl_buf_add_word(&line, shown_word(given[i]), NULL);
 	if (rc)
 		return "";
 	sl_text_sanitize(line.data);
@@ -92,7 +107,7 @@ command_of_lines(void)
 		return NULL;
 	for (size_t i = 1; given[i]; i++) {
 		if (strcmp(given[i], "--") != 0 &&
-		    sl_buf_add_word(&line, given[i], NULL))
+		    sl_buf_add_word(&line, shown_word(given[i]), NULL))
 			return NULL;
 	}
 	sl_text_sanitize(line.data);

@@ -37,12 +37,28 @@ static const struct option options[] = {
 	 "everything, not one screen", 0, 0, 0},
 	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL,
 	 "nothing on the screen but errors", 0, 0, 0},
+	{"save", 0, OPTION_FLAG, AT(store.save), NULL,
+	 "keep the result in the store; prints its run:N", 0, 0, 0},
+	{"db", 0, OPTION_TEXT, AT(store.db), "URL",
+	 "the store: a file, or postgresql://HOST/NAME", 0, 0, 0},
+	{"tag", 0, OPTION_WORDS, AT(store.tags), "NAME=VALUE",
+	 "a label to find it by; may be repeated", 0, 0, 1},
 };
+enum { N_SAVING = 3 }; /* the last of them */
 
 struct option_group
 output_option_group(struct output *output)
 {
 	return OPTION_GROUP(options, output);
+}
+
+struct option_group
+output_page_option_group(struct output *output)
+{
+	struct option_group all = output_option_group(output);
+
+	all.n -= N_SAVING;
+	return all;
 }
 
 /* The folder must be writable (files are written beside their place), and so
@@ -177,6 +193,12 @@ output_check(const struct output *output, const char *command)
 		if (paths[i])
 			check_path(command, paths[i]);
 	}
+	save_check(&output->store, command);
+	if (output->figures && strlen(output->figures) > FOLDER_MOST)
+		refuse(command,
+		       "--figures: the name of the folder is too long");
+	if (output->figures && !*output->figures)
+		refuse(command, "--figures: the name of the folder is empty");
 	if (output_takes_stdout(output))
 		set_stdout_aside();
 }
@@ -250,6 +272,68 @@ write_format(const struct job *job, enum sl_format format, const char *path)
 	return code;
 }
 
+static int
+save(const struct job *job)
+{
+	const struct output *output = job->output;
+	int is_bare = output->quiet && !output_takes_stdout(output);
+	struct sl_buf json = {0};
+	int code = render_page(&json, job, SL_FORMAT_JSON);
+
+	if (!code)
+		code = save_document(&output->store, job->command, &json,
+				     is_bare);
+	sl_buf_release(&json);
+	return code;
+}
+
+/* The screen, or standard output of another program. */
+static int
+write_screen(const struct job *job)
+{
+	const struct output *output = job->output;
+
+	if (output->json && !*output->json)
+		return write_format(job, SL_FORMAT_JSON, NULL);
+	if (output->quiet || output_takes_stdout(output))
+		return 0;
+	return write_format(job, SL_FORMAT_TEXT, NULL);
+}
+
+static enum sl_status
+write_figure(void *folder, const char *name, const struct sl_buf *svg,
+	     struct sl_error *err)
+{
+	char path[FOLDER_MOST + 128]; /* names of figures are short */
+
+	snprintf(path, sizeof(path), "%s/%s.svg", (const char *)folder, name);
+	return sl_buf_write(svg, path, err);
+}
+
+/* Every figure of the result as a file. */
+static int
+write_figures(const struct job *job, const char *folder)
+{
+	char name[FOLDER_MOST + 1];
+	struct sl_render_options how = {.struct_size = sizeof(how),
+					.format = SL_FORMAT_SVG,
+					.command = job->command,
+					.figure = write_figure,
+					.figure_ctx = name};
+	struct sl_buf none = {0};
+	struct sl_error err = {0};
+	int code = 0;
+
+	snprintf(name, sizeof(name), "%s", folder);
+	if (mkdir(folder, 0777) && errno != EEXIST)
+		return complain(job->command, EXIT_IO, "%s: %s", folder,
+				strerror(errno));
+	if (job->render(job->result, &how, &none, &err))
+		code = exit_for(job->command, &err);
+	sl_buf_release(&none);
+	return code;
+}
+
 int
 output_write(const struct output *output, const char *command,
 	     render_function *render, const void *result)
@@ -284,11 +368,14 @@ output_write(const struct output *output, const char *command,
 			continue;
 		code = write_format(&job, files[i].format, files[i].path);
 	}
-	if (code)
-		return code;
-	if (output->json && !*output->json)
-		return write_format(&job, SL_FORMAT_JSON, NULL);
-	if (output->quiet || output_takes_stdout(output))
-		return 0;
-	return write_format(&job, SL_FORMAT_TEXT, NULL);
+	if (!code)
+		code = write_screen(&job);
+	/* Last: a result without figures is shown and kept all the same. */
+	if (output->store.save) {
+		int saved = save(&job);
+
+		code = code ? code : saved;
+	}
+	return !code && output->figures ? write_figures(&job, output->figures)
+					: code;
 }

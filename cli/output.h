@@ -4,6 +4,7 @@
 #define SL_OUTPUT_H
 
 #include "options.h"
+#include "save.h"
 #include "sleuth.h"
 
 /* Files in formats of hyperfine, as hyperfine's --export-... name them. */
@@ -26,9 +27,12 @@ struct output {
 	const char *own[2]; /* files that the command writes itself, or NULL */
 	const char *unit, *sort;
 	int quiet, verbose;
+	struct save_options store;
 };
 
-/* --json, --csv, --md, --color, --verbose, --quiet: for every command. */
+/* --json, --csv, --html, --figures, --md, --color, --verbose, --quiet, --save,
+ * --db, --tag: for every command whose result may be kept; and without the
+ * last three. */
 struct option_group output_option_group(struct output *output);
 struct option_group output_page_option_group(struct output *output);
 

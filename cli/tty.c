@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "tty.h"
 #include "exit_code.h"
+#include "live.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
+static int draws;    /* progress, on the terminal */
 static int is_drawn; /* a progress bar stands on the terminal */
 
 /* The second one, of either kind, does not wait for the first. */
@@ -103,15 +105,33 @@ is_due(void)
 	return 1;
 }
 
+int
+tty_draws_progress(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+void
+tty_draw_line(const char *line)
+{
+	if (!is_due())
+		return;
+	fprintf(stderr, "\r\033[K%.*s", (int)tty_columns() - 1, line);
+	fflush(stderr);
+	is_drawn = 1;
+}
+
 static void
 draw_progress(const struct sl_progress *now, void *ctx)
 {
 	char bar[25], line[160];
 	size_t full = (size_t)(now->share * (sizeof(bar) - 1));
-	size_t width = tty_columns() - 1;
 	int n;
 
-	if (!is_due())
+	live_note(ctx, now->what, now->share, now->remaining_s);
+	if (!draws)
 		return;
 	for (size_t i = 0; i < sizeof(bar) - 1; i++)
 		bar[i] = i < full ? '#' : '.';
@@ -125,21 +145,14 @@ draw_progress(const struct sl_progress *now, void *ctx)
 		snprintf(line + n, sizeof(line) - (size_t)n,
 			 "  %zu done, median %.4g ms", now->n_done,
 			 now->median_ns / 1e6);
-	if (width < sizeof(line))
-		line[width] = '\0';
-	fprintf(stderr, "\r\033[K%s", line);
-	fflush(stderr);
-	is_drawn = 1;
+	tty_draw_line(line);
 }
 
 progress_function *
 tty_progress(int is_quiet)
 {
-	const char *term = getenv("TERM");
-	int is_shown = !is_quiet && isatty(STDERR_FILENO) && term &&
-		       strcmp(term, "dumb") != 0;
-
-	return is_shown ? draw_progress : NULL;
+	draws = !is_quiet && tty_draws_progress();
+	return draws || live_is_on() ? draw_progress : NULL;
 }
 
 void

@@ -23,11 +23,17 @@ const volatile sig_atomic_t *tty_catch_interrupt(void);
 typedef void progress_function(const struct sl_progress *now, void *ctx);
 
 /*
- * What draws a bar on standard error, after the label that its 'ctx' is, or
- * NULL where that is no terminal or 'is_quiet'.  tty_clear_progress() removes
+ * What draws a bar on standard error, after the label that its 'ctx' is, and
+ * tells the store where the result will be saved; NULL where that is no
+ * terminal or 'is_quiet', and nothing will be.  tty_clear_progress() removes
  * the bar, as complain() and output_write() do by themselves.
  */
 progress_function *tty_progress(int is_quiet);
 void tty_clear_progress(void);
+
+/* Whether progress is drawn, and a line of it in place of the last; one that
+ * comes too soon for the eye is left out. */
+int tty_draws_progress(void);
+void tty_draw_line(const char *line);
 
 #endif

@@ -7,6 +7,7 @@
 #include "sleuth/comparing.h"
 #include "sleuth/generating.h"
 #include "sleuth/overheads.h"
+#include "sleuth/storing.h"
 #include "sleuth/sweeping.h"
 
 #include "base/banned.h"
@@ -36,6 +37,7 @@ RENDER(scopes, sl_scopes, sl_scopes_render)
 RENDER(selfcheck, sl_selfcheck, sl_selfcheck_render)
 RENDER(sweep, sl_sweep, sl_sweep_render)
 RENDER(model_comparison, sl_model_comparison, sl_model_comparison_render)
+RENDER(stored_runs, sl_stored_runs, sl_stored_runs_render)
 RENDER(zoo, sl_zoo_list, sl_zoo_render)
 
 static enum sl_status
@@ -90,6 +92,7 @@ static const struct {
 	{&sl__table_selfcheck, selfcheck},
 	{&sl__table_sweep, sweep},
 	{&sl__table_model_comparison, model_comparison},
+	{&sl__table_stored_runs, stored_runs},
 	{&sl__table_zoo, zoo},
 };
 
