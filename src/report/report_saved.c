@@ -9,6 +9,7 @@
 #include "sleuth/overheads.h"
 #include "sleuth/storing.h"
 #include "sleuth/sweeping.h"
+#include "sleuth/evaluating.h"
 
 #include "base/banned.h"
 
@@ -26,6 +27,7 @@
 RENDER(bench, sl_bench, sl_bench_render)
 RENDER(comparisons, sl_comparisons, sl_comparisons_render)
 RENDER(function, sl__function_profile, sl__function_profile_render)
+RENDER(evaluation, sl_evaluation, sl_evaluation_render)
 RENDER(fit, sl_fit, sl_fit_render)
 RENDER(generation, sl_generation, sl_generation_render)
 RENDER(machine, sl_machine, sl_machine_render)
@@ -78,6 +80,7 @@ static const struct {
 	{&sl__table_bench, bench},
 	{&sl__table_comparisons, comparisons},
 	{&sl__table_function, function},
+	{&sl__table_evaluation, evaluation},
 	{&sl__table_fit, fit},
 	{&sl__table_generation, generation},
 	{&sl__table_inspections, inspections},

@@ -20,6 +20,7 @@ enum { SCHEMA = 1 };
 const struct sl__record *const sl__saved_result_kinds[] = {
 	&sl__table_bench,
 	&sl__table_comparisons,
+	&sl__table_evaluation,
 	&sl__table_fit,
 	&sl__table_function,
 	&sl__table_generation,

@@ -6,6 +6,7 @@
 #include "sleuth/observing.h"
 #include "sleuth/overheads.h"
 #include "sleuth/sweeping.h"
+#include "sleuth/evaluating.h"
 
 #include "base/banned.h"
 
@@ -170,6 +171,12 @@ WORDS(memory_pattern, sl_memory_pattern, sl_memory_pattern_text, 0,
       SL_MEMORY_SPIKE + 1)
 WORDS(method, sl_method, sl_method_text, 0, SL_METHOD_BATCH + 1)
 WORDS(optimizer, sl_optimizer, sl_optimizer_text, 0, SL_N_OPTIMIZERS)
+WORDS(accuracy_change, sl_accuracy_change, sl_accuracy_change_text, 0,
+      SL_N_ACCURACY_CHANGES)
+WORDS(accuracy_kind, sl_accuracy_kind, sl_accuracy_kind_text, 0,
+      SL_N_ACCURACY_KINDS)
+WORDS(scores, sl_scores, sl_scores_text, 0, SL_N_SCORES)
+WORDS(split, sl_split, sl_split_text, 0, SL_N_SPLITS)
 WORDS(path, sl_path, sl_path_text, 0, SL_N_PATHS)
 WORDS(feed, sl_feed, sl_feed_text, 0, SL_N_FEEDS)
 WORDS(loss, sl_loss, sl_loss_text, 0, SL_N_LOSSES)
