@@ -59,6 +59,7 @@
 #include "sleuth/sweeping.h"
 #include "sleuth/microbenchmarks.h"
 #include "sleuth/generating.h"
+#include "sleuth/training_runs.h"
 #include "sleuth/evaluating.h"
 #include "sleuth/comparing.h"
 #include "sleuth/results.h"
