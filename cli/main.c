@@ -32,6 +32,7 @@ all_commands(void)
 		{"microbench", cmd_microbench,
 		 "one operation over sizes, and what bounds it"},
 		{"overhead", cmd_overhead, "what observing a model costs"},
+		{"train", cmd_train, "train a model on data and save it"},
 		{"fit", cmd_fit, "the largest batch or sequence that fits"},
 		{"extract", cmd_extract, "one layer as a model of its own"},
 		{"zoo", cmd_zoo, "the built-in models; writes them as ONNX"},

@@ -17,7 +17,7 @@ static const struct option options[] = {
 	{"dtype", 0, OPTION_TEXT, AT(dtype), "TYPE",
 	 "compute in f32 (default) or bf16", 0, 0, 0},
 	{"algorithms", 0, OPTION_TEXT, AT(algorithms), "HOW",
-	 "measured (default) or fixed", 0, 0, 0},
+	 "measured (default; train: fixed) or fixed", 0, 0, 0},
 	{"no-fusion", 0, OPTION_FLAG, AT(no_fusion), NULL, "one step per node",
 	 0, 0, 0},
 	{"reference", 0, OPTION_FLAG, AT(reference), NULL,

@@ -9,6 +9,7 @@
 #include "sleuth/overheads.h"
 #include "sleuth/storing.h"
 #include "sleuth/sweeping.h"
+#include "sleuth/training_runs.h"
 #include "sleuth/evaluating.h"
 
 #include "base/banned.h"
@@ -40,6 +41,7 @@ RENDER(selfcheck, sl_selfcheck, sl_selfcheck_render)
 RENDER(sweep, sl_sweep, sl_sweep_render)
 RENDER(model_comparison, sl_model_comparison, sl_model_comparison_render)
 RENDER(stored_runs, sl_stored_runs, sl_stored_runs_render)
+RENDER(train, sl_train_result, sl_train_render)
 RENDER(zoo, sl_zoo_list, sl_zoo_render)
 
 static enum sl_status
@@ -96,6 +98,7 @@ static const struct {
 	{&sl__table_sweep, sweep},
 	{&sl__table_model_comparison, model_comparison},
 	{&sl__table_stored_runs, stored_runs},
+	{&sl__table_train, train},
 	{&sl__table_zoo, zoo},
 };
 

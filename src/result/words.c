@@ -6,6 +6,7 @@
 #include "sleuth/observing.h"
 #include "sleuth/overheads.h"
 #include "sleuth/sweeping.h"
+#include "sleuth/training_runs.h"
 #include "sleuth/evaluating.h"
 
 #include "base/banned.h"
@@ -183,7 +184,9 @@ WORDS(loss, sl_loss, sl_loss_text, 0, SL_N_LOSSES)
 WORDS(phase, sl_phase, sl_phase_text, 0, SL_N_PHASES)
 WORDS(step_phase, sl_phase, sl_phase_text, 0, SL_PHASE_DATA + 1)
 WORDS(role, sl_role, sl_role_text, 0, SL_ROLE_TIED + 1)
+WORDS(schedule, sl_schedule, sl_schedule_text, 0, SL_N_SCHEDULES)
 WORDS(stop, sl_stop, stop_text, 0, SL_STOP_INTERRUPT + 1)
+WORDS(train_end, sl_train_end, sl_train_end_text, 0, SL_N_TRAIN_ENDS)
 WORDS(trained, sl_optimizer, sl_optimizer_text, SL_OPTIMIZER_SGD,
       SL_N_OPTIMIZERS)
 WORDS(verdict, sl_verdict, sl_verdict_text, 0, SL_VERDICT_SAME + 1)

@@ -16,11 +16,12 @@ extern const struct sl__vocabulary sl__words_access, sl__words_accuracy_change,
 	sl__words_gate, sl__words_isa_cause, sl__words_isa_level,
 	sl__words_level, sl__words_loss, sl__words_method, sl__words_optimizer,
 	sl__words_path, sl__words_phase, sl__words_role, sl__words_stop,
-	sl__words_trained, sl__words_verdict, sl__words_comparison_basis,
-	sl__words_warmup, sl__words_instrumentation, sl__words_work,
-	sl__words_basis, sl__words_axis, sl__words_bottleneck, sl__words_feed,
-	sl__words_counted, sl__words_micro_axis, sl__words_micro_class,
-	sl__words_micro_crossover_kind, sl__words_planned, sl__words_rate_unit,
+	sl__words_train_end, sl__words_trained, sl__words_verdict,
+	sl__words_comparison_basis, sl__words_warmup, sl__words_instrumentation,
+	sl__words_work, sl__words_basis, sl__words_axis, sl__words_bottleneck,
+	sl__words_feed, sl__words_counted, sl__words_micro_axis,
+	sl__words_micro_class, sl__words_micro_crossover_kind,
+	sl__words_planned, sl__words_rate_unit, sl__words_schedule,
 	sl__words_step_phase, sl__words_sweep_figure, sl__words_sweep_kind;
 
 #endif
