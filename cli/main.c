@@ -29,6 +29,8 @@ all_commands(void)
 		 "over batch, sequence, threads or width: what grows how"},
 		{"generate", cmd_generate,
 		 "a decoder's token loop, with and without cache"},
+		{"load", cmd_load,
+		 "a model under load: does a latency limit hold?"},
 		{"microbench", cmd_microbench,
 		 "one operation over sizes, and what bounds it"},
 		{"overhead", cmd_overhead, "what observing a model costs"},

@@ -11,6 +11,7 @@
 #include "sleuth/sweeping.h"
 #include "sleuth/training_runs.h"
 #include "sleuth/evaluating.h"
+#include "sleuth/loading.h"
 
 #include "base/banned.h"
 
@@ -31,6 +32,7 @@ RENDER(function, sl__function_profile, sl__function_profile_render)
 RENDER(evaluation, sl_evaluation, sl_evaluation_render)
 RENDER(fit, sl_fit, sl_fit_render)
 RENDER(generation, sl_generation, sl_generation_render)
+RENDER(load, sl_load, sl_load_render)
 RENDER(machine, sl_machine, sl_machine_render)
 RENDER(measurement, sl_measurement, sl_measurement_render)
 RENDER(memory, sl_memory, sl_memory_render)
@@ -86,6 +88,7 @@ static const struct {
 	{&sl__table_fit, fit},
 	{&sl__table_generation, generation},
 	{&sl__table_inspections, inspections},
+	{&sl__table_load, load},
 	{&sl__table_machine_document, machine},
 	{&sl__table_measurement, measurement},
 	{&sl__table_memory, memory},

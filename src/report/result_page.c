@@ -205,10 +205,12 @@ sl__page_noise_warning(struct sl__doc *doc, const struct sl_noise *noise,
 		    remarks[i].reading.value > remarks[i].warn_above)
 			add_remark(&seen, &remarks[i]);
 	}
-	if (are_many_disturbed(noise) || seen.n_bytes)
+	if (noise->n_slots && (are_many_disturbed(noise) || seen.n_bytes))
 		add_disturbed(doc, noise, noun, 1);
-	if (seen.n_bytes)
+	if (noise->n_slots && seen.n_bytes)
 		sl__doc_append_dim(doc, "; %s", seen.data);
+	else if (seen.n_bytes)
+		sl__doc_pair(doc, "noise", SL__STYLE_WARN, "%s", seen.data);
 	sl_buf_release(&seen);
 }
 

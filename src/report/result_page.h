@@ -28,7 +28,7 @@ void sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
 		    const char *noun, int verbose);
 
 /* Like sl__page_noise(), but nothing where it is not worth a warning, and only
- * what is. */
+ * what is; without slots, what is known of the whole. */
 void sl__page_noise_warning(struct sl__doc *doc, const struct sl_noise *noise,
 			    const char *noun);
 

@@ -25,6 +25,7 @@ const struct sl__record *const sl__saved_result_kinds[] = {
 	&sl__table_function,
 	&sl__table_generation,
 	&sl__table_inspections,
+	&sl__table_load,
 	&sl__table_machine_document,
 	&sl__table_measurement,
 	&sl__table_memory,

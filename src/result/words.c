@@ -8,6 +8,7 @@
 #include "sleuth/sweeping.h"
 #include "sleuth/training_runs.h"
 #include "sleuth/evaluating.h"
+#include "sleuth/loading.h"
 
 #include "base/banned.h"
 
@@ -166,6 +167,9 @@ WORDS(gate, sl_gate, gate_text, 0, SL_GATE_REGRESSED + 1)
 WORDS(isa_cause, sl_isa_cause, sl_isa_cause_text, 0, SL_N_ISA_CAUSES)
 WORDS(isa_level, sl_isa_level, sl_isa_level_text, 0, SL_N_ISA_LEVELS)
 WORDS(level, sl_level, sl_level_text, 0, SL_N_LEVELS)
+WORDS(load_verdict, sl_load_verdict, sl_load_verdict_text, 0,
+      SL_LOAD_INVALID + 1)
+WORDS(scenario, sl_scenario, sl_scenario_text, 0, SL_N_SCENARIOS)
 WORDS(memory_method, sl_memory_method, memory_method_text, 0,
       SL_MEMORY_RESIDENT + 1)
 WORDS(memory_pattern, sl_memory_pattern, sl_memory_pattern_text, 0,

@@ -239,7 +239,7 @@ sl__runner_run(struct sl__runner *r, const struct sl__phase_spec *p,
 
 	assert(p->n_arms && p->run && (r->order || p->is_in_order));
 	assert(!(p->more_s > 0) || p->wants_more);
-	assert(!p->due_ns || p->n_rounds);
+	assert(!p->due_ns || p->n_rounds || p->max_rounds);
 	r->n_rounds = r->n_begun = r->n_disturbed = 0;
 	r->phase = p;
 	r->phase_ns = look(r);

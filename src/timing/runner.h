@@ -62,7 +62,8 @@ struct sl__phase_spec {
 	size_t rounds_per_probe; /* of the frequency, with a watch; 0: none */
 	enum sl_stop enough;     /* what is_enough() means: a PRECISION, a
 				    VERDICT */
-	const uint64_t *due_ns;  /* [n_rounds * n_arms] arrivals: no slot begins
+	const uint64_t *
+		due_ns; /* [n_rounds or max_rounds, * n_arms] arrivals: no slot begins
 				    before its time since the phase began */
 
 	/* Before the slot is due and watched; and after it was watched. */
