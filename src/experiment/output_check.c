@@ -57,8 +57,14 @@ is_quantized(const struct sl_graph *graph)
 	};
 
 	for (size_t i = 0; i < graph->n_nodes; i++) {
+		const struct sl__node *node = &graph->nodes[i];
+
+		/* Rows may be rounded to 8 bits, by blocks of any size. */
+		if (sl__is_op(node, SL__OP_MS_MatMulNBits) &&
+		    sl__attribute_int(node, "accuracy_level", 0) == 4)
+			return 1;
 		for (size_t k = 0; k < sizeof(ops) / sizeof(*ops); k++) {
-			if (sl__is_op(&graph->nodes[i], ops[k]))
+			if (sl__is_op(node, ops[k]))
 				return 1;
 		}
 	}
