@@ -211,7 +211,8 @@ other_products_stay(void **state)
 			"wq = QuantizeLinear w sw z\n"
 			"wd = DequantizeLinear wq sw z\na = MatMul xd wd\n"
 			"c = Add a b\ny = QuantizeLinear c sy u120\nout y\n",
-			Q " " DQ " sleuth.MatMul[MatMul] Add " Q);
+			Q " com.microsoft.MatMulIntegerToFloat[" DQ "+" DQ
+			  "+MatMul] Add " Q);
 	check_rewritten(SCALES
 			"in x f32 3,2\nxq = QuantizeLinear x sx u99\n"
 			"xd = DequantizeLinear xq sx u99\n"
@@ -231,6 +232,31 @@ other_products_stay(void **state)
 			"wd = DequantizeLinear wq sw z\na = MatMul xd wd\n"
 			"y = QuantizeLinear a sy u120\nout y\n",
 			Q " QLinearMatMul[" DQ "+" DQ "+MatMul+" Q "]");
+}
+
+/* Where nothing quantizes the result, and a bias is of the sums' unit. */
+static void
+products_give_reals(void **state)
+{
+	(void)state;
+	check_rewritten(SCALES
+			"in x f32 2,3,16\nxq = QuantizeLinear x sx u99\n"
+			"xd = DequantizeLinear xq sx u99\n"
+			"const w f32 16,5 = random\nconst b f32 5 = random\n"
+			"wq = QuantizeLinear w sw z\n"
+			"wd = DequantizeLinear wq sw z\na = MatMul xd wd\n"
+			"y = Add b a\nout y\n",
+			Q " com.microsoft.MatMulIntegerToFloat[" DQ "+" DQ
+			  "+MatMul+Add]");
+	check_rewritten(SCALES "const one f32 - = 1\n"
+			       "in x f32 3,16\nxq = QuantizeLinear x one u99\n"
+			       "xd = DequantizeLinear xq one u99\n"
+			       "const w f32 5,16 = random\n"
+			       "const b f32 5 = 3,1,-4,1,5\n"
+			       "wq = QuantizeLinear w one z\n"
+			       "wd = DequantizeLinear wq one z\n"
+			       "y = Gemm xd wd b transB=1\nout y\n",
+			Q " com.microsoft.QGemm[" DQ "+" DQ "+Gemm]");
 }
 
 static void
@@ -351,6 +377,7 @@ main(void)
 		cmocka_unit_test(other_convolutions_stay),
 		cmocka_unit_test(products_become_integer),
 		cmocka_unit_test(other_products_stay),
+		cmocka_unit_test(products_give_reals),
 		cmocka_unit_test(others_become_integer),
 		cmocka_unit_test(movements_move_codes),
 		cmocka_unit_test(movements_of_reals_stay),

@@ -253,6 +253,7 @@ struct gemm {
 	int is_transposed; /* b */
 };
 
+/* Without a QuantizeLinear after it, it gives reals. */
 static int
 convert_gemm_of(struct island *s, const struct gemm *g, uint32_t product)
 {
@@ -282,12 +283,17 @@ convert_gemm_of(struct island *s, const struct gemm *g, uint32_t product)
 	give_source(&m, s, &a);
 	give_weights(&m, s, &b);
 	sl__node_builder_add_input(&m, c);
-	give_scale(&m, &s->y);
 	s->op = op;
 	if (op != product)
 		sl__node_builder_add_covered(&m, op);
 	if (c != SL__NONE)
 		cover_maker(&m, s, g->bias);
+	if (s->quantize == SL__NONE) {
+		sl__node_builder_add_output(&m, sl__rewrite_output(rw, op));
+		sl__node_builder_finish(&m);
+		return 1;
+	}
+	give_scale(&m, &s->y);
 	return finish(&m, s);
 }
 
@@ -582,11 +588,54 @@ cancel(struct sl__rewrite *rw, uint32_t quantize)
 	return 1;
 }
 
+/* A product of codes by constant ones, that reals are wanted of. */
+static void
+convert_to_reals(struct sl__rewrite *rw, uint32_t id)
+{
+	struct island s = {.rw = rw,
+			   .op = id,
+			   .clip = SL__NONE,
+			   .quantize = SL__NONE,
+			   .y = {.by = 0}}; /* a bias is of codes */
+	uint32_t right = sl__rewrite_input(rw, id, 1), bias = SL__NONE, user;
+	struct sl__quantized_weights b;
+	struct sl__dequantized_operand a;
+	struct sl__node_builder m;
+
+	if (sl__rewrite_node_is_op(rw, id, SL__OP_ONNX_Gemm)) {
+		convert_gemm(&s);
+		return;
+	}
+	if (rw->types[right].rank != 2 || !read_operand(&s, 0, &a) ||
+	    rw->types[a.x].rank < 2 ||
+	    !sl__quantized_weights_read(&b, rw, right, 1))
+		return;
+	begin(&m, &s, "com.microsoft", "MatMulIntegerToFloat");
+	sl__node_builder_add_input(&m, a.x);
+	sl__node_builder_add_input(&m, b.w);
+	sl__node_builder_add_input(&m, a.q.scale);
+	sl__node_builder_add_input(&m, b.scale);
+	sl__node_builder_add_input(&m, sl__quantization_zero_point(rw, &a.q));
+	sl__node_builder_add_input(&m, b.zero);
+	cover_source(&m, &s, a.node);
+	cover_source(&m, &s, b.node);
+	user = sl__added_bias_find(rw, id, &bias);
+	if (user != SL__NONE) {
+		sl__node_builder_add_input(&m, bias);
+		sl__node_builder_add_covered(&m, user);
+	}
+	sl__node_builder_add_output(
+		&m, sl__rewrite_output(rw, user == SL__NONE ? id : user));
+	sl__node_builder_finish(&m);
+}
+
 /* Nodes that are added, QuantizeLinear among them, come after all others, and
  * their turn too. */
 void
 sl__pass_quantized(struct sl__rewrite *rw)
 {
+	static const enum sl__op_id products[] = {SL__OP_ONNX_Gemm,
+						  SL__OP_ONNX_MatMul};
 	struct island s;
 
 	for (uint32_t id = 0; !rw->rc && id < rw->n_nodes; id++) {
@@ -595,4 +644,5 @@ sl__pass_quantized(struct sl__rewrite *rw)
 		    !cancel(rw, id) && find_island(&s, rw, id) && !convert(&s))
 			move(&s);
 	}
+	sl__rewrite_each_node(rw, products, 2, 0, convert_to_reals);
 }

@@ -72,6 +72,11 @@ int sl__quantized_bias_add_constant(struct sl__rewrite *rw,
 				    const struct sl__quantized_bias *bias,
 				    uint32_t *out);
 
+/* The node that adds a constant of one number per column to what a product
+ * gives, and nothing else takes; SL__NONE. */
+uint32_t sl__added_bias_find(const struct sl__rewrite *rw, uint32_t product,
+			     uint32_t *bias);
+
 /* Whether nodes other than this one need a value. */
 int sl__has_other_users(const struct sl__rewrite *rw, uint32_t value,
 			uint32_t node);

@@ -279,6 +279,27 @@ sl__quantized_bias_add_constant(struct sl__rewrite *rw,
 	return bytes && round_all(rw, bias, &r, bytes);
 }
 
+uint32_t
+sl__added_bias_find(const struct sl__rewrite *rw, uint32_t product,
+		    uint32_t *bias)
+{
+	uint32_t y = sl__rewrite_output(rw, product);
+	uint32_t user = sl__rewrite_only_user(rw, y);
+	const struct sl__type *type;
+
+	if (!sl__rewrite_node_is_op(rw, user, SL__OP_ONNX_Add) ||
+	    !sl__has_numpy_broadcasting(&rw->nodes[user].node) ||
+	    !sl__have_same_dtype_and_dims(rw, y, sl__rewrite_output(rw, user)))
+		return SL__NONE;
+	*bias = sl__other_operand(rw, user, y);
+	type = &rw->types[*bias];
+	return sl__tensor_constant_read(rw, *bias) && type->rank == 1 &&
+			       type->dims[0] ==
+				       rw->types[y].dims[rw->types[y].rank - 1]
+		       ? user
+		       : SL__NONE;
+}
+
 int
 sl__has_other_users(const struct sl__rewrite *rw, uint32_t value, uint32_t node)
 {
