@@ -61,6 +61,7 @@
 #include "sleuth/generating.h"
 #include "sleuth/training_runs.h"
 #include "sleuth/evaluating.h"
+#include "sleuth/variants.h"
 #include "sleuth/loading.h"
 #include "sleuth/comparing.h"
 #include "sleuth/results.h"
