@@ -319,17 +319,22 @@ static int
 profile_one(struct job *job, size_t k)
 {
 	struct arguments *a = job->arguments;
+	const struct sl_plan_options before = a->plan.plan;
 	struct sl_profile_options how = a->profile;
+	enum sl_status rc;
 	struct sl_error err;
 	char label[80];
 
 	set_label(label, sizeof(label), job, k);
 	a->plan.plan.sizes = &job->models.sizes[k];
+	model_take_changes(job->models.variants[k], &a->plan.plan);
 	how.inputs_folder = job->models.sizes[k].inputs_folder;
 	how.interrupt = tty_catch_interrupt();
 	how.progress = tty_progress(a->output.quiet);
 	how.progress_ctx = label;
-	if (profile_model(job, k, &how, &err))
+	rc = profile_model(job, k, &how, &err);
+	a->plan.plan = before;
+	if (rc)
 		return exit_for_model(help.name, job->models.names[k], &err);
 	job->n_found++;
 	/* It may have come between two parts of the work. */
@@ -440,6 +445,7 @@ run(struct arguments *a, struct models models)
 			  .found = must_alloc(n, sizeof(*job.found))};
 	int code = open_data(a);
 
+	models.is_run = 1;
 	models_open(&models, &a->model, help.name, a->plan.seed);
 	job.models = models;
 	for (size_t k = 0; k < n && !code; k++)

@@ -249,8 +249,115 @@ model_remarks(const char *command)
 	next_remark = &first_remark;
 }
 
+/* What was changed stays until the program ends: graphs lie in each other. */
+static struct changed {
+	struct changed *next;
+	struct sl_variant *variant;
+	struct sl_graph *model; /* as it was */
+} * all_changed;
+
+/* Whether a change of that name is known: the word ends at '=' or ','. */
+static int
+is_change(const char *word)
+{
+	const struct sl_variant_rule *r;
+	size_t n = strcspn(word, "=,");
+
+	for (size_t i = 0; (r = sl_variant_rule_at(i)); i++) {
+		if (strlen(r->name) == n && strncmp(r->name, word, n) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* What stands before "@int8" of "resnet50@int8", and the changes behind it, or
+ * NULL: built-in models have names such as gpt2@kv. */
+static const char *
+split_changes(const char *name, const char **changes)
+{
+	const char *at = strrchr(name, '@');
+	char *base;
+
+	*changes = at && at > name && is_change(at + 1) ? at + 1 : NULL;
+	if (!*changes)
+		return name;
+	base = must_alloc((size_t)(at - name) + 1, 1);
+	memcpy(base, name, (size_t)(at - name));
+	return base;
+}
+
+/* Whether the changes are to how a model is run, its batch included. */
+static int
+changes_running(const struct sl_variant *v,
+		const struct sl_variant_options *making)
+{
+	int64_t batch = making->plan ? making->plan->sizes->batch : 0;
+
+	return v->plan.n_threads || v->plan.dtype || v->plan.flags ||
+	       v->plan.algorithms || v->sizes.batch != batch;
+}
+
+void
+model_take_changes(const struct sl_variant *v, struct sl_plan_options *plan)
+{
+	if (!v)
+		return;
+	if (v->plan.n_threads)
+		plan->n_threads = v->plan.n_threads;
+	if (v->plan.dtype)
+		plan->dtype = v->plan.dtype;
+	if (v->plan.algorithms)
+		plan->algorithms = v->plan.algorithms;
+	plan->flags |= v->plan.flags;
+}
+
+static struct sl_graph *open_file(const char *command, const char *name,
+				  uint64_t seed);
+
+/* The model under this name, changed where that says so; *variant is NULL
+ * where it does not.  Where 'variant' is NULL, changes to how it is run are
+ * refused. */
+static struct sl_graph *
+open_variant(const char *command, const char *name,
+	     const struct sl_variant_options *making,
+	     const struct sl_variant **variant)
+{
+	const char *changes, *base = split_changes(name, &changes);
+	struct sl_graph *graph = open_file(command, base, making->seed);
+	struct changed *kept;
+	struct sl_error err;
+
+	if (variant)
+		*variant = NULL;
+	if (!changes)
+		return graph;
+	kept = must_alloc(1, sizeof(*kept));
+	if (sl_variant_new(&kept->variant, graph, changes, making, &err))
+		exit(exit_for_model(command, name, &err));
+	if (!variant && changes_running(kept->variant, making))
+		refuse(command,
+		       "%s: say how it is run with options, such as --threads "
+		       "or --batch",
+		       name);
+	kept->model = graph;
+	kept->next = all_changed;
+	all_changed = kept;
+	if (variant)
+		*variant = kept->variant;
+	return (struct sl_graph *)(uintptr_t)kept->variant->graph;
+}
+
 struct sl_graph *
 model_open(const char *command, const char *name, uint64_t seed)
+{
+	const struct sl_variant_options making = {.struct_size = sizeof(making),
+						  .seed = seed};
+
+	return open_variant(command, name, &making, NULL);
+}
+
+static struct sl_graph *
+open_file(const char *command, const char *name, uint64_t seed)
 {
 	char label[256];
 	struct sl_log log = {keep_remark, label};
@@ -280,7 +387,9 @@ static const char *
 inputs_of(const struct model_options *o, const char *name)
 {
 	const struct sl_sizes *s = &o->sizes;
+	const char *changes;
 
+	name = split_changes(name, &changes);
 	if (o->inputs || s->seq || s->has_past || s->n_dims || s->n_shapes ||
 	    (o->is_static && s->batch) || !model_in_folder(name))
 		return o->inputs;
@@ -291,9 +400,14 @@ struct sl_graph *
 model_open_sized(const char *command, const char *name, struct model_options *o,
 		 uint64_t seed)
 {
+	const struct sl_plan_options plan = {.struct_size = sizeof(plan),
+					     .sizes = &o->sizes};
+	const struct sl_variant_options making = {
+		.struct_size = sizeof(making), .plan = &plan, .seed = seed};
+
 	o->inputs = inputs_of(o, name);
 	o->sizes.inputs_folder = o->inputs;
-	return model_open(command, name, seed);
+	return open_variant(command, name, &making, NULL);
 }
 
 static int
@@ -387,33 +501,57 @@ check_sizes(const struct models *m, const struct sl_sizes *sizes,
 			   has_input);
 }
 
-/* The earlier one of the same name where it may be shared; NULL: none. */
-static struct sl_graph *
+/* The earlier one of the same name where it may be shared; k: none. */
+static size_t
 find_open(const struct models *m, size_t k)
 {
 	for (size_t i = 0; m->is_shared && i < k; i++) {
 		if (strcmp(m->names[i], m->names[k]) == 0)
-			return m->graphs[i];
+			return i;
 	}
-	return NULL;
+	return k;
+}
+
+static void
+open_one(struct models *m, const struct model_options *o, const char *command,
+	 const struct sl_variant_options *making, size_t k)
+{
+	const struct sl_plan_options plan = {.struct_size = sizeof(plan),
+					     .sizes = &o->sizes};
+	struct sl_variant_options how = *making;
+	size_t i = find_open(m, k);
+
+	how.plan = &plan;
+	if (i == k) {
+		m->graphs[k] = open_variant(command, m->names[k], &how,
+					    m->is_run ? &m->variants[k] : NULL);
+		return;
+	}
+	m->graphs[k] = m->graphs[i];
+	m->variants[k] = m->variants[i];
 }
 
 void
 models_open(struct models *m, const struct model_options *o,
 	    const char *command, uint64_t seed)
 {
+	struct sl_variant_options making = {.struct_size = sizeof(making)};
+
+	if (m->making)
+		making = *m->making;
+	making.seed = seed;
 	m->graphs = must_alloc(m->n, sizeof(*m->graphs));
 	m->sizes = must_alloc(m->n, sizeof(*m->sizes));
-	for (size_t k = 0; k < m->n; k++) {
-		m->graphs[k] = find_open(m, k);
-		if (!m->graphs[k])
-			m->graphs[k] = model_open(command, m->names[k], seed);
-	}
+	m->variants = must_alloc(m->n, sizeof(*m->variants));
+	for (size_t k = 0; k < m->n; k++)
+		open_one(m, o, command, &making, k);
 	if (m->n > 1)
 		check_sizes(m, &o->sizes, command);
 	for (size_t k = 0; k < m->n; k++) {
 		m->sizes[k] = m->n > 1 ? sizes_of(o, m->graphs[k]) : o->sizes;
 		m->sizes[k].inputs_folder = inputs_of(o, m->names[k]);
+		if (m->variants[k] && m->variants[k]->sizes.batch)
+			m->sizes[k].batch = m->variants[k]->sizes.batch;
 	}
 }
 
@@ -421,7 +559,7 @@ void
 models_close(struct models *m)
 {
 	for (size_t k = 0; k < m->n; k++) {
-		if (!find_open(m, k))
+		if (find_open(m, k) == k)
 			sl_graph_free(m->graphs[k]);
 	}
 }

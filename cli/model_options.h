@@ -38,7 +38,9 @@ double parse_memory_bytes(const char *text, const char *command);
 
 /*
  * The model 'name': a file, a folder that holds one (model_folder.h), or a
- * built-in one, which has weights of this seed (0: the usual one).
+ * built-in one, which has weights of this seed (0: the usual one); with
+ * "@int8" or other changes behind it (sl_variant_new()), that model changed.
+ * Changes to how it is run are refused here.
  * Remarks of the reader are kept for model_remarks().  Ends the program
  * after one line on stderr where it cannot be opened.
  */
@@ -60,8 +62,12 @@ struct models {
 	const char **names; /* as given */
 	size_t n;
 	int is_shared; /* a name that is given twice is opened once */
+	int is_run;    /* changes to how a model is run are in 'variants' */
+	const struct sl_variant_options *making; /* of changes; NULL: defaults
+						  */
 	struct sl_graph **graphs;
-	struct sl_sizes *sizes; /* that each of them has */
+	const struct sl_variant **variants; /* NULL: as it is */
+	struct sl_sizes *sizes;             /* that each of them has */
 };
 
 /*
@@ -72,5 +78,10 @@ struct models {
 void models_open(struct models *models, const struct model_options *options,
 		 const char *command, uint64_t seed);
 void models_close(struct models *models);
+
+/* What a variant (NULL: none) changes in how a model is run; its batch is in
+ * the sizes already. */
+void model_take_changes(const struct sl_variant *v,
+			struct sl_plan_options *plan);
 
 #endif
