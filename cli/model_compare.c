@@ -9,10 +9,11 @@
 #include "tty.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct command_help help = {
-	"compare", "MODEL_A MODEL_B [options]",
+	"compare", "MODEL_A MODEL_B... [options]",
 	"Runs A and B in turn, in an order decided by a coin, until B is "
 	"proved "
 	"faster than\nA, slower, or the same within the margin, and names the "
@@ -24,6 +25,7 @@ static const struct command_help help = {
 	"when it is\nproved to be, 2 when the time ran out before either.",
 	"  sleuth compare old.onnx new.onnx\n"
 	"  sleuth compare resnet50 --b-threads 1\n"
+	"  sleuth compare lenet5 lenet5@int8 lenet5@bf16,threads=1\n"
 	"  sleuth compare mobilenetv2 --b-no-fusion --time 10\n"
 	"  sleuth compare mobilenetv2 pruned.onnx --gate memory=5%",
 	NULL};
@@ -36,10 +38,11 @@ struct arguments {
 	double time_s, margin;
 	size_t min_rounds;
 	size_t b_threads, b_batch;
-	const char *b_dtype;
+	const char *b_dtype, *data, *labels, *test;
 	int b_no_fusion;
 	/* Made from the words above. */
 	struct gate gate;
+	double most_lost; /* share of accuracy, of --gate; negative: none */
 	const struct sl_input_file *files;
 };
 
@@ -61,7 +64,13 @@ static const struct option options[] = {
 	{"min-rounds", 0, OPTION_COUNT, AT(min_rounds), "N",
 	 "at least N rounds after the verdict too (50)", 1, 1e6, 0},
 	{"gate", 0, OPTION_WORDS, AT(gates), "P",
-	 "exit 1 when worse: 1%, time=1%, memory=5%", 0, 0, 1},
+	 "exit 1 when worse: 1%, memory=5%, accuracy=0.5pp", 0, 0, 1},
+	{"data", 'd', OPTION_TEXT, AT(data), "DATA",
+	 "compares accuracy too: digits, FILE.csv...", 0, 0, 0},
+	{"labels", 0, OPTION_TEXT, AT(labels), "FILE",
+	 "labels, where the data has none", 0, 0, 0},
+	{"test", 0, OPTION_TEXT, AT(test), "FILE",
+	 "the test split, of data from a file", 0, 0, 0},
 	{"input", 0, OPTION_WORDS, AT(inputs), "NAME=FILE",
 	 "an input from a .npy or .pb file; may be repeated", 0, 0, 1},
 };
@@ -71,6 +80,7 @@ struct field {
 	struct sl_model_arm arms[SL_MODEL_ARMS_MAX];
 	struct sl_plan_options plans[SL_MODEL_ARMS_MAX];
 	struct models models;
+	struct sl_dataset *data; /* NULL: none */
 };
 
 RENDER_WITH(sl_model_comparison_render)
@@ -106,6 +116,7 @@ count_models(struct field *f, const struct arguments *a, const char **words,
 		f->models.names[n++] = words[0];
 	f->models.n = n;
 	f->models.is_shared = 1;
+	f->models.is_run = 1;
 }
 
 /* B's plan: A's with what is said of B alone. */
@@ -125,10 +136,68 @@ check_b(struct arguments *a)
 	plan_options_resolve(&a->b_plan, help.name);
 }
 
+/* Takes "accuracy=0.5pp" out of the words of --gate, which has it for models
+ * alone; 0.5% is the same. */
+static void
+read_accuracy_gate(struct arguments *a)
+{
+	size_t n = 0;
+
+	a->most_lost = -1;
+	for (size_t i = 0; i < a->gates.n; i++) {
+		const char *word = a->gates.words[i];
+		char value[32];
+
+		if (strncmp(word, "accuracy=", 9) != 0) {
+			a->gates.words[n++] = word;
+			continue;
+		}
+		snprintf(value, sizeof(value), "%s", word + 9);
+		if (strlen(value) > 2 &&
+		    !strcmp(value + strlen(value) - 2, "pp"))
+			strcpy(value + strlen(value) - 2, "%");
+		if (!parse_share(&a->most_lost, value) || a->most_lost < 0 ||
+		    a->most_lost >= 1)
+			refuse(help.name,
+			       "--gate %s: must be such as accuracy=0.5pp",
+			       word);
+		if (!a->data)
+			refuse(help.name, "--gate %s: add --data", word);
+	}
+	a->gates.n = n;
+}
+
+/* "time=1%,memory=5%" as words of their own. */
+static void
+split_gates(struct repeated_values *gates)
+{
+	size_t n = 0, most = 0;
+	const char **words;
+
+	for (size_t i = 0; i < gates->n; i++)
+		most += strlen(gates->words[i]);
+	words = must_alloc(most + 1, sizeof(*words));
+	for (size_t i = 0; i < gates->n; i++) {
+		char *copy = must_alloc(strlen(gates->words[i]) + 1, 1);
+
+		strcpy(copy, gates->words[i]);
+		for (char *next; copy; copy = next) {
+			next = strchr(copy, ',');
+			if (next)
+				*next++ = '\0';
+			words[n++] = copy;
+		}
+	}
+	gates->words = words;
+	gates->n = n;
+}
+
 static void
 check(struct arguments *a, struct field *f, const char **words, size_t n)
 {
 	count_models(f, a, words, n);
+	split_gates(&a->gates);
+	read_accuracy_gate(a);
 	gate_read(&a->gate, &a->gates, help.name, f->models.n);
 	a->files = input_files_parse(&a->inputs, help.name);
 	model_options_resolve(&a->model, help.name);
@@ -166,6 +235,7 @@ set_arm(const struct arguments *a, struct field *f, size_t i)
 	const char *word = f->models.names[i];
 
 	f->plans[i] = i ? a->b_plan.plan : a->plan.plan;
+	model_take_changes(f->models.variants[i], &f->plans[i]);
 	f->plans[i].sizes = &f->models.sizes[i];
 	if (i && a->b_batch)
 		f->models.sizes[i].batch = (int64_t)a->b_batch;
@@ -175,6 +245,26 @@ set_arm(const struct arguments *a, struct field *f, size_t i)
 	c->inputs = a->files;
 	c->n_inputs = a->inputs.n;
 	c->inputs_folder = f->models.sizes[i].inputs_folder;
+}
+
+/* Whether an accuracy is lower than its gate allows. */
+static int
+judge_accuracy(const struct arguments *a, const struct sl_model_comparison *v)
+{
+	int is_broken = 0;
+
+	for (size_t i = 0; a->most_lost >= 0 && i + 1 < v->n; i++) {
+		const struct sl_comparison *c = &v->pairs[i].comparison;
+
+		if (-c->accuracy_delta.value <= a->most_lost + 1e-9)
+			continue;
+		complain(help.name, 0,
+			 "gate broken: '%s' is %.3g points less accurate than "
+			 "'%s'",
+			 c->b, -100 * c->accuracy_delta.value, c->a);
+		is_broken = 1;
+	}
+	return is_broken;
 }
 
 /* The worst of all that came after A: 1 before 2 before 0. */
@@ -194,10 +284,11 @@ judge(const struct arguments *a, const struct sl_model_comparison *v)
 		if (code == EXIT_FINE || next == EXIT_REGRESSED)
 			code = next;
 	}
-	if (!a->gates.n)
-		return code;
-	gate.has_time = 1;
-	return gate_check_bench(&gate, &all, &a->output, help.name);
+	if (a->gates.n) {
+		gate.has_time = 1;
+		code = gate_check_bench(&gate, &all, &a->output, help.name);
+	}
+	return judge_accuracy(a, v) ? EXIT_REGRESSED : code;
 }
 
 static int
@@ -212,6 +303,7 @@ run(const struct arguments *a, const struct field *f)
 	struct sl_error err;
 	int code;
 
+	how.data = f->data;
 	how.margin = margin > 0 ? margin : -1;
 	how.interrupt = tty_catch_interrupt();
 	how.progress = tty_progress(a->output.quiet);
@@ -227,6 +319,22 @@ run(const struct arguments *a, const struct field *f)
 	return code;
 }
 
+/* The data of --data, by which changes are calibrated too; NULL: none. */
+static struct sl_dataset *
+open_data(const struct arguments *a)
+{
+	const struct sl_dataset_options how = {.struct_size = sizeof(how),
+					       .labels = a->labels,
+					       .test = a->test,
+					       .seed = a->plan.seed};
+	struct sl_dataset *data = NULL;
+	struct sl_error err;
+
+	if (a->data && sl_dataset_open(&data, a->data, &how, &err))
+		exit(exit_for(help.name, &err));
+	return data;
+}
+
 int
 model_compare(char **argv)
 {
@@ -237,6 +345,7 @@ model_compare(char **argv)
 		plan_option_group(&a.plan),
 		output_option_group(&a.output),
 	};
+	struct sl_variant_options making = SL_VARIANT_OPTIONS_INIT;
 	struct field f = {.models = {0}};
 	const char **words;
 	size_t n;
@@ -245,10 +354,14 @@ model_compare(char **argv)
 	if (options_read(&help, groups, 4, argv, &words, &n))
 		return EXIT_DONE;
 	check(&a, &f, words, n);
+	f.data = open_data(&a);
+	making.data = f.data;
+	f.models.making = &making;
 	models_open(&f.models, &a.model, help.name, a.plan.seed);
 	for (size_t i = 0; i < f.models.n; i++)
 		set_arm(&a, &f, i);
 	code = run(&a, &f);
 	models_close(&f.models);
+	sl_dataset_close(f.data);
 	return code;
 }

@@ -349,8 +349,9 @@ markdown_escapes_pipes(void **state)
 static void
 wrong_options_are_refused(void **state)
 {
-	struct sl_render_options how = {.struct_size = sizeof(how),
-					.format = SL_FORMAT_SVG};
+	struct sl_render_options how = {
+		.struct_size = sizeof(how),
+		.format = (enum sl_format)(SL_FORMAT_HTML + 1)};
 	struct sl_buf out = {0};
 	struct sl_error err;
 	struct planted p;

@@ -23,12 +23,14 @@ plant_layers(void)
 		"conv1", "Conv", 1,
 		1,       "jit",  "jit",
 		2e6,     2.01e6, planted_estimate(1.005, .99, 1.02),
-		-1,      1,      0};
+		-1,      1,      0,
+		none};
 	layers[1] = (struct sl_compared_layer){
 		"conv2", "Conv", 1,
 		3,       "jit",  "ref",
 		3e6,     1e6,    planted_estimate(.333, .32, .34),
-		30,      1,      1};
+		30,      1,      1,
+		none};
 	layers[2] = (struct sl_compared_layer){.name = "old",
 					       .type = "Relu",
 					       .n_a = 1,
@@ -290,7 +292,7 @@ other_formats_are_refused(void **state)
 {
 	struct sl_model_comparison v = planted_models(SL_VERDICT_FASTER);
 	struct sl_render_options how = {.struct_size = sizeof(how),
-					.format = SL_FORMAT_SVG};
+					.format = SL_FORMAT_HYPERFINE};
 	struct sl_buf out = {0};
 
 	(void)state;

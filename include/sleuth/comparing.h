@@ -3,6 +3,7 @@
 #ifndef SLEUTH_COMPARING_H
 #define SLEUTH_COMPARING_H
 
+#include "sleuth/evaluating.h"
 #include "sleuth/measuring.h"
 #include "sleuth/running.h"
 
@@ -34,6 +35,8 @@ struct sl_model_comparison_options {
 	void *progress_ctx;
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator; /* of the result */
+	const struct sl_dataset *data; /* whose test split tells accuracies;
+					  NULL: none */
 };
 #define SL_MODEL_COMPARISON_OPTIONS_INIT \
 	SL_OPTIONS_INIT(struct sl_model_comparison_options)
@@ -62,6 +65,8 @@ struct sl_model_arm_result {
 	struct sl_plan_memory memory;
 	uint64_t memory_bytes;                  /* planned and weights */
 	uint64_t nominal_flops, executed_flops; /* of an iteration */
+	struct sl_estimate accuracy;            /* n 0: no data */
+	enum sl_accuracy_kind accuracy_kind;
 };
 
 /*
@@ -84,6 +89,9 @@ struct sl_compared_layer {
 			  that were tested, in 3 of 4 placements at least and
 			  in none the other way; where placements are few, by
 			  more than their reach */
+	struct sl_estimate change_ns; /* B - A, mean over rounds; per sample
+					 where the comparison is; a layer of one
+					 side is all change */
 };
 
 /*
@@ -119,6 +127,16 @@ struct sl_arm_comparison {
 	double only_a_ns, only_b_ns; /* sums of medians */
 	size_t n_other_kernels;      /* same settings and same work, but another
 				   algorithm */
+	struct sl_estimate change_ns; /* wall time B - A, mean over the rounds
+					 of which layers are kept */
+	double rest_change_ns; /* of that, outside of layers: with the layers'
+				  changes it is all of it */
+	struct sl_accuracy_difference accuracy; /* its value's n 0: no data */
+	double output_error;  /* of the first output on the inputs that are
+				  timed, over its root mean square */
+	double largest_error; /* the same of the largest difference, over the
+				  largest number; NaN: 'outputs_absent' */
+	const char *outputs_absent; /* why outputs are not compared; NULL */
 };
 
 struct sl_model_comparison {
@@ -137,6 +155,9 @@ struct sl_model_comparison {
 	const char *renewal_absent; /* why plans were no longer made anew
 				       though there was time; NULL */
 	struct sl_noise noise;
+	int is_disturbed; /* others had more than 15 % of the CPUs, or of the
+			     time that it waited for one: "same" and "not
+			     slower" are not claimed */
 	double elapsed_s; /* rounds alone */
 	enum sl_stop stopped_by;
 	uint64_t seed;
@@ -148,8 +169,9 @@ struct sl_model_comparison {
  * The error rate holds however often it looks and is divided by n - 1 where
  * there are several.  Arms of the same settings run the same algorithms:
  * choices that one measures are the others' too.  n from 2 to
- * SL_MODEL_ARMS_MAX.  Fails as sl_run() does; SL_E_INTERRUPTED before the
- * first round.  Measures the whole process: one at a time.
+ * SL_MODEL_ARMS_MAX.  SL_E_DATA for models whose inputs differ in more than
+ * the batch, but for decoders with and without a cache.  Fails as sl_run() and
+ * sl_evaluate() do; SL_E_INTERRUPTED before the first round.  Measures the whole process: one at a time.
  */
 SL_API enum sl_status
 sl_compare_models(struct sl_model_comparison **out,

@@ -108,6 +108,8 @@ struct sl_comparison {
 	double minimum_detectable; /* relative change that n_rounds more rounds
 				      would find with 80 % power */
 	double decided_after_s;    /* NaN while undecided */
+	struct sl_estimate accuracy_delta; /* of models, on data: B - A over the
+					      same samples; n 0: none */
 };
 
 struct sl_candidate {

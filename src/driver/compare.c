@@ -5,13 +5,18 @@
  * src/experiment/model_rounds.c plays the rounds and decides; here the
  * arms are made ready and what was found is put into words and rows.
  */
+#include "analysis/sweep_measurements.h"
 #include "base/pages.h"
 #include "base/reading.h"
 #include "base/option_struct.h"
 #include "base/status.h"
+#include "driver/arm_checks.h"
+#include "experiment/agreement.h"
 #include "experiment/model_rounds.h"
 #include "experiment/step_pairing.h"
+#include "result/sweep_laws.h"
 #include "stats/arm_set.h"
+#include "stats/bootstrap.h"
 #include "stats/quantile.h"
 #include "stats/sign_test.h"
 #include "stats/summary.h"
@@ -399,6 +404,22 @@ ratio_of(const struct comparing *a, size_t which, const double *x,
 	return sl__paired_test_ratio(&model_rounds, scratch);
 }
 
+/* B - A, per sample, over rounds of which the steps are kept; in x and y these
+ * lie 'stride' apart. */
+static struct sl_estimate
+change_of(const struct comparing *a, size_t which, const double *x,
+	  const double *y, size_t stride)
+{
+	double n_a = (double)a->runs[0].n_samples;
+	double n_b = (double)a->runs[which].n_samples;
+	double changes[SL__MODEL_ROUNDS_ROWS];
+	size_t n = a->model_rounds.n_rows;
+
+	for (size_t r = 0; r < n; r++)
+		changes[r] = y[r * stride] / n_b - x[r * stride] / n_a;
+	return sl__student_mean(changes, n, a->how.alpha);
+}
+
 static void
 time_layer(const struct comparing *a, const struct sl__arm_test *c,
 	   size_t which, size_t pair, struct sl_compared_layer *layer)
@@ -407,6 +428,8 @@ time_layer(const struct comparing *a, const struct sl__arm_test *c,
 	double scratch[SL__MODEL_ROUNDS_ROWS];
 	size_t n = a->model_rounds.n_rows;
 
+	memset(x, 0, sizeof(x));
+	memset(y, 0, sizeof(y));
 	layer->a_ns = layer->b_ns = layer->log_e = (double)NAN;
 	layer->ratio = sl__no_estimate();
 	if (layer->n_a) {
@@ -419,6 +442,7 @@ time_layer(const struct comparing *a, const struct sl__arm_test *c,
 	}
 	if (layer->n_a && layer->n_b)
 		layer->ratio = ratio_of(a, which, x, y, n);
+	layer->change_ns = change_of(a, which, x, y, 1);
 	layer->is_tested = c->is_tested[pair] && c->counts[pair].n > 0;
 	if (layer->is_tested)
 		layer->log_e = sl__sign_count_log_e(&c->counts[pair]);
@@ -565,6 +589,12 @@ list_layers(struct comparing *a, size_t which, struct sl_error *err)
 	}
 	pair->layers = layers;
 	pair->n_layers = n;
+	pair->change_ns = change_of(a, which, a->runs[0].walls,
+				    a->runs[which].walls,
+				    a->model_rounds.row_stride);
+	pair->rest_change_ns = pair->change_ns.value;
+	for (size_t i = 0; i < n; i++)
+		pair->rest_change_ns -= layers[i].change_ns.value;
 	if (!rc)
 		rc = name_layers(a, c, pair, layers, err);
 	return rc ? rc : rank_layers(a, which, err);
@@ -591,6 +621,19 @@ conclude(const struct comparing *a, const struct sl__ensemble *e, size_t member,
 	out->decided_after_s = (double)NAN;
 }
 
+/* On a machine that others use nothing passes: a difference that was found
+ * stands, that there is none does not. */
+static void
+withdraw(struct sl_comparison *c)
+{
+	if (c->verdict == SL_VERDICT_SAME)
+		c->verdict = SL_VERDICT_UNDECIDED;
+	if (c->verdict == SL_VERDICT_UNDECIDED && c->gate == SL_GATE_OK)
+		c->gate = SL_GATE_UNDECIDED;
+	if (c->verdict == SL_VERDICT_UNDECIDED)
+		c->decided_after_s = (double)NAN;
+}
+
 static void
 take_pair(const struct comparing *a, size_t which)
 {
@@ -613,6 +656,9 @@ take_pair(const struct comparing *a, size_t which)
 	pair->comparison.decided_after_s = c->decided_s;
 	pair->layers_ratio = sl__ensemble_ratio(e, SL_COMPARISON_BASIS_LAYERS,
 						a->model_rounds.scratch);
+	pair->comparison.accuracy_delta = pair->accuracy.value;
+	if (a->out->is_disturbed)
+		withdraw(&pair->comparison);
 	pair->decided_by = (enum sl_comparison_basis)e->decided_by;
 	pair->log_e = sl__ensemble_log_e(e);
 	for (size_t i = 0; i < SL_N_COMPARISON_BASES; i++) {
@@ -643,6 +689,8 @@ take_result(struct comparing *a, struct sl_error *err)
 	struct sl_model_comparison *out = a->out;
 	enum sl_status rc = SL_OK;
 
+	out->is_disturbed = sl__sweep_disturbance(&a->model_rounds.noise) >
+			    SL__SWEEP_DISTURBED;
 	for (size_t i = 0; !rc && i < a->n; i++) {
 		a->sides[i].wall_ns = median_of(a, a->runs[i].walls);
 		a->sides[i].cpu_ns = median_of(a, a->runs[i].cpus);
@@ -687,6 +735,28 @@ play(struct comparing *a, struct sl_error *err)
 				&a->scratch, err);
 }
 
+/* Whether it can be compared with the first, and how far its output is. */
+static enum sl_status
+check_side(struct comparing *a, size_t i, struct sl_error *err)
+{
+	struct sl_plan *first = a->subjects[0]->plan;
+	struct sl_plan *plan = a->subjects[i]->plan;
+	struct sl_arm_comparison *pair = &a->pairs[i - 1];
+	struct sl__agreement found;
+	enum sl_status rc = sl__arm_inputs_check(first, plan, a->sides[0].batch,
+						 a->sides[i].batch, err);
+
+	if (!rc)
+		rc = sl__agreement_as_set(&found, first, plan, err);
+	if (rc)
+		return sl__error_prefix(err, rc, a->sides[i].name);
+	pair->output_error = found.error;
+	pair->largest_error = found.largest;
+	if (isnan(found.error))
+		pair->outputs_absent = found.absent;
+	return SL_OK;
+}
+
 static enum sl_status
 arbitrate(struct comparing *a, struct sl_error *err)
 {
@@ -703,6 +773,11 @@ arbitrate(struct comparing *a, struct sl_error *err)
 	rc = open_subjects(a, err);
 	for (size_t i = 0; !rc && i < a->n; i++)
 		rc = describe_side(a, i, err);
+	for (size_t i = 1; !rc && i < a->n; i++)
+		rc = check_side(a, i, err);
+	if (!rc && a->how.data)
+		rc = sl__arms_evaluate(a->sides, a->pairs, a->arms, a->n,
+				       &a->how, err);
 	if (!rc)
 		rc = play(a, err);
 	return rc ? rc : take_result(a, err);

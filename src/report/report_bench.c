@@ -5,6 +5,7 @@
 #include "report/render.h"
 #include "report/result_page.h"
 #include "report/unit.h"
+#include "report/views_comparison.h"
 #include "result/tables.h"
 
 #include <math.h>
@@ -268,6 +269,7 @@ sl_bench_render(const struct sl_bench *b, const struct sl_render_options *how,
 		.kind = "a benchmark",
 		.command = "bench",
 		.page = add_page,
+		.views = sl__bench_views,
 		.table = &sl__table_bench,
 		.csv = sl__bench_csv,
 		.hyperfine = sl__bench_hyperfine,

@@ -4,8 +4,11 @@
 #include "report/render.h"
 #include "report/result_page.h"
 #include "report/unit.h"
+#include "report/views_comparison.h"
 #include "result/tables.h"
 #include "sleuth/comparing.h"
+
+#include <math.h>
 
 #include "base/banned.h"
 
@@ -152,6 +155,66 @@ add_amounts(struct sl__doc *doc, const struct sl_model_arm_result *a,
 }
 
 static void
+add_quality(struct sl__doc *doc, const struct sl_model_comparison *v,
+	    size_t which)
+{
+	const struct sl_arm_comparison *p = &v->pairs[which - 1];
+	const struct sl_accuracy_difference *d = &p->accuracy;
+	struct sl__text rms, most;
+
+	if (d->value.n) {
+		sl__doc_plain_pair(doc, "accuracy", "A %.2f %%, %c %.2f %%: ",
+				   100 * v->sides[0].accuracy.value,
+				   letter_of(which),
+				   100 * v->sides[which].accuracy.value);
+		sl__doc_append(doc,
+			       d->change == SL_ACCURACY_LOWER ? SL__STYLE_BAD
+							      : SL__STYLE_PLAIN,
+			       "%+.2f points [%+.2f, %+.2f], %s",
+			       100 * d->value.value, 100 * d->value.lo,
+			       100 * d->value.hi,
+			       sl_accuracy_change_text(d->change));
+		sl__doc_append_dim(doc, " (%zu lost, %zu gained of %zu)",
+				   d->n_lost, d->n_gained, d->value.n);
+	}
+	if (p->outputs_absent)
+		sl__doc_pair(doc, "output", SL__STYLE_DIM, "not compared: %s",
+			     p->outputs_absent);
+	else if (!isnan(p->largest_error))
+		sl__doc_plain_pair(doc, "output",
+				   "largest difference %s of the largest "
+				   "number, RMS %s",
+				   sl__percent_text(&most, p->largest_error),
+				   sl__percent_text(&rms, p->output_error));
+}
+
+/* The difference and its parts, which sum to it. */
+static void
+add_parts(struct sl__doc *doc, const struct sl_arm_comparison *p)
+{
+	double slower = 0, faster = 0;
+	struct sl__text whole, more, less, rest;
+
+	if (!p->change_ns.n)
+		return;
+	for (size_t i = 0; i < p->n_layers; i++) {
+		double change = p->layers[i].change_ns.value;
+
+		slower += change > 0 ? change : 0;
+		faster -= change < 0 ? change : 0;
+	}
+	sl__doc_plain_pair(doc, "difference",
+			   "%c%s = +%s of slower layers − %s of faster ones "
+			   "%c %s outside layers",
+			   p->change_ns.value < 0 ? '-' : '+',
+			   sl__time_text(&whole, fabs(p->change_ns.value)),
+			   sl__time_text(&more, slower),
+			   sl__time_text(&less, faster),
+			   p->rest_change_ns < 0 ? '-' : '+',
+			   sl__time_text(&rest, fabs(p->rest_change_ns)));
+}
+
+static void
 add_sides(struct sl__doc *doc, const struct sl_model_comparison *v,
 	  size_t which)
 {
@@ -169,7 +232,9 @@ add_sides(struct sl__doc *doc, const struct sl_model_comparison *v,
 			     "ratios per sample",
 			     (long long)a->batch, (long long)b->batch);
 	add_typical(doc, p);
+	add_parts(doc, p);
 	add_amounts(doc, a, b);
+	add_quality(doc, v, which);
 }
 
 static void
@@ -300,12 +365,68 @@ add_placements(struct sl__doc *doc, const struct sl_model_comparison *v)
 			       v->renewal_absent);
 }
 
+/* "×0.51 (-49 %)" of an amount. */
+static void
+add_ratio_cell(struct sl__doc *doc, double a, double b)
+{
+	if (a > 0)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%+.1f %%",
+			     100 * (b / a - 1));
+	else
+		sl__doc_absent_cell(doc);
+}
+
+/* All against A, for a pull request or a screen. */
+static void
+add_summary(struct sl__doc *doc, const struct sl_model_comparison *v)
+{
+	static const struct sl__column columns[] = {
+		{"", 0, 0},         {"model", 0, 0},  {"time", 1, 0},
+		{"time / A", 1, 0}, {"memory", 1, 2}, {"FLOPs", 1, 3},
+		{"accuracy", 1, 1}, {"verdict", 0, 0}};
+	const struct sl_model_arm_result *a = &v->sides[0];
+	struct sl__text text;
+
+	sl__doc_heading(doc, "%zu models against %s", v->n - 1, a->name);
+	sl__doc_table(doc, columns, 8);
+	for (size_t i = 0; i < v->n; i++) {
+		const struct sl_model_arm_result *m = &v->sides[i];
+		const struct sl_comparison *c = i ? &v->pairs[i - 1].comparison
+						  : NULL;
+
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%c", letter_of(i));
+		sl__doc_plain_cell(doc, m->name);
+		sl__doc_plain_cell(doc,
+				   sl__time_value(&text, &m->wall_ns, NULL));
+		if (c)
+			sl__doc_plain_cell(
+				doc, sl__ratio_estimate(&text, &c->ratio));
+		else
+			sl__doc_absent_cell(doc);
+		add_ratio_cell(doc, (double)a->memory_bytes,
+			       (double)m->memory_bytes);
+		add_ratio_cell(doc, (double)a->nominal_flops,
+			       (double)m->nominal_flops);
+		if (m->accuracy.n)
+			sl__doc_cell(doc, SL__STYLE_PLAIN, "%.2f %%",
+				     100 * m->accuracy.value);
+		else
+			sl__doc_absent_cell(doc);
+		sl__doc_cell(
+			doc,
+			c ? sl__page_verdict_style(c->verdict) : SL__STYLE_DIM,
+			"%s", c ? sl_verdict_text(c->verdict) : "baseline");
+	}
+}
+
 static void
 add_page(struct sl__doc *doc, const void *result,
 	 const struct sl_render_options *how)
 {
 	const struct sl_model_comparison *v = result;
 
+	if (v->n > 2 || how->format == SL_FORMAT_MARKDOWN)
+		add_summary(doc, v);
 	for (size_t i = 1; i < v->n; i++) {
 		const struct sl_arm_comparison *p = &v->pairs[i - 1];
 
@@ -327,6 +448,11 @@ add_page(struct sl__doc *doc, const void *result,
 							     : "s use");
 	}
 	sl__doc_gap(doc);
+	if (v->is_disturbed)
+		sl__doc_pair(doc, "disturbed", SL__STYLE_WARN,
+			     "others used more than 15 %% of the CPUs: models "
+			     "are not called the same; measure again on a "
+			     "still machine");
 	add_placements(doc, v);
 	sl__page_comparison_detectable(doc, &v->pairs[0].comparison,
 				       v->elapsed_s);
@@ -343,6 +469,7 @@ sl_model_comparison_render(const struct sl_model_comparison *model_comparison,
 		.kind = "a comparison of models",
 		.command = "compare",
 		.page = add_page,
+		.views = sl__model_comparison_views,
 		.table = &sl__table_model_comparison,
 		.csv_rows = "results/layers",
 		.csv_columns =

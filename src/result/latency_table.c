@@ -119,6 +119,19 @@ static const struct sl__field noise_fields[] = {
 };
 SL__RECORD(sl__table_noise, "noise", sl_noise, noise_fields, 0);
 
+static const struct sl__field accuracy_delta_fields[] = {
+	SL__F(NUMBER, sl_comparison, accuracy_delta.value, "value",
+	      "as a share"),
+	SL__F(INTERVAL, sl_comparison, accuracy_delta, "ci95",
+	      "its 95 % interval"),
+	SL__F(WHOLE, sl_comparison, accuracy_delta.n, "n", "samples"),
+};
+static SL__RECORD(accuracy_delta, "comparison.accuracy_delta", sl_comparison,
+		  accuracy_delta_fields, 0);
+
+SL__WHY(no_accuracy, sl_comparison, c,
+	c->accuracy_delta.n ? NULL : "nothing here has an accuracy")
+
 static const struct sl__field comparison_fields[] = {
 	SL__F(TEXT, sl_comparison, a, "a", "name of the baseline"),
 	SL__F(TEXT, sl_comparison, b, "b", "name of the other"),
@@ -131,8 +144,9 @@ static const struct sl__field comparison_fields[] = {
 		       "the same of CPU time", NULL),
 	SL__F(READING, sl_comparison, memory_ratio, "memory_ratio",
 	      "peak memory A / peak memory B"),
-	SL__F_NEVER("accuracy_delta", "for models",
-		    "nothing here has an accuracy"),
+	SL__F_GROUP(&accuracy_delta, "accuracy_delta",
+		    "of models, on data: accuracy B - A over the same samples",
+		    .why = no_accuracy),
 	SL__F(WORD, sl_comparison, verdict, "verdict",
 	      "B against A; same: within the margin",
 	      .words = &sl__words_verdict),

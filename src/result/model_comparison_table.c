@@ -30,6 +30,8 @@ static const struct sl__field side_memory_fields[] = {
 static SL__RECORD(side_memory, "models.memory", sl_model_arm_result,
 		  side_memory_fields, 0);
 
+SL__WHY(no_data, sl_model_arm_result, m, m->accuracy.n ? NULL : "no data")
+
 static const struct sl__field side_fields[] = {
 	SL__F(TEXT, sl_model_arm_result, name, "name",
 	      "by which it is compared"),
@@ -56,6 +58,11 @@ static const struct sl__field side_fields[] = {
 	SL__F(WHOLE, sl_model_arm_result, executed_flops, "executed_flops",
 	      "what the kernels do"),
 	SL__F_GROUP(&side_memory, "memory", "of the plan"),
+	SL__F_ESTIMATE(sl_model_arm_result, accuracy, "accuracy",
+		       "share of the test split that is right", no_data),
+	SL__F(WORD, sl_model_arm_result, accuracy_kind, "accuracy_kind",
+	      "what is right: a class, whole sequences, tokens",
+	      .words = &sl__words_accuracy_kind, .why = no_data),
 };
 static SL__RECORD(side, "models", sl_model_arm_result, side_fields, 0);
 
@@ -93,6 +100,10 @@ static const struct sl__field layer_fields[] = {
 	SL__F(BOOLEAN, sl_compared_layer, is_named, "named",
 	      "differs by more than the margin: e-BH over all that were "
 	      "tested"),
+	SL__F_TIME(sl_compared_layer, change_ns, "change",
+		   "B - A, mean over rounds; per sample where the comparison "
+		   "is",
+		   NULL),
 };
 static SL__RECORD(layer, "layers", sl_compared_layer, layer_fields, 0);
 
@@ -142,6 +153,26 @@ static const struct sl__field evidence_fields[] = {
 };
 static SL__RECORD(evidence, "evidence", sl_arm_comparison, evidence_fields, 0);
 
+SL__WHY(not_evaluated, sl_arm_comparison, p,
+	p->accuracy.value.n ? NULL : "no data")
+
+static const struct sl__field paired_fields[] = {
+	SL__F_ESTIMATE(sl_arm_comparison, accuracy.value, "delta",
+		       "accuracy B - A over the same samples", not_evaluated),
+	SL__F(WHOLE, sl_arm_comparison, accuracy.n_gained, "gained",
+	      "samples that B is more right about", .why = not_evaluated),
+	SL__F(WHOLE, sl_arm_comparison, accuracy.n_lost, "lost",
+	      "samples that B is less right about", .why = not_evaluated),
+	SL__F(NUMBER, sl_arm_comparison, accuracy.log_e, "log_e",
+	      "ln of the e-value against as many gained as lost",
+	      .why = not_evaluated),
+	SL__F(WORD, sl_arm_comparison, accuracy.change, "verdict",
+	      "lower, higher, or no difference that is proved",
+	      .words = &sl__words_accuracy_change, .why = not_evaluated),
+};
+static SL__RECORD(paired, "compare.accuracy", sl_arm_comparison, paired_fields,
+		  0);
+
 static const struct sl__field pair_fields[] = {
 	SL__F(OBJECT, sl_arm_comparison, comparison, "comparison",
 	      "B against A, by all evidence", .of = &sl__table_comparison),
@@ -162,6 +193,24 @@ static const struct sl__field pair_fields[] = {
 	      "sum of their medians", MS),
 	SL__F(NUMBER, sl_arm_comparison, only_b_ns, "only_b_ms",
 	      "sum of their medians", MS),
+	SL__F_TIME(sl_arm_comparison, change_ns, "change",
+		   "wall time B - A, mean over rounds; what layers change and "
+		   "rest_change_ms are its parts",
+		   NULL),
+	SL__F(NUMBER, sl_arm_comparison, rest_change_ns, "rest_change_ms",
+	      "of that, outside of layers", MS),
+	SL__F_GROUP(&paired, "accuracy", "samples gained and lost"),
+	SL__F(NUMBER, sl_arm_comparison, output_error, "output_error",
+	      "RMS difference of the first output, over its RMS",
+	      SL__REASON(sl_arm_comparison, outputs_absent),
+	      .absent = "the output is 0"),
+	SL__F(NUMBER, sl_arm_comparison, largest_error, "largest_error",
+	      "largest difference of the first output, over its largest "
+	      "number",
+	      SL__REASON(sl_arm_comparison, outputs_absent),
+	      .absent = "the output is 0"),
+	SL__F(REASON, sl_arm_comparison, outputs_absent, "output_error_absent",
+	      "why outputs are not compared"),
 };
 static SL__RECORD(pair, "compare", sl_arm_comparison, pair_fields, 0);
 
@@ -190,6 +239,9 @@ static const struct sl__field comparison_fields[] = {
 	      "relative change"),
 	SL__F(TEXT, sl_model_comparison, renewal_absent, "placements_ended_by",
 	      "why plans were no longer made anew", .absent = "nothing failed"),
+	SL__F(BOOLEAN, sl_model_comparison, is_disturbed, "is_disturbed",
+	      "others had more than 15 % of the CPUs: same and not slower are "
+	      "not claimed"),
 	SL__F(OBJECT, sl_model_comparison, noise, "noise",
 	      "what disturbed the measurement", .of = &sl__table_noise),
 	SL__F_ENDING(sl_model_comparison),
