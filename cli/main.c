@@ -36,6 +36,8 @@ all_commands(void)
 		{"overhead", cmd_overhead, "what observing a model costs"},
 		{"train", cmd_train, "train a model on data and save it"},
 		{"fit", cmd_fit, "the largest batch or sequence that fits"},
+		{"optimize", cmd_optimize,
+		 "what changes of a model are worth; writes the model"},
 		{"extract", cmd_extract, "one layer as a model of its own"},
 		{"zoo", cmd_zoo, "the built-in models; writes them as ONNX"},
 		{"bench", cmd_bench, "time commands, and say which is faster"},

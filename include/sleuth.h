@@ -62,6 +62,7 @@
 #include "sleuth/training_runs.h"
 #include "sleuth/evaluating.h"
 #include "sleuth/variants.h"
+#include "sleuth/optimizing.h"
 #include "sleuth/loading.h"
 #include "sleuth/comparing.h"
 #include "sleuth/results.h"

@@ -460,6 +460,28 @@ out:
 }
 
 enum sl_status
+sl__onnx_size(uint64_t *n_bytes, const struct sl_graph *graph,
+	      struct sl_error *err)
+{
+	struct sl__onnx_write_plan plan = {.graph = graph};
+	struct sl__wire_writer w = {.ctx = &plan, .err = err};
+	struct sl__shapes *shapes = NULL;
+	enum sl_status rc;
+
+	sl__arena_init(&plan.arena, &graph->arena.allocator);
+	rc = settle(&plan, err);
+	if (!rc)
+		rc = infer_outputs(&plan, &shapes, err);
+	if (!rc) {
+		*n_bytes = sl__wire_message_size(&w, sl__onnx_put_model, NULL);
+		rc = w.status;
+	}
+	sl__shapes_free(shapes);
+	sl__arena_release(&plan.arena);
+	return rc;
+}
+
+enum sl_status
 sl_graph_write(const struct sl_graph *graph, const char *path,
 	       struct sl_error *err)
 {

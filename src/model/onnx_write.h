@@ -14,4 +14,8 @@ enum sl_status sl__onnx_write(const struct sl_graph *graph, const char *path,
 			      uint64_t most_bytes,
 			      struct sl_error *err) SL_CHECKED;
 
+/* The bytes that sl_graph_write() would write, were there no limit. */
+enum sl_status sl__onnx_size(uint64_t *n_bytes, const struct sl_graph *graph,
+			     struct sl_error *err) SL_CHECKED;
+
 #endif

@@ -12,6 +12,7 @@
 #include "sleuth/training_runs.h"
 #include "sleuth/evaluating.h"
 #include "sleuth/loading.h"
+#include "sleuth/optimizing.h"
 
 #include "base/banned.h"
 
@@ -36,6 +37,7 @@ RENDER(load, sl_load, sl_load_render)
 RENDER(machine, sl_machine, sl_machine_render)
 RENDER(measurement, sl_measurement, sl_measurement_render)
 RENDER(memory, sl_memory, sl_memory_render)
+RENDER(optimization, sl_optimization, sl_optimization_render)
 RENDER(overhead, sl_overhead_study, sl_overhead_study_render)
 RENDER(run, sl_run, sl_run_render)
 RENDER(scopes, sl_scopes, sl_scopes_render)
@@ -85,6 +87,7 @@ static const struct {
 	{&sl__table_comparisons, comparisons},
 	{&sl__table_function, function},
 	{&sl__table_evaluation, evaluation},
+	{&sl__table_optimization, optimization},
 	{&sl__table_fit, fit},
 	{&sl__table_generation, generation},
 	{&sl__table_inspections, inspections},

@@ -30,6 +30,7 @@ const struct sl__record *const sl__saved_result_kinds[] = {
 	&sl__table_measurement,
 	&sl__table_memory,
 	&sl__table_microbench,
+	&sl__table_optimization,
 	&sl__table_overhead,
 	&sl__table_profiles,
 	&sl__table_run,

@@ -9,6 +9,7 @@
 #include "sleuth/training_runs.h"
 #include "sleuth/evaluating.h"
 #include "sleuth/loading.h"
+#include "sleuth/optimizing.h"
 
 #include "base/banned.h"
 
@@ -178,6 +179,7 @@ WORDS(method, sl_method, sl_method_text, 0, SL_METHOD_BATCH + 1)
 WORDS(optimizer, sl_optimizer, sl_optimizer_text, 0, SL_N_OPTIMIZERS)
 WORDS(accuracy_change, sl_accuracy_change, sl_accuracy_change_text, 0,
       SL_N_ACCURACY_CHANGES)
+WORDS(objective, sl_objective, sl_objective_text, 0, SL_N_OBJECTIVES)
 WORDS(accuracy_kind, sl_accuracy_kind, sl_accuracy_kind_text, 0,
       SL_N_ACCURACY_KINDS)
 WORDS(scores, sl_scores, sl_scores_text, 0, SL_N_SCORES)

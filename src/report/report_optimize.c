@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_optimize.c - what changes of a model are worth. */
+#include "report/figures.h"
+#include "report/inspect_page.h"
+#include "report/render.h"
+#include "report/result_page.h"
+#include "report/unit.h"
+#include "result/tables.h"
+#include "sleuth/optimizing.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+/* "int8  12 layers, weights 4.2 MB → 1.1 MB, text" */
+static void
+add_change(struct sl__doc *doc, const struct sl_variant_change *c)
+{
+	struct sl__text before, after;
+
+	sl__doc_pair(doc, c->name, SL__STYLE_STRONG, "%s", "");
+	if (c->n_layers)
+		sl__doc_append(doc, SL__STYLE_STRONG, "%zu layer%s, ",
+			       c->n_layers, c->n_layers == 1 ? "" : "s");
+	if (c->weights_before_bytes != c->weights_after_bytes)
+		sl__doc_append(
+			doc, SL__STYLE_STRONG, "weights %s → %s, ",
+			sl__bytes_text(&before,
+				       (double)c->weights_before_bytes),
+			sl__bytes_text(&after, (double)c->weights_after_bytes));
+	sl__doc_append_plain(doc, "%s", c->text);
+}
+
+static void
+add_applied(struct sl__doc *doc, const struct sl_optimization *o)
+{
+	const struct sl_variant_result *was = &o->variants[0], *v = was + 1;
+	struct sl__text before, after;
+
+	for (size_t i = 0; i < v->n_changes; i++)
+		add_change(doc, &v->changes[i]);
+	if (v->size_bytes != was->size_bytes)
+		sl__doc_plain_pair(
+			doc, "file", "%s → %s, %.3g × the size",
+			sl__bytes_text(&before, (double)was->size_bytes),
+			sl__bytes_text(&after, (double)v->size_bytes),
+			(double)v->size_bytes / (double)was->size_bytes);
+	if (v->file)
+		sl__doc_plain_pair(doc, "written to", "%s", v->file);
+}
+
+/* Why a time ratio is no proof. */
+static const char *
+verdict_of(const struct sl_variant_result *v)
+{
+	if (v->is_implausible)
+		return "implausible";
+	return v->verdict == SL_VERDICT_UNDECIDED ? "no proved difference"
+						  : sl_verdict_text(v->verdict);
+}
+
+/* "97.22 %" and "[94.9, 98.7]"; the baseline agrees with itself. */
+static void
+add_accuracy_cells(struct sl__doc *doc, const struct sl_variant_result *v,
+		   int is_baseline)
+{
+	if (!v->accuracy.n ||
+	    (is_baseline && v->accuracy_kind == SL_ACCURACY_AGREEMENT)) {
+		sl__doc_absent_cell(doc);
+		sl__doc_absent_cell(doc);
+		return;
+	}
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.2f %%", 100 * v->accuracy.value);
+	if (isnan(v->accuracy.lo))
+		sl__doc_absent_cell(doc);
+	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "[%.1f, %.1f]",
+			     100 * v->accuracy.lo, 100 * v->accuracy.hi);
+}
+
+/* "-0.28 pp, no proved difference (2 lost, 1 gained)" or the output's error. */
+static void
+add_difference_cell(struct sl__doc *doc, const struct sl_variant_result *v)
+{
+	const struct sl_accuracy_difference *d = &v->difference;
+	struct sl__text text;
+
+	if (d->value.n) {
+		sl__doc_cell(doc,
+			     d->change == SL_ACCURACY_LOWER ? SL__STYLE_BAD
+			     : d->change == SL_ACCURACY_HIGHER
+				     ? SL__STYLE_GOOD
+				     : SL__STYLE_PLAIN,
+			     "%+.2f pp %s", 100 * d->value.value,
+			     d->change ? sl_accuracy_change_text(d->change)
+				       : "unproved");
+		sl__doc_append_dim(doc, " -%zu +%zu", d->n_lost, d->n_gained);
+	} else if (!isnan(v->output_error)) {
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "error %s",
+			     sl__percent_text(&text, v->output_error));
+	} else {
+		sl__doc_absent_cell(doc);
+	}
+}
+
+static void
+add_row(struct sl__doc *doc, const struct sl_optimization *o, size_t i)
+{
+	const struct sl_variant_result *v = &o->variants[i];
+	int is_best = i == o->recommended;
+	struct sl__text text;
+
+	sl__doc_cell(doc, is_best ? SL__STYLE_STRONG : SL__STYLE_PLAIN, "%s%s",
+		     v->is_pareto ? "* " : "  ", v->name);
+	if (v->time_ns.n)
+		sl__doc_plain_cell(doc,
+				   sl__time_value(&text, &v->time_ns, NULL));
+	else
+		sl__doc_absent_cell(doc);
+	if (v->ratio.n)
+		sl__doc_plain_cell(doc, sl__ratio_estimate(&text, &v->ratio));
+	else
+		sl__doc_absent_cell(doc);
+	if (v->memory_bytes)
+		sl__doc_plain_cell(
+			doc, sl__bytes_text(&text, (double)v->memory_bytes));
+	else
+		sl__doc_absent_cell(doc);
+	sl__doc_plain_cell(doc, sl__bytes_text(&text, (double)v->size_bytes));
+	add_accuracy_cells(doc, v, i == 0);
+	add_difference_cell(doc, v);
+	if (!v->ratio.n)
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s", i ? "-" : "baseline");
+	else
+		sl__doc_cell(doc,
+			     v->is_implausible
+				     ? SL__STYLE_WARN
+				     : sl__page_verdict_style(v->verdict),
+			     "%s", verdict_of(v));
+}
+
+static void
+add_table(struct sl__doc *doc, const struct sl_optimization *o)
+{
+	static const struct sl__column columns[] = {
+		{"  variant", 0, 0}, {"time", 1, 0},   {"/ baseline", 1, 0},
+		{"memory", 1, 1},    {"file", 1, 4},   {"accuracy", 1, 0},
+		{"95 %", 1, 3},      {"change", 1, 2}, {"time", 0, 0}};
+	enum { N = sizeof(columns) / sizeof(*columns) };
+	struct sl__column *kept =
+		sl__arena_array(&doc->arena, N, sizeof(*kept));
+
+	if (!kept) {
+		doc->failed = 1;
+		return;
+	}
+	memcpy(kept, columns, sizeof(columns));
+	if (o->variants[0].accuracy_kind == SL_ACCURACY_AGREEMENT)
+		kept[5].title = "agreement";
+	sl__doc_table(doc, kept, N);
+	for (size_t i = 0; i < o->n_variants; i++) {
+		if (!o->variants[i].refused)
+			add_row(doc, o, i);
+	}
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "* on the Pareto front of time, memory, file and %s",
+		     sl_accuracy_kind_text(o->variants[0].accuracy_kind));
+	for (size_t i = 0; i < o->n_variants; i++) {
+		const struct sl_variant_result *v = &o->variants[i];
+
+		if (v->refused)
+			sl__doc_pair(doc, v->name, SL__STYLE_DIM,
+				     "not tried: %s", v->refused);
+		else if (v->accuracy_absent)
+			sl__doc_pair(doc, v->name, SL__STYLE_DIM,
+				     "accuracy not judged: %s",
+				     v->accuracy_absent);
+		if (v->is_implausible)
+			sl__doc_pair(doc, v->name, SL__STYLE_WARN,
+				     "%.3g × as fast: more than operations, "
+				     "peaks and bytes explain (%.3g ×); it may "
+				     "not do the same work",
+				     1 / v->ratio.value, v->most_speedup);
+	}
+}
+
+/* "latency 10 ms, accuracy 97 %" */
+static void
+add_limits(struct sl__doc *doc, const struct sl_optimization *o)
+{
+	const double *of = o->limits.of;
+	struct sl__text text;
+
+	if (of[SL_OBJECTIVE_LATENCY] > 0)
+		sl__doc_append_plain(
+			doc, " latency %s",
+			sl__time_text(&text, of[SL_OBJECTIVE_LATENCY]));
+	if (of[SL_OBJECTIVE_MEMORY] > 0)
+		sl__doc_append_plain(
+			doc, " memory %s",
+			sl__bytes_text(&text, of[SL_OBJECTIVE_MEMORY]));
+	if (of[SL_OBJECTIVE_SIZE] > 0)
+		sl__doc_append_plain(
+			doc, " size %s",
+			sl__bytes_text(&text, of[SL_OBJECTIVE_SIZE]));
+	if (of[SL_OBJECTIVE_ACCURACY] > 0)
+		sl__doc_append_plain(doc, " accuracy %.4g %%",
+				     100 * of[SL_OBJECTIVE_ACCURACY]);
+}
+
+static int
+has_limits(const struct sl_optimization *o)
+{
+	for (size_t i = 0; i < SL_N_OBJECTIVES; i++) {
+		if (o->limits.of[i] > 0)
+			return 1;
+	}
+	return 0;
+}
+
+static void
+add_closest(struct sl__doc *doc, const struct sl_optimization *o)
+{
+	const struct sl_variant_result *v = &o->variants[o->closest];
+	struct sl__text time, memory, size;
+
+	sl__doc_pair(doc, "closest", SL__STYLE_STRONG, "%s", v->name);
+	sl__doc_append_plain(doc, ": %s, memory %s, file %s",
+			     sl__time_value(&time, &v->time_ns, NULL),
+			     sl__bytes_text(&memory, (double)v->memory_bytes),
+			     sl__bytes_text(&size, (double)v->size_bytes));
+	if (v->accuracy.n)
+		sl__doc_append_plain(doc, ", %s %.2f %%",
+				     sl_accuracy_kind_text(v->accuracy_kind),
+				     100 * v->accuracy.value);
+}
+
+/* The recommended variant, and the command that makes it. */
+static void
+add_recommended(struct sl__doc *doc, const struct sl_optimization *o)
+{
+	const struct sl_variant_result *v;
+
+	if (has_limits(o)) {
+		sl__doc_pair(
+			doc, "limits",
+			o->recommended == SIZE_MAX ? SL__STYLE_BAD
+						   : SL__STYLE_GOOD,
+			"%s:", o->recommended == SIZE_MAX ? "not met" : "met");
+		add_limits(doc, o);
+	}
+	if (o->recommended == SIZE_MAX) {
+		if (o->closest < o->n_variants)
+			add_closest(doc, o);
+		return;
+	}
+	v = &o->variants[o->recommended];
+	sl__doc_pair(doc, "recommended", SL__STYLE_GOOD, "%s", v->name);
+	sl__doc_append_dim(doc, "  for %s", sl_objective_text(o->objective));
+	if (!o->recommended) {
+		sl__doc_append_dim(
+			doc,
+			"; no variant that loses at most %.3g points is "
+			"proved better",
+			100 * o->accuracy_drop);
+		return;
+	}
+	sl__doc_pair(doc, "apply it", SL__STYLE_CODE,
+		     "sleuth optimize %s --apply %s%s%s%s",
+		     sl__model_display_name(o->name, o->source) == o->name
+			     ? o->name
+			     : o->source,
+		     v->name, o->data ? " --data " : "", o->data ? o->data : "",
+		     v->size_bytes != o->variants[0].size_bytes
+			     ? " --onnx=optimized.onnx"
+			     : "");
+	if (v->file)
+		sl__doc_plain_pair(doc, "written to", "%s", v->file);
+}
+
+static void
+page(struct sl__doc *doc, const void *result,
+     const struct sl_render_options *how)
+{
+	const struct sl_optimization *o = result;
+
+	sl__doc_heading(doc, "%s", sl__model_display_name(o->name, o->source));
+	sl__doc_append_dim(doc, "  %s",
+			   sl__model_source_text(o->name, o->source));
+	if (o->is_applied) {
+		add_applied(doc, o);
+		return;
+	}
+	add_table(doc, o);
+	sl__doc_gap(doc);
+	add_recommended(doc, o);
+	sl__doc_pair(doc, "measured", SL__STYLE_DIM,
+		     "%zu rounds in %.3g s, all variants in each, in random "
+		     "order; accuracy on %s",
+		     o->n_rounds, o->elapsed_s,
+		     o->data ? o->data : "synthetic inputs");
+	sl__page_noise(doc, &o->noise, "measurement", how->verbose);
+	sl__page_stop_and_seed(doc, o->stopped_by, o->seed);
+}
+
+enum sl_status
+sl_optimization_render(const struct sl_optimization *o,
+		       const struct sl_render_options *how, struct sl_buf *out,
+		       struct sl_error *err)
+{
+	static const struct sl__renderer renderer = {
+		.kind = "an optimization",
+		.command = "optimize",
+		.page = page,
+		.views = sl__optimize_views,
+		.table = &sl__table_optimization,
+		.csv_rows = "variants",
+		.csv_columns =
+			"model=../model/name,name,median_ms,time_ratio,"
+			"ratio_lo=ci95/lo,ratio_hi=ci95/hi,memory_bytes,"
+			"size_bytes,accuracy,accuracy_delta,verdict,pareto,"
+			"file",
+	};
+
+	return sl__render(&renderer, o, how, out, err);
+}
