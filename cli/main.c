@@ -44,6 +44,8 @@ all_commands(void)
 		{"compare", cmd_compare, "is B slower than A, or is it noise?"},
 		{"report", cmd_report, "render a saved result again"},
 		{"show", cmd_show, "results kept with --save: all, or one"},
+		{"history", cmd_history,
+		 "times of a model over the results kept, and their changes"},
 		{"store", cmd_store,
 		 "export, import and delete results kept with --save"},
 		{"machine", cmd_machine, "what this computer can do, measured"},
