@@ -5,6 +5,7 @@
 #include "exit_code.h"
 #include "gate.h"
 #include "model_compare.h"
+#include "save.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,11 +69,37 @@ compare_commands(char **argv)
 	return code;
 }
 
+/* Two results of the store, which are judged and not run: as a gate, whose
+ * baseline is A.  Options that follow are the gate's. */
+static int
+compare_saved(char **argv)
+{
+	char limit[] = "--limit=time=1%", baseline[] = "--baseline";
+	char name[] = "gate";
+	size_t n = 3;
+	char **words;
+
+	while (argv[n])
+		n++;
+	words = must_alloc(n + 3, sizeof(*words));
+	words[0] = name;
+	words[1] = argv[2];
+	words[2] = baseline;
+	words[3] = argv[1];
+	memcpy(words + 4, argv + 3, (n - 3) * sizeof(*words));
+	if (n == 3)
+		words[4] = limit;
+	return cmd_gate(words);
+}
+
 int
 cmd_compare(char **argv)
 {
 	char *both[] = {argv[0], (char[]){"--help"}, NULL};
 	int code;
+
+	if (argv[1] && argv[2] && run_number(argv[1]) && run_number(argv[2]))
+		return compare_saved(argv);
 
 	if (names_commands(argv))
 		return compare_commands(argv);

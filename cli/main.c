@@ -46,6 +46,8 @@ all_commands(void)
 		{"show", cmd_show, "results kept with --save: all, or one"},
 		{"history", cmd_history,
 		 "times of a model over the results kept, and their changes"},
+		{"gate", cmd_gate,
+		 "a result against a baseline, within limits: for CI"},
 		{"store", cmd_store,
 		 "export, import and delete results kept with --save"},
 		{"machine", cmd_machine, "what this computer can do, measured"},

@@ -5,6 +5,7 @@
  * whichever request for it fails; nothing is left behind.
  */
 #include "fail_each.h"
+#include "store_case.h"
 #include "tiny_decoder.h"
 
 static const struct sl_render_options as_json = {.struct_size = sizeof(as_json),
@@ -250,6 +251,68 @@ functions_are_reported(void **state)
 	assert_true(fail_from(report_function, NULL, "function", 1, 7) > 0);
 }
 
+static enum sl_status
+store_result(void *ctx, const struct sl_allocator *allocator,
+	     struct sl_error *err)
+{
+	const struct sl_store_options how = {.struct_size = sizeof(how),
+					     .where = store_path};
+	const struct sl_labels labels = {.struct_size = sizeof(labels),
+					 .machine = "m"};
+	const char *json = ctx;
+	struct sl_stored_runs *runs = NULL;
+	struct sl_history *history = NULL;
+	struct sl_gate_check *check = NULL;
+	struct sl_buf line = {0};
+	const struct sl_buf document = {.data = ctx, .n_bytes = strlen(json)};
+	const struct sl_gate_options gate = {.struct_size = sizeof(gate),
+					     .now = &document,
+					     .baselines = &document,
+					     .n_baselines = 1};
+	struct sl_store *store;
+	enum sl_status rc;
+	uint64_t id;
+	size_t n;
+
+	(void)allocator;
+	rc = sl_store_open(&store, &how, err);
+	if (rc)
+		return rc;
+	rc = sl_store_put(store, &id, json, strlen(json), &labels, err);
+	if (!rc)
+		rc = sl_store_find(&runs, store, NULL, err);
+	if (!rc)
+		rc = sl_history_of(&history, store, NULL, err);
+	if (!rc)
+		rc = sl_gate_documents(&check, &gate, err);
+	if (!rc)
+		rc = sl_store_export(store, id, &line, err);
+	if (!rc)
+		rc = sl_store_import(store, &id, line.data, line.n_bytes, err);
+	if (!rc)
+		rc = sl_store_delete(store, &n, NULL, err);
+	sl_stored_runs_free(runs);
+	sl_history_free(history);
+	sl_gate_check_free(check);
+	sl_buf_release(&line);
+	sl_store_close(store);
+	return rc;
+}
+
+static void
+results_are_stored(void **state)
+{
+	char json[] = "{\"schema\": 1, \"tool\": {\"version\": \"1\"}, "
+		      "\"command\": \"zoo\", \"kind\": \"zoo\", \"model\": "
+		      "{\"name\": \"a\", \"sizes\": \"batch 1\"}, "
+		      "\"cost\": {\"flops\": 1}, \"latency\": "
+		      "{\"median_ms\": 1}}";
+
+	make_store_folder(state);
+	fail_each(store_result, json, "store");
+	remove_store_folder(state);
+}
+
 int
 main(void)
 {
@@ -257,6 +320,7 @@ main(void)
 		cmocka_unit_test(results_are_read_and_shown),
 		cmocka_unit_test(layers_are_counted),
 		cmocka_unit_test(functions_are_reported),
+		cmocka_unit_test(results_are_stored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "result/saved_result.h"
 #include "result/tables.h"
 #include "sleuth/comparing.h"
+#include "sleuth/gating.h"
 #include "sleuth/generating.h"
 #include "sleuth/overheads.h"
 #include "sleuth/storing.h"
@@ -44,6 +45,7 @@ RENDER(scopes, sl_scopes, sl_scopes_render)
 RENDER(selfcheck, sl_selfcheck, sl_selfcheck_render)
 RENDER(sweep, sl_sweep, sl_sweep_render)
 RENDER(model_comparison, sl_model_comparison, sl_model_comparison_render)
+RENDER(gate, sl_gate_check, sl_gate_check_render)
 RENDER(history, sl_history, sl_history_render)
 RENDER(stored_runs, sl_stored_runs, sl_stored_runs_render)
 RENDER(train, sl_train_result, sl_train_render)
@@ -104,6 +106,7 @@ static const struct {
 	{&sl__table_selfcheck, selfcheck},
 	{&sl__table_sweep, sweep},
 	{&sl__table_model_comparison, model_comparison},
+	{&sl__table_gate, gate},
 	{&sl__table_history, history},
 	{&sl__table_stored_runs, stored_runs},
 	{&sl__table_train, train},

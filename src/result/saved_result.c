@@ -38,6 +38,7 @@ const struct sl__record *const sl__saved_result_kinds[] = {
 	&sl__table_selfcheck,
 	&sl__table_sweep,
 	&sl__table_model_comparison,
+	&sl__table_gate,
 	&sl__table_history,
 	&sl__table_stored_runs,
 	&sl__table_train,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* words.c - the words by which enums are written and read back. */
 #include "result/words.h"
+#include "sleuth/gating.h"
 #include "sleuth/comparing.h"
 #include "sleuth/microbenchmarks.h"
 #include "sleuth/observing.h"
@@ -165,6 +166,7 @@ WORDS(growth_axis, sl_growth_axis, sl_growth_axis_text, 0, SL_N_GROWTH_AXES)
 WORDS(growth_figure, sl_growth_figure, sl_growth_figure_text, 0,
       SL_N_GROWTH_FIGURES)
 WORDS(gate, sl_gate, gate_text, 0, SL_GATE_REGRESSED + 1)
+WORDS(gate_metric, sl_gate_metric, sl_gate_metric_text, 0, SL_N_GATE_METRICS)
 WORDS(isa_cause, sl_isa_cause, sl_isa_cause_text, 0, SL_N_ISA_CAUSES)
 WORDS(isa_level, sl_isa_level, sl_isa_level_text, 0, SL_N_ISA_LEVELS)
 WORDS(level, sl_level, sl_level_text, 0, SL_N_LEVELS)
