@@ -48,6 +48,8 @@ all_commands(void)
 		 "times of a model over the results kept, and their changes"},
 		{"gate", cmd_gate,
 		 "a result against a baseline, within limits: for CI"},
+		{"suite", cmd_suite,
+		 "a described set of benchmarks, one interleaved run"},
 		{"store", cmd_store,
 		 "export, import and delete results kept with --save"},
 		{"machine", cmd_machine, "what this computer can do, measured"},

@@ -67,6 +67,7 @@
 #include "sleuth/comparing.h"
 #include "sleuth/results.h"
 #include "sleuth/storing.h"
+#include "sleuth/suites.h"
 #include "sleuth/gating.h"
 
 #if defined(__cplusplus) && defined(__GNUC__)

@@ -9,6 +9,7 @@
 #include "sleuth/generating.h"
 #include "sleuth/overheads.h"
 #include "sleuth/storing.h"
+#include "sleuth/suites.h"
 #include "sleuth/sweeping.h"
 #include "sleuth/training_runs.h"
 #include "sleuth/evaluating.h"
@@ -48,6 +49,7 @@ RENDER(model_comparison, sl_model_comparison, sl_model_comparison_render)
 RENDER(gate, sl_gate_check, sl_gate_check_render)
 RENDER(history, sl_history, sl_history_render)
 RENDER(stored_runs, sl_stored_runs, sl_stored_runs_render)
+RENDER(suite, sl_suite, sl_suite_render)
 RENDER(train, sl_train_result, sl_train_render)
 RENDER(zoo, sl_zoo_list, sl_zoo_render)
 
@@ -109,6 +111,7 @@ static const struct {
 	{&sl__table_gate, gate},
 	{&sl__table_history, history},
 	{&sl__table_stored_runs, stored_runs},
+	{&sl__table_suite, suite},
 	{&sl__table_train, train},
 	{&sl__table_zoo, zoo},
 };

@@ -41,6 +41,7 @@ const struct sl__record *const sl__saved_result_kinds[] = {
 	&sl__table_gate,
 	&sl__table_history,
 	&sl__table_stored_runs,
+	&sl__table_suite,
 	&sl__table_train,
 	&sl__table_zoo,
 	NULL,

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* views_suite.c - the views of a suite: times, ratios and memory of its cells. */
+#include "report/figures.h"
+#include "report/unit.h"
+#include "sleuth/suites.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/banned.h"
+
+enum { BARS_MOST = 40 };
+
+/* A figure of a cell as a bar: what to draw, and its text. */
+struct column {
+	const char *name, *title, *note;
+	double (*value)(const struct sl_suite *s, size_t i);
+	const char *(*text)(struct sl__text *t, const struct sl_suite_cell *c);
+};
+
+static double
+time_of(const struct sl_suite *s, size_t i)
+{
+	return s->cells[i].time_ns.n ? s->cells[i].time_ns.value : (double)NAN;
+}
+
+static const char *
+time_text(struct sl__text *t, const struct sl_suite_cell *c)
+{
+	return sl__time_estimate(t, &c->time_ns, NULL);
+}
+
+static double
+ratio_of(const struct sl_suite *s, size_t i)
+{
+	const struct sl_suite_cell *c = &s->cells[i];
+
+	return c->baseline != i && c->ratio.n ? c->ratio.value : (double)NAN;
+}
+
+static const char *
+ratio_text(struct sl__text *t, const struct sl_suite_cell *c)
+{
+	return sl__ratio_estimate(t, &c->ratio);
+}
+
+static double
+memory_of(const struct sl_suite *s, size_t i)
+{
+	return s->cells[i].failed ? (double)NAN
+				  : (double)s->cells[i].memory_bytes;
+}
+
+static const char *
+memory_text(struct sl__text *t, const struct sl_suite_cell *c)
+{
+	return sl__bytes_text(t, (double)c->memory_bytes);
+}
+
+static double
+accuracy_of(const struct sl_suite *s, size_t i)
+{
+	return s->cells[i].accuracy_absent ? (double)NAN
+					   : s->cells[i].accuracy.value;
+}
+
+static const char *
+accuracy_text(struct sl__text *t, const struct sl_suite_cell *c)
+{
+	return sl__percent_text(t, c->accuracy.value);
+}
+
+/* Bars of one figure, the baselines in a colour of their own. */
+static void
+add_bars(struct sl__views *v, const struct sl_suite *s, const struct column *of)
+{
+	struct sl__figure_bar bars[BARS_MOST];
+	struct sl__text texts[BARS_MOST];
+	char names[BARS_MOST][96];
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_cells && n < BARS_MOST; i++) {
+		const struct sl_suite_cell *c = &s->cells[i];
+		double value = of->value(s, i);
+
+		if (!(value >= 0) || isinf(value))
+			continue;
+		snprintf(names[n], sizeof(names[n]), "%.30s %.24s%s%s", c->name,
+			 c->variant,
+			 c->scenario == SL_SCENARIO_SINGLE ? "" : " ",
+			 c->scenario == SL_SCENARIO_SINGLE
+				 ? ""
+				 : sl_scenario_text(c->scenario));
+		bars[n] = (struct sl__figure_bar){
+			.name = names[n],
+			.classes = c->baseline == i ? "mark s0" : "mark s2",
+			.value = value,
+			.text = of->text(&texts[n], c)};
+		n++;
+	}
+	if (!n)
+		return;
+	sl__views_open(v, of->name, of->title);
+	sl__figure_bars(sl__views_figure(v, of->name, of->title,
+					 SL__FIGURE_WIDTH,
+					 sl__figure_bars_height(n)),
+			bars, n, 4);
+	sl__views_figure_end(v, "%s", of->note);
+}
+
+static void
+add_tiles(struct sl__views *v, const struct sl_suite *s)
+{
+	size_t n_failed = 0, n_limits = 0, n_ok = 0;
+	char value[64];
+
+	for (size_t i = 0; i < s->n_cells; i++) {
+		const struct sl_suite_cell *c = &s->cells[i];
+
+		n_failed += c->failed != NULL;
+		n_limits += c->n_limits;
+		for (size_t k = 0; k < c->n_limits; k++)
+			n_ok += c->limits[k].verdict == SL_GATE_OK;
+	}
+	sl__views_open(v, "summary", "Summary");
+	snprintf(value, sizeof(value), "%zu", s->n_cells);
+	sl__views_tile(v, "Cells", "", value, "%zu failed", n_failed);
+	snprintf(value, sizeof(value), "%zu of %zu", s->n_done,
+		 s->n_repetitions);
+	sl__views_tile(v, "Repetitions", "suite.done", value,
+		       "of %zu rounds; %zu batches of cells", s->n_rounds,
+		       s->n_batches);
+	snprintf(value, sizeof(value), "%zu of %zu", n_ok, n_limits);
+	if (n_limits)
+		sl__views_tile(v, "Limits that hold", "suite.verdict", value,
+			       "%zu do not, or are open", n_limits - n_ok);
+}
+
+void
+sl__suite_views(struct sl__views *v, const void *result)
+{
+	static const struct column columns[] = {
+		{"times", "Time of a query",
+		 "The median over repetitions, with its 95 % interval; "
+		 "baselines are blue.",
+		 time_of, time_text},
+		{"ratios", "Time against the baseline",
+		 "Of the same rounds; below 1 is faster.", ratio_of,
+		 ratio_text},
+		{"memory", "Memory", "Planned and weights.", memory_of,
+		 memory_text},
+		{"accuracy", "Accuracy", "On the data of each section.",
+		 accuracy_of, accuracy_text},
+	};
+	const struct sl_suite *s = result;
+
+	sl__views_title(v, s->name, "Suite",
+			"%zu cells, %zu repetitions of %zu rounds in random "
+			"order",
+			s->n_cells, s->n_done, s->n_rounds);
+	add_tiles(v, s);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		add_bars(v, s, &columns[i]);
+}
