@@ -50,6 +50,8 @@ all_commands(void)
 		 "a result against a baseline, within limits: for CI"},
 		{"suite", cmd_suite,
 		 "a described set of benchmarks, one interleaved run"},
+		{"serve", cmd_serve,
+		 "results kept with --save as a site on this machine"},
 		{"store", cmd_store,
 		 "export, import and delete results kept with --save"},
 		{"machine", cmd_machine, "what this computer can do, measured"},

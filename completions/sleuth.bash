@@ -67,7 +67,7 @@ _sleuth_words() {
 
 _sleuth() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local choices='inspect run profile train eval generate load microbench optimize overhead sweep extract fit bench compare report show history gate suite store machine zoo selfcheck help' i
+	local choices='inspect run profile train eval generate load microbench optimize overhead sweep extract fit bench compare report show history gate suite serve store machine zoo selfcheck help' i
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		if [[ ${COMP_WORDS[i]} == -- ]]; then

@@ -39,7 +39,7 @@ function __sleuth_in_options
     test (count $words) -gt 1; and not contains -- -- $words
 end
 
-set -l commands inspect run profile train eval generate load microbench optimize overhead sweep extract fit bench compare report show history gate suite store machine zoo selfcheck help
+set -l commands inspect run profile train eval generate load microbench optimize overhead sweep extract fit bench compare report show history gate suite serve store machine zoo selfcheck help
 complete -c sleuth -n __fish_use_subcommand -a inspect -d 'What a model holds and needs'
 complete -c sleuth -n __fish_use_subcommand -a run -d 'Run a model once'
 complete -c sleuth -n __fish_use_subcommand -a profile -d 'Where the time goes, and why'
@@ -61,6 +61,7 @@ complete -c sleuth -n __fish_use_subcommand -a show -d 'Results kept with --save
 complete -c sleuth -n __fish_use_subcommand -a history -d 'Times of a model over results'
 complete -c sleuth -n __fish_use_subcommand -a gate -d 'A result against a baseline'
 complete -c sleuth -n __fish_use_subcommand -a suite -d 'A described set of benchmarks'
+complete -c sleuth -n __fish_use_subcommand -a serve -d 'Kept results over HTTP'
 complete -c sleuth -n __fish_use_subcommand -a store -d 'Export, import and delete results'
 complete -c sleuth -n __fish_use_subcommand -f -a machine -d 'Measure this computer'
 complete -c sleuth -n __fish_use_subcommand -f -a zoo -d 'List or export built-in models'

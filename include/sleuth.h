@@ -69,6 +69,7 @@
 #include "sleuth/storing.h"
 #include "sleuth/suites.h"
 #include "sleuth/gating.h"
+#include "sleuth/serving.h"
 
 #if defined(__cplusplus) && defined(__GNUC__)
 #pragma GCC diagnostic pop
