@@ -9,6 +9,7 @@
 ##                 a row for every member of a result; no decision by a word
 ## make check-all  test, check-long, check and check-isa; all tests under sanitizers
 ##                 and clang too; clang-tidy; an installed copy; a short make fuzz
+## make check-page  pages for browsers, in a headless Chromium
 ## make check-isa  the engine's tests at each level of instruction sets
 ## make check-arm  the quick tests, compiled for 64-bit ARM, in an emulator;
 ##                 not part of check-all
@@ -48,7 +49,7 @@ run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error $(2)
 checks := includes headers symbols abi limits format text fields words scripts manual
 
 .PHONY: all demo test check check-all check-long bench schema abi cases install clean help deps deps-build deps-dev \
-	$(checks:%=check-%) check-arm check-distributions check-isa check-mutants check-asan check-tsan check-clang check-tidy \
+	$(checks:%=check-%) check-arm check-distributions check-isa check-mutants check-page check-asan check-tsan check-clang check-tidy \
 	check-install fuzz check-fuzz
 
 # What needs no test is built without, but for a folder that has them already.
@@ -60,10 +61,10 @@ all: deps
 # The reports are left beside the build.
 demo: deps-build
 	@$(call build,$(BUILD),$(without_tests) $(CMAKE_FLAGS)) --target sleuth_cli
-	$(BUILD)/sleuth profile resnet50 --md $(BUILD)/resnet50.md \
+	$(BUILD)/sleuth profile resnet50 --html $(BUILD)/resnet50.html \
 		--trace $(BUILD)/resnet50.trace.json
-	$(BUILD)/sleuth profile gpt2 --md $(BUILD)/gpt2.md
-	@echo "reports: $(BUILD)/resnet50.md, $(BUILD)/gpt2.md;" \
+	$(BUILD)/sleuth profile gpt2 --html $(BUILD)/gpt2.html
+	@echo "pages: $(CURDIR)/$(BUILD)/resnet50.html, $(BUILD)/gpt2.html;" \
 		"timeline for ui.perfetto.dev: $(BUILD)/resnet50.trace.json"
 
 schema: all
@@ -97,10 +98,10 @@ check-symbols check-manual check-tidy: all
 $(checks:%=check-%) check-install check-tidy: deps-dev
 	@BUILD=$(BUILD) tools/$@
 
-check-isa: all
+check-isa check-page: all deps-dev
 	@BUILD=$(BUILD) tools/$@
 
-check-all: test check-long check check-isa check-asan check-tsan check-clang check-tidy check-install \
+check-all: test check-long check check-isa check-page check-asan check-tsan check-clang check-tidy check-install \
 	check-fuzz
 
 asan  := -DCMAKE_BUILD_TYPE=Debug -DSL_SANITIZE=address,undefined
