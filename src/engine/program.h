@@ -34,8 +34,7 @@ struct sl__buffer {
 	int is_stored; /* a constant, used where the model has it */
 };
 
-/* That a value lies in a buffer from this step on: only its name is told,
- * not for how long. */
+/* That a value lies in a buffer from this step on, not for how long. */
 struct sl__buffer_label {
 	uint32_t buffer, value; /* of the program's graph */
 	uint32_t step;
