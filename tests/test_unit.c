@@ -131,6 +131,25 @@ a_lopsided_interval_leaves_a_digit(void **state)
 			    "10 ms [10, 1910]");
 }
 
+/* A difference next to nothing has no digits of its own: once it was printed as
+ * -0.00000000000001 ns and took the whole width of a table. */
+static void
+a_value_that_may_be_zero_is_rounded_like_its_interval(void **state)
+{
+	struct sl_estimate tiny = estimate(-1e-14, -30.0447, 40.0596);
+	struct sl_estimate zero = estimate(0, -0.31, 0.42);
+	struct sl_estimate lopsided = estimate(25, 0, 6000);
+	struct sl__text text;
+
+	(void)state;
+	assert_string_equal(sl__time_estimate(&text, &tiny, NULL),
+			    "0 ns [-30, 40]");
+	assert_string_equal(sl__time_estimate(&text, &zero, NULL),
+			    "0.0 ns [-0.3, 0.4]");
+	assert_string_equal(sl__time_estimate(&text, &lopsided, NULL),
+			    "0 ns [0, 6000]");
+}
+
 static void
 parts_of_an_estimate_agree_with_the_whole(void **state)
 {
@@ -242,6 +261,8 @@ main(void)
 		cmocka_unit_test(intervals_decide_the_digits),
 		cmocka_unit_test(a_mean_stands_with_its_deviation),
 		cmocka_unit_test(a_lopsided_interval_leaves_a_digit),
+		cmocka_unit_test(
+			a_value_that_may_be_zero_is_rounded_like_its_interval),
 		cmocka_unit_test(parts_of_an_estimate_agree_with_the_whole),
 		cmocka_unit_test(a_refused_interval_says_what_it_needs),
 		cmocka_unit_test(ratios_have_no_unit),

@@ -109,17 +109,19 @@ decimals_of(double value, int n_digits)
  * Decimals that the interval warrants; negative to round to tens.  With the
  * half-width w, the last digit kept is the power of ten above w / 35.5: two
  * digits of w from .100 to .354, one from .355 to .999.  The leading digit of
- * the value stays, however wide a lopsided interval is.
+ * the value stays, however wide a lopsided interval is, but not that of a value
+ * that 'may_be_zero': the digits of a difference of 1e-14 ns are noise.
  */
 static int
-decimals_warranted(double value, double half_width, int n_digits)
+decimals_warranted(double value, double half_width, int may_be_zero)
 {
 	if (!(half_width > 0) || !isfinite(half_width))
-		return decimals_of(value, n_digits);
+		return decimals_of(value, TIME_DIGITS);
 	return clamp((int)floor(-log10(half_width / 35.5)),
-		     fabs(value) > 0 ? -leading_exponent(value, 1)
-				     : -MAX_DECIMALS,
-		     decimals_of(value, MAX_DIGITS));
+		     may_be_zero || !(fabs(value) > 0)
+			     ? -MAX_DECIMALS
+			     : -leading_exponent(value, 1),
+		     decimals_of(fmax(fabs(value), half_width), MAX_DIGITS));
 }
 
 /* 'value' with 'decimals' decimals, which may be negative. */
@@ -190,7 +192,7 @@ estimate_text(struct sl__text *text, const struct sl_estimate *e,
 	int has_interval = e->needs_n || (!isnan(e->lo) && !isnan(e->hi));
 	double value = e->value / unit->ns;
 	int decimals = decimals_warranted(value, (e->hi - e->lo) / 2 / unit->ns,
-					  TIME_DIGITS);
+					  e->lo <= 0 && e->hi >= 0);
 	struct sl__text needs;
 
 	if (isnan(e->value) || (parts == INTERVAL && !has_interval))
@@ -244,7 +246,7 @@ sl__time_mean_std_text(struct sl__text *text, double mean_ns, double std_ns,
 {
 	const struct time_unit *u = find_unit(mean_ns, unit);
 	double mean = mean_ns / u->ns, std = std_ns / u->ns;
-	int decimals = decimals_warranted(mean, std, TIME_DIGITS);
+	int decimals = decimals_warranted(mean, std, 0);
 
 	if (isnan(mean_ns))
 		return dash(text);
