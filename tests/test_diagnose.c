@@ -322,13 +322,14 @@ fails_as_a_pass_does(void **state)
 static void
 counts_hot_operations(void **state)
 {
-	struct sl_operation ops[60] = {{.name = NULL}};
-	size_t order[60];
+	enum { MANY = 2 * SL__HOT_MOST };
+	static struct sl_operation ops[MANY];
+	static size_t order[MANY];
 	struct sl_profile p = {
 		.operations = ops, .n_operations = 4, .by_time = order};
 
 	(void)state;
-	for (size_t i = 0; i < 60; i++)
+	for (size_t i = 0; i < MANY; i++)
 		order[i] = i;
 	ops[0].share = 0.5;
 	ops[1].share = 0.3;
@@ -338,9 +339,9 @@ counts_hot_operations(void **state)
 	assert_int_equal(sl__hot_count(&p, 0.4), 1);
 	assert_int_equal(sl__hot_count(&p, 0.81), 3);
 	assert_int_equal(sl__hot_count(&p, 1), 4);
-	for (size_t i = 0; i < 60; i++)
-		ops[i].share = 1 / 60.0;
-	p.n_operations = 60;
+	for (size_t i = 0; i < MANY; i++)
+		ops[i].share = 1.0 / MANY;
+	p.n_operations = MANY;
 	assert_int_equal(sl__hot_count(&p, 0.9), SL__HOT_MOST);
 	p.n_operations = 0;
 	assert_int_equal(sl__hot_count(&p, 0.9), 0);
