@@ -67,6 +67,29 @@ disturbances_are_told_apart(void **state)
 	assert_true(sl__monitor_end_child(&monitor, 0, 11000, 100000));
 }
 
+/* The kernel's own threads preempt an iteration of 100 ms on an idle machine,
+ * too: what that takes decides. */
+static void
+a_long_slot_bears_a_preemption(void **state)
+{
+	struct sl__covariates before = {0, 0, 3, 0};
+	struct sl__covariates once = {1000, 20000, 4, 0};
+	struct sl__covariates moved = {1000, 20000, 4, 1};
+	struct sl__covariates often = {1000, 20000, 13, 0};
+	struct sl__covariates waited = {1000, 950000, 4, 0};
+	struct sl__monitor monitor = {.schedstat_fd = 0};
+
+	(void)state;
+	/* 1 % of 100 ms is 1 ms; a preemption is 0.1 ms and its wait. */
+	assert_false(sl__monitor_end_slot(&monitor, &before, &once, 1e8));
+	assert_false(sl__monitor_end_slot(&monitor, &before, &moved, 1e8));
+	assert_true(sl__monitor_end_slot(&monitor, &before, &often, 1e8));
+	assert_true(sl__monitor_end_slot(&monitor, &before, &waited, 1e8));
+	assert_true(sl__monitor_end_slot(&monitor, &before, &once, 9e6));
+	monitor.schedstat_fd = -1;
+	assert_true(sl__monitor_end_slot(&monitor, &before, &once, 1e8));
+}
+
 static void
 own_cpu_time_is_taken_off(void **state)
 {
@@ -134,6 +157,7 @@ main(void)
 		cmocka_unit_test(shares_are_of_all_ticks),
 		cmocka_unit_test(few_ticks_are_refused),
 		cmocka_unit_test(disturbances_are_told_apart),
+		cmocka_unit_test(a_long_slot_bears_a_preemption),
 		cmocka_unit_test(own_cpu_time_is_taken_off),
 		cmocka_unit_test(inner_measurements_are_added),
 		cmocka_unit_test(readings_only_grow),

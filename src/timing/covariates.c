@@ -37,6 +37,14 @@ enum {
 static const double MAX_SLOT_DELAY = 0.01;
 static const double MAX_CHILD_DELAY = 0.1;
 
+/*
+ * What a preemption or a move costs beyond the wait for a CPU: caches are filled
+ * again, 2 MiB of L2 at the 20 GB/s of a slow memory.  It disturbs every slot
+ * below 10 ms.  A longer one is not: the kernel's own threads preempt for some
+ * microseconds several times a second, on an idle machine too.
+ */
+static const double REFILL_NS = 1e5;
+
 int
 sl__monitor_read_system(struct sl__system_times *out,
 			const struct sl__monitor_source *script)
@@ -197,8 +205,13 @@ sl__monitor_end_slot(struct sl__monitor *monitor,
 	uint64_t n_involuntary = after->n_involuntary - before->n_involuntary;
 	uint64_t delay_ns = after->run_delay_ns - before->run_delay_ns;
 	int migrated = before->cpu != after->cpu;
-	int disturbed = n_involuntary > 0 || migrated ||
-			(double)delay_ns > MAX_SLOT_DELAY * wall_ns;
+	double lost_ns =
+		(double)delay_ns +
+		REFILL_NS * (double)(n_involuntary + (uint64_t)migrated);
+	int delay_is_known = monitor->schedstat_fd >= 0 ||
+			     monitor->with.monitor;
+	int disturbed = lost_ns > MAX_SLOT_DELAY * wall_ns ||
+			(n_involuntary > 0 && !delay_is_known);
 
 	monitor->n_migrations += (size_t)migrated;
 	add_slot(monitor, n_involuntary, delay_ns, disturbed);

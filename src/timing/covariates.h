@@ -81,8 +81,10 @@ double sl__monitor_slot_cpu_ns(const struct sl__monitor *monitor,
 
 /*
  * Ends a slot that began at 'before' and lasted 'wall_ns': adds it to the
- * totals and returns whether it was disturbed: preempted, moved to another
- * CPU, or kept waiting for more than 1 % of its time.
+ * totals and returns whether it was disturbed: whether waiting for a CPU, and
+ * filling caches again after each preemption or move to another CPU (0.1 ms),
+ * took more than 1 % of its time.  Where the wait cannot be read, any preemption
+ * disturbs.
  */
 int sl__monitor_end_slot(struct sl__monitor *monitor,
 			 const struct sl__covariates *before,
