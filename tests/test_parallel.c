@@ -90,6 +90,22 @@ each_rank_is_called_once(void **state)
 	}
 }
 
+/* It ends for any number of threads, more than there are CPUs too, and leaves
+ * regions as they were. */
+static void
+waking_threads_ends(void **state)
+{
+	(void)state;
+	for (int n = 0; n <= 9; n++) {
+		struct calls c = {0};
+
+		sl__parallel_wake(n);
+		sl__parallel_run(n, note_call, &c);
+		assert_int_equal(atomic_load(&c.n_wrong), 0);
+		assert_true(atomic_load(&c.n) >= 1);
+	}
+}
+
 enum { TOTAL = 1001, ROUNDS = 200 };
 
 static void
@@ -196,6 +212,7 @@ main(void)
 		cmocka_unit_test(parts_cover_everything_once),
 		cmocka_unit_test(parts_of_very_much_do_not_overflow),
 		cmocka_unit_test(each_rank_is_called_once),
+		cmocka_unit_test(waking_threads_ends),
 		cmocka_unit_test(two_callers_do_not_disturb_each_other),
 		cmocka_unit_test(calls_inside_calls_do_everything),
 #ifndef SL_WITHOUT_DNNL

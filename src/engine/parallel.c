@@ -10,10 +10,12 @@
  * not built in, those threads are called directly (fork_join.c).
  */
 #include "engine/parallel.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "engine/fork_join.h"
 #include "sleuth/running.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "base/banned.h"
@@ -105,6 +107,29 @@ sl__parallel_run(int n, sl__parallel_function *fn, void *ctx)
 	GOMP_parallel(enter, &call, (unsigned)n, 0);
 #endif
 	ACQUIRE(&call);
+}
+
+static void
+meet(int rank, int n, void *ctx)
+{
+	enum { PATIENCE_NS = 1000000 };
+	atomic_int *n_here = ctx;
+	uint64_t begin_ns = sl__clock_now_ns(NULL);
+
+	(void)rank;
+	atomic_fetch_add(n_here, 1);
+	while (atomic_load(n_here) < n &&
+	       sl__clock_now_ns(NULL) - begin_ns < PATIENCE_NS)
+		;
+}
+
+void
+sl__parallel_wake(int n)
+{
+	atomic_int n_here = 0;
+
+	if (n > 1)
+		sl__parallel_run(n, meet, &n_here);
 }
 
 void

@@ -19,6 +19,13 @@ enum sl_status sl__parallel_start(int n, struct sl_error *err) SL_CHECKED;
  * With n 1 it is a plain call. */
 void sl__parallel_run(int n, sl__parallel_function *fn, void *ctx);
 
+/*
+ * Wakes the threads that work on n of them needs: returns when all have run at
+ * the same moment, or after 1 ms where they get no CPU.  A region alone does not
+ * do that: the caller runs what sleepers have not begun.
+ */
+void sl__parallel_wake(int n);
+
 /* The part of 0 .. total - 1 that is one thread's: first .. end - 1.  Parts
  * differ by one at most. */
 void sl__parallel_range(int64_t total, int rank, int n, int64_t *first,

@@ -329,14 +329,6 @@ sl_condition_text(enum sl_condition condition)
 	return (unsigned)condition < SL_N_CONDITIONS ? words[condition] : "";
 }
 
-static void
-nothing(int rank, int n, void *ctx)
-{
-	(void)rank;
-	(void)n;
-	(void)ctx;
-}
-
 /* A step on the clock, its threads awake. */
 static enum sl_status
 time_step(struct diagnoser *d, struct hot *h, struct sl__program *p, size_t i,
@@ -413,11 +405,10 @@ run_cold(struct diagnoser *d, struct hot *h, struct sl__program *p,
 {
 	struct sl__operands operands = operands_of(d, p, h->step);
 
-	if (!sl__operands_flush(&operands)) {
+	if (!sl__operands_flush(&operands))
 		sl__ceiling_probes_evict_caches(d->how->probes);
-		/* Threads that have waited so long sleep. */
-		sl__parallel_run(d->n_threads, nothing, NULL);
-	}
+	/* Threads that have waited so long sleep. */
+	sl__parallel_wake(d->n_threads);
 	return time_step(d, h, p, h->step, SL_CONDITION_COLD, err);
 }
 
@@ -479,6 +470,8 @@ run_iteration(struct diagnoser *d, struct sl_error *err)
 	}
 	if (needs_settling(d))
 		rc = sl_plan_run(plan, err);
+	/* They slept while one thread worked, or while nothing ran. */
+	sl__parallel_wake(sl_plan_n_threads(plan));
 	if (!rc)
 		rc = sl__plan_intercept(plan, &interceptor, err);
 	if (d->kind == HOGGED)
