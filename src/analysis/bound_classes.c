@@ -286,19 +286,35 @@ is_tried(const struct sl__step_evidence *c)
 	       !isnan(c->at_ns[SL_CONDITION_HOGGED]);
 }
 
+/* What starting a step takes: an empty one, and what its threads add to the time
+ * of one thread that does the same alone. */
+static double
+start_ns(const struct view *v)
+{
+	const struct sl__step_evidence *c = v->c;
+	double added = v->t_ns - c->at_ns[SL_CONDITION_ALONE];
+
+	return c->step_ns +
+	       (c->n_threads >= 2 && c->is_same_alone && added > 0 ? added : 0);
+}
+
 /*
- * How much longer than an empty step: of a recurrence, each of its steps.  What
- * takes several times as long spends most of it on something else, and how
- * much longer it is says no more, but of what is bound by its start.
+ * How much longer than its start: of a recurrence, each of its steps.  What
+ * takes several times as long as an empty step spends most of it on something
+ * else, and how much longer it is says no more, but of what is bound by its
+ * start.
  */
 static double
 size_response(const struct view *v, enum sl_bound b)
 {
 	const int k = SL__EXPERIMENT_SIZE;
-	double links = b == SL_BOUND_LATENCY ? v->c->n_dependent : 1;
-	double x = log(v->t_ns / links / v->c->step_ns);
+	double x = log(v->t_ns / v->c->step_ns);
 
-	if (b != SL_BOUND_OVERHEAD && b != SL_BOUND_LATENCY)
+	if (b == SL_BOUND_OVERHEAD)
+		x = log(v->t_ns / start_ns(v));
+	else if (b == SL_BOUND_LATENCY)
+		x -= log(v->c->n_dependent);
+	else
 		x *= RANGE[k].hi / log(SEVERAL);
 	return kept(x, k);
 }
