@@ -162,6 +162,18 @@ the_plan_stands_in_for_the_tracker(void **state)
 	planned = t.use;
 	assert_non_null(planned.tracked_bytes.absent);
 	assert_int_equal(planned.n_alive, 0);
+	for (size_t i = 0; i < planned.n_timeline; i++) {
+		uint64_t sum = 0;
+
+		for (size_t k = 0; k < planned.n_tensors; k++) {
+			const struct sl_memory_tensor *one =
+				&planned.tensors[k];
+
+			if (one->first <= i && i <= one->last)
+				sum += one->n_bytes;
+		}
+		assert_int_equal(sum, planned.timeline[i].live_bytes);
+	}
 	assert_int_equal(sl__live_tensors_track(&t.tracking, t.subject.plan,
 						&unhurried, &t.arena, NULL),
 			 SL_OK);

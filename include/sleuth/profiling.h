@@ -239,6 +239,31 @@ struct sl_memory_moment {
 	uint64_t live_bytes;
 };
 
+/* What a tensor is for. */
+enum sl_memory_category {
+	SL_MEMORY_ACTIVATION = 0, /* a result that later operations read */
+	SL_MEMORY_GRADIENT,       /* one of the backward phase */
+	SL_MEMORY_STATE, /* parameters in training, moments of the optimizer,
+			    caches: an input that the next iteration finds
+			    changed */
+	SL_MEMORY_INPUT,
+	SL_MEMORY_OUTPUT,
+	SL_MEMORY_WORKSPACE /* a kernel's own */
+};
+enum { SL_N_MEMORY_CATEGORIES = SL_MEMORY_WORKSPACE + 1 };
+
+/* "activation", "gradient", "state", "input", "output", "workspace"; never
+ * NULL. */
+SL_API const char *sl_memory_category_text(enum sl_memory_category category);
+
+/* A tensor and how long it is in memory. */
+struct sl_memory_tensor {
+	const char *name;
+	enum sl_memory_category category;
+	uint64_t n_bytes;   /* in whole lines of 64 bytes */
+	size_t first, last; /* places in sl_memory_use.timeline */
+};
+
 /* When a process was largest. */
 enum sl_peak_moment { SL_PEAK_UNKNOWN = 0, SL_PEAK_PLANNING, SL_PEAK_RUNNING };
 enum { SL_N_PEAK_MOMENTS = SL_PEAK_RUNNING + 1 };
@@ -301,6 +326,9 @@ struct sl_memory_use {
 	size_t peak_operation;
 	const struct sl_fact *impossible; /* touched below the live set, ...;
 					     NULL */
+	const struct sl_memory_tensor *tensors; /* at each place of the
+				timeline those in memory sum to its bytes */
+	size_t n_tensors;
 };
 
 /* A bandwidth measured beside the workload. */

@@ -7,6 +7,7 @@
  * process has in memory.  Each must fit into the next.
  */
 #include "analysis/memory_use.h"
+#include "analysis/memory_tensors.h"
 #include "base/pages.h"
 #include "base/reading.h"
 #include "base/status.h"
@@ -19,49 +20,6 @@
 
 #include "base/banned.h"
 
-static const char *
-step_name(const struct sl__program *p, size_t step)
-{
-	return p->steps[step].name ? p->steps[step].name : "";
-}
-
-/* The value that was the first in the buffer when the tensor was born. */
-static const char *
-value_name(const struct sl__program *p, uint32_t base, size_t step)
-{
-	for (const struct sl__buffer_label *l = p->labels; l; l = l->next) {
-		if (l->buffer == base && l->step <= step)
-			return p->graph->values[l->value].name;
-	}
-	return NULL;
-}
-
-static const char *
-input_name(const struct sl__program *p, uint32_t buffer)
-{
-	const struct sl__block *model = &p->graph->blocks[0];
-
-	for (size_t i = 0; i < model->n_inputs; i++) {
-		if (p->inputs[i] == buffer)
-			return p->graph->values[model->inputs[i]].name;
-	}
-	return NULL;
-}
-
-static const char *
-tensor_name(const struct sl__program *p,
-	    const struct sl__tensor_lifetime *tensor, size_t step,
-	    struct sl__arena *arena)
-{
-	uint32_t base = p->buffers[tensor->buffer].base;
-	const char *name = tensor->is_input ? input_name(p, tensor->buffer)
-					    : value_name(p, base, step);
-
-	if (name)
-		return sl__arena_string(arena, name);
-	return sl__arena_format(arena, "workspace of %s", step_name(p, step));
-}
-
 static int
 by_size(const void *a, const void *b)
 {
@@ -72,44 +30,44 @@ by_size(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+/* Where the categories of tensors are summed up: in inference there are
+ * neither gradients nor states. */
 static uint64_t *
-category_of(struct sl_memory_use *out, const struct sl__program *p,
-	    const struct sl__tensor_lifetime *tensor)
+category_of(struct sl_memory_use *out, const struct sl_memory_tensor *tensor)
 {
-	uint32_t base = p->buffers[tensor->buffer].base;
-
-	if (tensor->is_input)
+	switch (tensor->category) {
+	case SL_MEMORY_INPUT:
+	case SL_MEMORY_STATE:
 		return &out->input_bytes;
-	if (tensor->is_output)
+	case SL_MEMORY_OUTPUT:
 		return &out->output_bytes;
-	return p->buffers[base].category == SL__CATEGORY_WORKSPACE
-		       ? &out->workspace_bytes
-		       : &out->activations_bytes;
+	case SL_MEMORY_WORKSPACE:
+		return &out->workspace_bytes;
+	case SL_MEMORY_ACTIVATION:
+	case SL_MEMORY_GRADIENT:
+		break;
+	}
+	return &out->activations_bytes;
 }
 
 static enum sl_status
-list_alive(struct sl_memory_use *out, const struct sl__program *p,
-	   const struct sl__tensor_lifetimes *seen, struct sl__arena *arena,
+list_alive(struct sl_memory_use *out, size_t peak, struct sl__arena *arena,
 	   struct sl_error *err)
 {
 	struct sl_live_value *alive =
-		sl__arena_array(arena, seen->n_tensors, sizeof(*alive));
+		sl__arena_array(arena, out->n_tensors, sizeof(*alive));
 	size_t n = 0;
 
 	if (!alive)
 		return sl__fail_nomem(err);
-	for (size_t i = 0; i < seen->n_tensors; i++) {
-		const struct sl__tensor_lifetime *tensor = &seen->tensors[i];
-		uint64_t n_bytes = sl__tensor_lifetime_line_bytes(tensor);
+	for (size_t i = 0; i < out->n_tensors; i++) {
+		const struct sl_memory_tensor *tensor = &out->tensors[i];
 
-		if (!n_bytes || !sl__tensor_is_alive_at(tensor, seen->peak))
+		if (tensor->first > peak || tensor->last < peak)
 			continue;
-		*category_of(out, p, tensor) += n_bytes;
-		alive[n].n_bytes = n_bytes;
-		alive[n].name = tensor_name(p, tensor,
-					    seen->steps[tensor->born], arena);
-		if (!alive[n++].name)
-			return sl__fail_nomem(err);
+		*category_of(out, tensor) += tensor->n_bytes;
+		alive[n].n_bytes = tensor->n_bytes;
+		alive[n++].name = tensor->name;
 	}
 	if (n)
 		qsort(alive, n, sizeof(*alive), by_size);
@@ -200,7 +158,7 @@ take_planned_line(struct sl_memory_use *out, const struct sl__program *p,
 		return SL_OK;
 	out->timeline = line;
 	out->n_timeline = p->n_steps;
-	return SL_OK;
+	return sl__memory_tensors_planned(out, p, arena, err);
 }
 
 static enum sl_status
@@ -209,6 +167,7 @@ take_tracking(struct sl_memory_use *out, const struct sl__program *p,
 	      struct sl_error *err)
 {
 	struct sl_memory_moment *line;
+	enum sl_status rc;
 
 	if (seen->absent || !seen->n) {
 		out->tracked_bytes =
@@ -227,7 +186,8 @@ take_tracking(struct sl_memory_use *out, const struct sl__program *p,
 	out->tracked_bytes = sl__present((double)seen->peak_bytes);
 	take_path(out, p, seen);
 	out->peak_operation = seen->steps[seen->peak];
-	return list_alive(out, p, seen, arena, err);
+	rc = sl__memory_tensors_seen(out, p, seen, arena, err);
+	return rc ? rc : list_alive(out, seen->peak, arena, err);
 }
 
 /* The plan's own records; 'unused' is what of them was never touched. */

@@ -86,6 +86,19 @@ static const struct sl__field moment_fields[] = {
 static SL__RECORD(moment, "memory.timeline", sl_memory_moment, moment_fields,
 		  0);
 
+static const struct sl__field tensor_fields[] = {
+	SL__F(TEXT, sl_memory_tensor, name, "name",
+	      "of the value that lies in it first"),
+	SL__F(WORD, sl_memory_tensor, category, "category", "what it is for",
+	      .words = &sl__words_memory_category),
+	SL__F(WHOLE, sl_memory_tensor, n_bytes, "bytes",
+	      "in whole lines of 64"),
+	SL__F(WHOLE, sl_memory_tensor, first, "first",
+	      "place in the timeline from which it is in memory"),
+	SL__F(WHOLE, sl_memory_tensor, last, "last", "and up to which"),
+};
+static SL__RECORD(tensor, "memory.tensors", sl_memory_tensor, tensor_fields, 0);
+
 static const struct sl__field memory_fields[] = {
 	BYTES(parameters_bytes, "parameters_bytes", "as the model stores them"),
 	BYTES(activations_bytes, "activations_bytes",
@@ -145,6 +158,10 @@ static const struct sl__field memory_fields[] = {
 		   .why = no_basis),
 	SL__F_LIST(LIST, sl_memory_use, timeline, n_timeline, "timeline",
 		   "operations that ran", .of = &moment, .is_flat = 1),
+	SL__F_LIST(LIST, sl_memory_use, tensors, n_tensors, "tensors",
+		   "in memory at some place of the timeline, whose bytes they "
+		   "sum to",
+		   .of = &tensor, .is_flat = 1),
 	SL__F(FACT_AT, sl_memory_use, impossible, "impossible",
 	      "what cannot be"),
 };

@@ -570,6 +570,10 @@ check_profile(const void *record)
 			    p->edges[i].from >= p->edges[i].to;
 	for (size_t i = 0; i < p->memory.n_timeline; i++)
 		is_wrong |= p->memory.timeline[i].operation >= n;
+	for (size_t i = 0; i < p->memory.n_tensors; i++)
+		is_wrong |= p->memory.tensors[i].first >
+				    p->memory.tensors[i].last ||
+			    p->memory.tensors[i].last >= p->memory.n_timeline;
 	for (size_t i = 0; i < p->n_iterations; i++) {
 		const struct sl_trace_iteration *it = &p->iterations[i];
 

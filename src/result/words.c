@@ -90,6 +90,17 @@ planned_text(unsigned is_planned)
 }
 
 const char *
+sl_memory_category_text(enum sl_memory_category category)
+{
+	static const char *const texts[SL_N_MEMORY_CATEGORIES] = {
+		"activation", "gradient", "state",
+		"input",      "output",   "workspace"};
+
+	return (unsigned)category < SL_N_MEMORY_CATEGORIES ? texts[category]
+							   : "unknown";
+}
+
+const char *
 sl_peak_moment_text(enum sl_peak_moment moment)
 {
 	static const char *const words[SL_N_PEAK_MOMENTS] = {
@@ -154,6 +165,8 @@ WORDS(gain, sl_gain, sl_gain_text, 0, SL_N_GAINS)
 WORDS(kept, sl_kept, kept_text, 0, SL_KEPT_SLOWEST + 1)
 WORDS(nan, sl_nan_policy, nan_text, 0, SL_NAN_REFUSED + 1)
 WORDS(part, sl_part, sl_part_text, 0, SL_N_PARTS)
+WORDS(memory_category, sl_memory_category, sl_memory_category_text, 0,
+      SL_N_MEMORY_CATEGORIES)
 WORDS(peak_moment, sl_peak_moment, sl_peak_moment_text, 0, SL_N_PEAK_MOMENTS)
 WORDS(trial, sl_trial_action, sl_trial_action_text, 0, SL_N_TRIAL_ACTIONS)
 WORDS(basis, sl_basis, sl_basis_text, 0, SL_BASIS_UNKNOWN + 1)
