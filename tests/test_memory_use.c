@@ -32,22 +32,6 @@ measured(const struct sl_graph *graph)
 	return use;
 }
 
-/* Bytes of the tensors that are in memory at a place of the timeline. */
-static uint64_t
-sum_at(const struct sl_memory_use *use, size_t place)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < use->n_tensors; i++) {
-		const struct sl_memory_tensor *t = &use->tensors[i];
-
-		assert_true(t->first <= t->last && t->last < use->n_timeline);
-		if (t->first <= place && place <= t->last)
-			sum += t->n_bytes;
-	}
-	return sum;
-}
-
 static void
 check_accounts(const struct sl_memory_use *use)
 {
@@ -70,24 +54,12 @@ check_accounts(const struct sl_memory_use *use)
 			    use->alive[i].n_bytes <= use->alive[i - 1].n_bytes);
 	}
 	assert_int_equal(sum, use->path_bytes);
-	for (size_t i = 0; i < use->n_timeline; i++)
-		assert_int_equal(sum_at(use, i), use->timeline[i].live_bytes);
 	assert_near(use->resident_bytes.value,
 		    use->resident_base_bytes.value + use->touched_bytes.value +
 			    use->file_bytes.value,
 		    1e-3);
 	assert_true(use->resident_peak_bytes.value >=
 		    use->resident_bytes.value);
-}
-
-static void
-check_tensor(const struct sl_memory_tensor *t, const char *name,
-	     enum sl_memory_category category, size_t first, size_t last)
-{
-	assert_string_equal(t->name, name);
-	assert_int_equal(t->category, category);
-	assert_int_equal(t->first, first);
-	assert_int_equal(t->last, last);
 }
 
 /* 16 lines of 64 bytes and more: names and categories at the peak. */
@@ -118,12 +90,6 @@ the_peak_has_names(void **state)
 	assert_int_equal(use->input_bytes, 64);
 	assert_int_equal(use->output_bytes, 0);
 	assert_int_equal(use->activations_bytes, 12 * 64);
-	assert_int_equal(use->n_tensors, 5);
-	check_tensor(&use->tensors[0], "x", SL_MEMORY_INPUT, 0, 3);
-	check_tensor(&use->tensors[1], "a", SL_MEMORY_ACTIVATION, 0, 1);
-	check_tensor(&use->tensors[2], "b", SL_MEMORY_ACTIVATION, 1, 2);
-	check_tensor(&use->tensors[3], "c", SL_MEMORY_ACTIVATION, 2, 3);
-	check_tensor(&use->tensors[4], "y", SL_MEMORY_OUTPUT, 3, 3);
 	sl_memory_use_free(use);
 	graph_text_free(g);
 }
