@@ -3,6 +3,7 @@
  * where a figure stands alone, and only there. */
 #include "base/buf.h"
 #include "harness.h"
+#include "report/figures.h"
 #include "report/svg.h"
 
 #include <string.h>
@@ -81,6 +82,78 @@ ticks_have_units(void **state)
 	sl_buf_release(&out);
 }
 
+static size_t
+count_of(const char *text, const char *part)
+{
+	size_t n = 0;
+
+	for (text = strstr(text, part); text; text = strstr(text + 1, part))
+		n++;
+	return n;
+}
+
+/* Whole numbers have no half between them; a logarithmic axis of a decade has
+ * more than its ends; and a caller's ticks are those. */
+static void
+ticks_fit_what_is_shown(void **state)
+{
+	static const double sizes[] = {1, 8, 32};
+	struct sl_buf out = {0};
+	struct sl__svg s = {.out = &out};
+	const struct sl__axis y = {.lo = 0, .hi = 1, .from = 100, .to = 0};
+	struct sl__axis x = {
+		.lo = 0, .hi = 2, .from = 0, .to = 100, .is_whole = 1};
+
+	(void)state;
+	sl__svg_axis_x(&s, &x, &y);
+	assert_int_equal(count_of(out.data, "<text"), 3);
+	assert_null(strstr(out.data, ">0.5</text>"));
+	out.n_bytes = 0;
+	x = (struct sl__axis){
+		.lo = 1.5, .hi = 30, .from = 0, .to = 100, .is_log = 1};
+	sl__svg_axis_x(&s, &x, &y);
+	assert_int_equal(count_of(out.data, "<text"), 4);
+	assert_non_null(strstr(out.data, ">2</text>"));
+	assert_non_null(strstr(out.data, ">20</text>"));
+	out.n_bytes = 0;
+	x.ticks = sizes;
+	x.n_ticks = 3;
+	sl__svg_axis_x(&s, &x, &y);
+	assert_int_equal(count_of(out.data, "<text"), 3);
+	assert_non_null(strstr(out.data, ">32</text>"));
+	sl_buf_release(&out);
+}
+
+/* Estimates of three sizes: on a logarithmic axis the middle one is in the
+ * middle, and the reference is drawn. */
+static void
+intervals_lie_on_a_common_axis(void **state)
+{
+	const struct sl__figure_interval rows[] = {
+		{"a", 0, 1, 0, 0, "1"},
+		{"b<", 1, 100, 50, 200, "100"},
+		{"c", 2, 1e4, 0, 0, "1e4"}};
+	const struct sl__figure figure = {"f", "title", NULL, "axis", 100};
+	struct sl_render_options how = SL_RENDER_OPTIONS_INIT;
+	struct sl_buf out = {0}, index = {0};
+	struct sl__views v = {.how = &how, .out = &out, .index = &index};
+
+	(void)state;
+	assert_false(sl__figure_intervals(&v, &figure, rows, 0));
+	assert_int_equal(out.n_bytes, 0);
+	assert_true(sl__figure_intervals(&v, &figure, rows, 3));
+	sl__views_figure_end(&v, "caption");
+	assert_int_equal(count_of(out.data, "<circle"), 3);
+	assert_int_equal(count_of(out.data, "line k1"), 1);
+	assert_int_equal(count_of(out.data, "line ink dash"), 1);
+	/* From 216 to 640, so the middle is at 428. */
+	assert_non_null(strstr(out.data, "s1\" cx=\"428\""));
+	assert_non_null(strstr(out.data, "b&lt;"));
+	assert_int_equal(sl__views_end(&v, NULL), SL_OK);
+	sl_buf_release(&out);
+	sl_buf_release(&index);
+}
+
 int
 main(void)
 {
@@ -89,6 +162,8 @@ main(void)
 		cmocka_unit_test(ends_are_moved_outwards),
 		cmocka_unit_test(a_file_brings_its_colours),
 		cmocka_unit_test(ticks_have_units),
+		cmocka_unit_test(ticks_fit_what_is_shown),
+		cmocka_unit_test(intervals_lie_on_a_common_axis),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -252,6 +252,26 @@ percentages_keep_zero_apart_from_little(void **state)
 	assert_string_equal(sl__percent_text(&text, (double)NAN), "-");
 }
 
+static void
+shares_have_one_decimal(void **state)
+{
+	static const struct {
+		double share;
+		const char *text;
+	} cases[] = {
+		{0, "0 %"},         {0.000617, "0.1 %"}, {0.0003, "<0.1 %"},
+		{1, "100.0 %"},     {0.9583, "95.8 %"},  {-0.0619, "−6.2 %"},
+		{-1e-5, ">−0.1 %"},
+	};
+	struct sl__text text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(sl__share_text(&text, cases[i].share),
+				    cases[i].text);
+	assert_string_equal(sl__share_text(&text, (double)NAN), "-");
+}
+
 int
 main(void)
 {
@@ -269,6 +289,7 @@ main(void)
 		cmocka_unit_test(sizes_and_rates_take_powers_of_1000),
 		cmocka_unit_test(counts_are_exact_and_grouped),
 		cmocka_unit_test(percentages_keep_zero_apart_from_little),
+		cmocka_unit_test(shares_have_one_decimal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * figure_run.c - one iteration of a model: its time by module, the median
- * iteration as it ran, and the memory that is live along it.
+ * figure_run.c - one iteration of a model: its time by module, and the median
+ * iteration as it ran.
+ *
+ * What is drawn within a group "across" the page's script zooms: it moves and
+ * widens marks and names.
  */
 #include "base/buf.h"
 #include "report/figures.h"
@@ -42,8 +45,8 @@ count_parts(const char *path)
 
 /* The last part of a path of n bytes, where the cell has room for it. */
 static void
-add_name(struct sl__svg *s, double x, double y, double width, const char *path,
-	 size_t n)
+add_name(struct sl__svg *s, const double at[2], double width, const char *path,
+	 size_t n, const char *classes)
 {
 	size_t from = n;
 
@@ -51,8 +54,8 @@ add_name(struct sl__svg *s, double x, double y, double width, const char *path,
 		from--;
 	/* A character of 11 points is 6.8 wide in wide faces. */
 	if (6.8 * (double)(n - from) + 8 <= width)
-		sl__svg_label(s, "on", x + 5, y + ROW / 2 + 3, "%.*s",
-			      (int)(n - from), path + from);
+		sl__svg_label(s, classes, at[0] + 5, at[1] + ROW / 2 + 3,
+			      "%.*s", (int)(n - from), path + from);
 }
 
 /* One row of the icicle: neighbours with the same first parts are one. */
@@ -78,15 +81,16 @@ add_modules(struct sl__svg *s, const struct sl_profile *p, size_t depth,
 		}
 		width = ns / total_ns * (RIGHT - LEFT);
 		if (count_parts(path) >= depth && width > 0.3) {
-			sl__svg_open(s, "rect",
-				     depth % 2 ? "mark cell s0"
-					       : "mark cell s6",
+			sl__svg_open(s, "rect", "mark cell s0",
 				     "x y width height", x, y, width, ROW - 2);
+			/* In hundredths: a locale may have a decimal comma. */
+			sl__svg_attribute(s, "fill-opacity", "0.%02d",
+					  54 - 8 * (int)depth);
 			sl__svg_close_with_tip(
 				s, "%.*s: %s, %s", (int)n, path,
 				sl__time_text(&a, ns),
-				sl__percent_text(&b, ns / total_ns));
-			add_name(s, x, y, width, path, n);
+				sl__share_text(&b, ns / total_ns));
+			add_name(s, (double[]){x, y}, width, path, n, "count");
 		}
 		x += width;
 	}
@@ -110,7 +114,9 @@ add_operations(struct sl__svg *s, const struct sl_profile *p, double y,
 			sl__svg_close_with_tip(s, "%s (%s): %s, %s", o->name,
 					       o->type,
 					       sl__time_text(&a, o->self_ns),
-					       sl__percent_text(&b, o->share));
+					       sl__share_text(&b, o->share));
+			add_name(s, (double[]){x, y}, width, o->name,
+				 strlen(o->name), "on");
 		}
 		x += width;
 	}
@@ -134,14 +140,15 @@ sl__figure_icicle(struct sl__views *v, const struct sl_profile *p)
 		return;
 	s = sl__views_figure(v, "icicle", "Time by module and operation",
 			     SL__FIGURE_WIDTH, 16 + ROW * (double)(depth + 1));
+	sl__svg_group(s, "across");
 	for (size_t d = 1; d <= depth; d++)
 		add_modules(s, p, d, total_ns);
 	add_operations(s, p, 8 + ROW * (double)depth, total_ns);
+	sl__svg_group_end(s);
 	sl__views_figure_end(
 		v, "Widths are mean times, in the order things run: modules "
 		   "above their parts, operations in the last row, in the "
-		   "colours of "
-		   "where the time goes.");
+		   "colours of where the time goes.");
 }
 
 /* The iteration nearest to the median; NULL: none was kept. */
@@ -165,21 +172,21 @@ add_events(struct sl__svg *s, const struct sl_profile *p,
 		const struct sl_trace_event *e = &it->events[i];
 		double ns = it->events[i + 1].start_ns - e->start_ns;
 		double from = sl__axis_at(x, 1e-9 * e->start_ns);
+		double width = sl__axis_at(x, 1e-9 * (e->start_ns + ns)) - from;
 		const struct sl_operation *o;
 
 		if (e->operation >= p->n_operations)
 			continue;
 		o = &p->operations[e->operation];
-		sl__svg_open(
-			s, "rect", sl__profile_part_look(o->part),
-			"x y width height", from, 12.0,
-			fmax(sl__axis_at(x, 1e-9 * (e->start_ns + ns)) - from,
-			     0.1),
-			48.0);
+		sl__svg_open(s, "rect", sl__profile_part_look(o->part),
+			     "x y width height", from, 12.0, fmax(width, 0.1),
+			     48.0);
 		sl__svg_attribute(s, "data-op", "%zu", e->operation);
 		sl__svg_close_with_tip(s, "%s (%s): %s, begins at %s", o->name,
 				       o->type, sl__time_text(&a, ns),
 				       sl__time_text(&b, e->start_ns));
+		add_name(s, (double[]){from, 22}, width, o->name,
+			 strlen(o->name), "on");
 	}
 }
 
@@ -202,110 +209,14 @@ sl__figure_timeline(struct sl__views *v, const struct sl_profile *p)
 	sl__views_open(v, "timeline", "Timeline");
 	s = sl__views_figure(v, "timeline", "One iteration as it ran",
 			     SL__FIGURE_WIDTH, 116);
-	y.unit = NULL;
 	sl__svg_axis_x(s, &x, &y);
+	sl__svg_group(s, "across");
 	add_events(s, p, it, &x);
+	sl__svg_group_end(s);
 	sl__views_figure_end(v,
 			     "The recorded iteration nearest to the median, "
 			     "%s; each operation lasts until the next begins, "
 			     "on %d thread%s.",
 			     sl__time_text(&t, it->wall_ns), p->n_threads,
 			     p->n_threads == 1 ? "" : "s");
-}
-
-static void
-add_live(struct sl__svg *s, const struct sl_profile *p,
-	 const struct sl__axis *x, const struct sl__axis *y)
-{
-	const struct sl_memory_use *m = &p->memory;
-	double bottom = y->from;
-	struct sl__text t;
-
-	for (size_t i = 0; i < m->n_timeline; i++) {
-		const struct sl_memory_moment *now = &m->timeline[i];
-		double from = sl__axis_at(x, (double)i);
-		double to = sl__axis_at(x, (double)(i + 1));
-		double at = sl__axis_at(y, (double)now->live_bytes);
-
-		sl__svg_open(s, "rect",
-			     now->operation == m->peak_operation ? "mark s1"
-								 : "mark s0",
-			     "x y width height", from, at,
-			     fmax(to - from - (to - from > 4 ? 1 : 0), 0.2),
-			     bottom - at);
-		sl__svg_attribute(s, "data-op", "%zu", now->operation);
-		sl__svg_close_with_tip(
-			s, "%s: %s live", p->operations[now->operation].name,
-			sl__bytes_text(&t, (double)now->live_bytes));
-	}
-}
-
-/* What the peak is made of, weights included. */
-static void
-add_categories(struct sl__views *v, const struct sl_memory_use *m)
-{
-	struct sl__figure_bar parts[] = {
-		{.name = "parameters",
-		 .classes = "mark cell s6",
-		 .value = (double)m->parameters_bytes},
-		{.name = "activations",
-		 .classes = "mark cell s0",
-		 .value = (double)m->activations_bytes},
-		{.name = "input",
-		 .classes = "mark cell s2",
-		 .value = (double)m->input_bytes},
-		{.name = "output",
-		 .classes = "mark cell s4",
-		 .value = (double)m->output_bytes},
-		{.name = "workspace",
-		 .classes = "mark cell s3",
-		 .value = (double)m->workspace_bytes},
-	};
-	struct sl__text texts[5];
-
-	if (m->tracked_bytes.absent)
-		return;
-	for (size_t i = 0; i < 5; i++)
-		parts[i].text = sl__bytes_text(&texts[i], parts[i].value);
-	sl__figure_stack(
-		sl__views_figure(v, "memory-categories",
-				 "What the peak is made of", SL__FIGURE_WIDTH,
-				 8 + sl__figure_stack_height(parts, 5)),
-		parts, 5, 8);
-	sl__views_figure_end(v, "Parameters as the model stores them, and what "
-				"is live beside them at the peak.");
-}
-
-void
-sl__figures_memory(struct sl__views *v, const struct sl_profile *p)
-{
-	const struct sl_memory_use *m = &p->memory;
-	struct sl__axis x = {.lo = 0,
-			     .hi = (double)m->n_timeline,
-			     .from = 84,
-			     .to = 840,
-			     .title = "operation, in order"};
-	struct sl__axis y = {
-		.lo = 0, .from = 250, .to = 20, .unit = "B", .title = "live"};
-	struct sl__svg *s;
-
-	if (!m->n_timeline)
-		return;
-	for (size_t i = 0; i < m->n_timeline; i++)
-		y.hi = fmax(y.hi, (double)m->timeline[i].live_bytes);
-	sl__axis_round(&y);
-	sl__views_open(v, "memory", "Memory");
-	add_categories(v, m);
-	s = sl__views_figure(v, "memory", "Live memory along an iteration",
-			     SL__FIGURE_WIDTH, 302);
-	sl__svg_axes(s, &x, &y);
-	add_live(s, p, &x, &y);
-	sl__views_figure_end(
-		v,
-		"Activations, inputs, outputs and workspace that are live "
-		"while each operation runs%s; the peak is at %s.",
-		m->tracked_bytes.absent ? ", as planned" : "",
-		m->peak_operation < p->n_operations
-			? p->operations[m->peak_operation].name
-			: "an operation that is not known");
 }

@@ -29,6 +29,28 @@ void sl__figure_bars(struct sl__svg *s, const struct sl__figure_bar *bars,
 /* The height that they take. */
 double sl__figure_bars_height(size_t n);
 
+/* An estimate, drawn as a point with its interval. */
+struct sl__figure_interval {
+	const char *name;
+	int colour;           /* of the series: 0 to 9 */
+	double value, lo, hi; /* above 0; hi <= lo: no interval */
+	const char *text;     /* as people read it */
+};
+
+/* What a figure is called and its axis shows. */
+struct sl__figure {
+	const char *name, *title; /* sl__views_figure() */
+	const char *unit, *axis;  /* of struct sl__axis */
+	double reference; /* a value that the others are read against, or 0 */
+};
+
+/* Estimates below each other over one axis, which is logarithmic where they
+ * differ much.  Begins a figure that the caller ends; 0: there is nothing to
+ * draw, and none was begun. */
+int sl__figure_intervals(struct sl__views *v, const struct sl__figure *figure,
+			 const struct sl__figure_interval *rows, size_t n);
+double sl__figure_intervals_height(size_t n);
+
 /* One bar, its parts side by side and named below, in as many rows as their
  * names take. */
 void sl__figure_stack(struct sl__svg *s, const struct sl__figure_bar *parts,
@@ -37,7 +59,8 @@ double sl__figure_stack_height(const struct sl__figure_bar *parts, size_t n);
 
 /* The views of a struct sl_sweep, a struct sl_train_result, a struct sl_load,
  * a struct sl_history, a struct sl_evaluation, a struct sl_suite, a struct
- * sl_optimization, and of models that were inspected. */
+ * sl_optimization, of models that were inspected, and of a struct
+ * sl_machine. */
 void sl__sweep_views(struct sl__views *v, const void *result);
 void sl__train_views(struct sl__views *v, const void *result);
 void sl__load_views(struct sl__views *v, const void *result);
@@ -46,6 +69,7 @@ void sl__evaluation_views(struct sl__views *v, const void *result);
 void sl__suite_views(struct sl__views *v, const void *result);
 void sl__optimize_views(struct sl__views *v, const void *result);
 void sl__inspect_views(struct sl__views *v, const void *result);
+void sl__machine_views(struct sl__views *v, const void *result);
 
 /* A point under a roof. */
 struct sl__roof_point {

@@ -52,6 +52,12 @@ static const struct {
 	{"s5", "fill=\"#56b4e9\""},
 	{"s6", "fill=\"#7f6aa8\""},
 	{"s7", "fill=\"#9aa2ab\""},
+	{"s8", "fill=\"#8c5a2b\""},
+	{"s9", "fill=\"#d3d7dc\""},
+	{"dark", "fill=\"#5b636d\""},
+	{"hollow", "fill=\"none\" stroke=\"#5b636d\""},
+	{"area", "fill-opacity=\"0.82\""},
+	{"hover", "fill-opacity=\"0\""},
 	{"k0", "stroke=\"#0072b2\""},
 	{"k1", "stroke=\"#d55e00\""},
 	{"k2", "stroke=\"#009e73\""},
@@ -81,10 +87,8 @@ tick_step(const struct sl__axis *axis)
 	double power = pow(10, floor(log10(rough)));
 	double digit = rough / power;
 
-	return power * (digit < 1.5   ? 1
-			: digit < 3.5 ? 2
-			: digit < 7.5 ? 5
-				      : 10);
+	power *= digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10;
+	return axis->is_whole ? fmax(power, 1) : power;
 }
 
 void
@@ -323,6 +327,29 @@ add_tick(struct sl__svg *s, const struct sl__axis *axis,
 	}
 }
 
+/* Powers of ten, at most eight; where the axis has three or fewer, twice and
+ * five times these too. */
+static void
+add_log_ticks(struct sl__svg *s, const struct sl__axis *axis,
+	      const struct sl__axis *other, int is_x)
+{
+	static const double between[] = {1, 2, 5};
+	double first = floor(log10(axis->lo) - 1e-9);
+	double last = ceil(log10(axis->hi) + 1e-9);
+	double stride = ceil((last - first - 1) / 8);
+	int is_dense = last - first <= 4;
+
+	for (double e = first; e <= last; e += fmax(stride, 1)) {
+		for (int i = 0; i < (is_dense ? 3 : 1); i++) {
+			double value = between[i] * pow(10, e);
+
+			if (value >= axis->lo * (1 - 1e-9) &&
+			    value <= axis->hi * (1 + 1e-9))
+				add_tick(s, axis, other, value, is_x);
+		}
+	}
+}
+
 static void
 add_ticks(struct sl__svg *s, const struct sl__axis *axis,
 	  const struct sl__axis *other, int is_x)
@@ -333,14 +360,12 @@ add_ticks(struct sl__svg *s, const struct sl__axis *axis,
 	if (!isfinite(axis->lo) || !isfinite(axis->hi) ||
 	    !(axis->hi > axis->lo) || (axis->is_log && !(axis->lo > 0)))
 		return;
+	for (size_t i = 0; i < axis->n_ticks; i++)
+		add_tick(s, axis, other, axis->ticks[i], is_x);
+	if (axis->n_ticks)
+		return;
 	if (axis->is_log) {
-		double first = ceil(log10(axis->lo) - 1e-9);
-		double last = floor(log10(axis->hi) + 1e-9);
-		/* At most eight, at every nth power of ten. */
-		double stride = ceil((last - first + 1) / 8);
-
-		for (double e = first; e <= last; e += stride)
-			add_tick(s, axis, other, pow(10, e), is_x);
+		add_log_ticks(s, axis, other, is_x);
 		return;
 	}
 	step = tick_step(axis);

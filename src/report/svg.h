@@ -21,9 +21,12 @@ struct sl__svg {
 
 /* From a value to a point. */
 struct sl__axis {
-	double lo, hi;     /* values at the ends; above 0 where is_log */
-	double from, to;   /* points there */
-	int is_log;        /* logarithmic */
+	double lo, hi;   /* values at the ends; above 0 where is_log */
+	double from, to; /* points there */
+	int is_log;      /* logarithmic */
+	int is_whole;    /* of whole numbers: none has a tick between them */
+	const double *ticks; /* where to put them; NULL: at round values */
+	size_t n_ticks;
 	const char *unit;  /* "s", "B": with prefixes of powers of 1000; NULL: a
 			      plain number */
 	const char *title; /* what it shows */

@@ -350,6 +350,28 @@ sl__percent_text(struct sl__text *text, double share)
 }
 
 const char *
+sl__share_text(struct sl__text *text, double share)
+{
+	double percent = 100 * share;
+	const char *sign = percent < 0 ? "−" : "";
+
+	if (isnan(share))
+		return dash(text);
+	if (fabs(percent) >= 0.05)
+		snprintf(text->s, sizeof(text->s), "%s%.1f %%", sign,
+			 fabs(percent));
+	else
+		snprintf(text->s, sizeof(text->s), "%s%s %%",
+			 percent > 0   ? "<"
+			 : percent < 0 ? ">"
+				       : "",
+			 percent > 0   ? "0.1"
+			 : percent < 0 ? "−0.1"
+				       : "0");
+	return text->s;
+}
+
+const char *
 sl__ratio_value(struct sl__text *text, const struct sl_estimate *e)
 {
 	return estimate_text(text, e, &no_unit, VALUE);

@@ -13,46 +13,19 @@
 
 #include "base/banned.h"
 
-enum { ROWS_MOST = 20, LATENCIES_MOST = 8 };
+enum { ROWS_MOST = 20, FEWEST_PAIRS = 3 };
 
-static const double ROW = 30, LEFT = 220, RIGHT = 640;
+static const double S_PER_NS = 1e-9;
 
-static const char *
-verdict_look(enum sl_verdict verdict)
+static int
+verdict_colour(enum sl_verdict verdict)
 {
-	static const char *const looks[] = {[SL_VERDICT_UNDECIDED] = "s7",
-					    [SL_VERDICT_FASTER] = "s2",
-					    [SL_VERDICT_SLOWER] = "s1",
-					    [SL_VERDICT_SAME] = "s0"};
+	static const int colours[] = {[SL_VERDICT_UNDECIDED] = 7,
+				      [SL_VERDICT_FASTER] = 2,
+				      [SL_VERDICT_SLOWER] = 1,
+				      [SL_VERDICT_SAME] = 0};
 
-	return looks[(unsigned)verdict <= SL_VERDICT_SAME ? verdict : 0];
-}
-
-/* A ratio and its interval as a point on a line. */
-static void
-add_ratio(struct sl__svg *s, const struct sl_comparison *c,
-	  const struct sl__axis *x, double y)
-{
-	char mark[16], line[16];
-	struct sl__text t;
-
-	snprintf(mark, sizeof(mark), "mark %s", verdict_look(c->verdict));
-	snprintf(line, sizeof(line), "line k%s", verdict_look(c->verdict) + 1);
-	sl__svg_label(s, "label end", LEFT - 10, y + 4, "%.30s", c->b);
-	if (c->ratio.hi > c->ratio.lo) {
-		sl__svg_open(s, "line", line, "x1 y1 x2 y2",
-			     sl__axis_at(x, fmax(c->ratio.lo, x->lo)), y,
-			     sl__axis_at(x, fmin(c->ratio.hi, x->hi)), y);
-		sl__svg_close(s);
-	}
-	sl__svg_open(s, "circle", mark, "cx cy r",
-		     sl__axis_at(x, c->ratio.value), y, 5.0);
-	sl__svg_close_with_tip(s, "%s takes %s times as long as %s: %s", c->b,
-			       sl__ratio_estimate(&t, &c->ratio), c->a,
-			       sl_verdict_text(c->verdict));
-	sl__svg_label(s, "note", RIGHT + 12, y + 4, "%s  %s",
-		      sl__ratio_estimate(&t, &c->ratio),
-		      sl_verdict_text(c->verdict));
+	return colours[(unsigned)verdict <= SL_VERDICT_SAME ? verdict : 0];
 }
 
 /* Comparisons are n structs, 'stride' bytes apart. */
@@ -62,146 +35,337 @@ nth(const struct sl_comparison *first, size_t stride, size_t i)
 	return (const void *)((const char *)first + i * stride);
 }
 
+/* The answer in one sentence. */
+static void
+add_lead(struct sl__views *v, const struct sl_comparison *c)
+{
+	double factor = c->ratio.value > 1 ? c->ratio.value : c->speedup;
+
+	switch (c->verdict) {
+	case SL_VERDICT_FASTER:
+	case SL_VERDICT_SLOWER:
+		sl__views_text(v, "lead", "%s is %s than %s: %.3g times.", c->b,
+			       sl_verdict_text(c->verdict), c->a, factor);
+		break;
+	case SL_VERDICT_SAME:
+		sl__views_text(v, "lead",
+			       "%s takes as long as %s, within %.3g %%.", c->b,
+			       c->a, 100 * c->margin);
+		break;
+	case SL_VERDICT_UNDECIDED:
+		sl__views_text(v, "lead",
+			       "Undecided after %zu rounds: as many more would "
+			       "find a change of %.3g %%.",
+			       c->n_rounds, 100 * c->minimum_detectable);
+		break;
+	}
+}
+
+static void
+add_ratio_tiles(struct sl__views *v, const struct sl_comparison *c)
+{
+	struct sl__text value, bounds;
+
+	sl__views_tile(v, "Time B / time A", "comparison.ratio",
+		       sl__ratio_value(&value, &c->ratio), "95 %% %s, %s",
+		       sl__ratio_bounds_text(&bounds, &c->ratio),
+		       sl_verdict_text(c->verdict));
+}
+
+static void
+add_time_tile(struct sl__views *v, const char *label, const char *path,
+	      const struct sl_estimate *time_ns)
+{
+	struct sl__text value, bounds;
+
+	sl__views_tile(v, label, path, sl__time_value(&value, time_ns, NULL),
+		       "median%s %s", time_ns->needs_n ? "" : ", 95 %",
+		       sl__time_bounds_text(&bounds, time_ns, NULL));
+}
+
 void
 sl__views_ratios(struct sl__views *v, const struct sl_comparison *first,
 		 size_t n_all, size_t stride)
 {
+	const struct sl__figure figure = {"ratios", "Time against the baseline",
+					  NULL, "time B / time A", 1};
+	struct sl__figure_interval rows[ROWS_MOST];
+	char texts[ROWS_MOST][96];
 	size_t n = n_all < ROWS_MOST ? n_all : ROWS_MOST;
-	struct sl__axis x = {.lo = 1,
-			     .hi = 1,
-			     .from = LEFT,
-			     .to = RIGHT,
-			     .title = "time B / time A"};
-	struct sl__axis y = {.from = 14 + ROW * (double)n, .to = 6};
-	double at;
 	struct sl__text t;
-	struct sl__svg *s;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct sl_estimate *r = &nth(first, stride, i)->ratio;
+		const struct sl_comparison *c = nth(first, stride, i);
 
-		if (!(r->value > 0))
-			return;
-		x.lo = fmin(x.lo,
-			    fmax(r->lo > 0 ? r->lo : r->value, r->value / 3));
-		x.hi = fmax(x.hi,
-			    fmin(r->hi > 0 ? r->hi : r->value, r->value * 3));
+		snprintf(texts[i], sizeof(texts[i]), "%s  %s",
+			 sl__ratio_estimate(&t, &c->ratio),
+			 sl_verdict_text(c->verdict));
+		rows[i] = (struct sl__figure_interval){
+			.name = c->b,
+			.colour = verdict_colour(c->verdict),
+			.value = c->ratio.value,
+			.lo = c->ratio.lo,
+			.hi = c->ratio.hi,
+			.text = texts[i]};
 	}
-	sl__axis_round(&x);
 	sl__views_open(v, "comparison", "Comparison");
-	sl__views_tile(
-		v, "Time B / time A", "", sl__ratio_value(&t, &first->ratio),
-		"95 %% %s, %s",
-		sl__ratio_bounds_text(&(struct sl__text){0}, &first->ratio),
-		sl_verdict_text(first->verdict));
-	s = sl__views_figure(v, "ratios", "Time against the baseline",
-			     SL__FIGURE_WIDTH, 66 + ROW * (double)n);
-	sl__svg_axis_x(s, &x, &y);
-	at = sl__axis_at(&x, 1);
-	sl__svg_open(s, "line", "line ink dash", "x1 y1 x2 y2", at, y.to, at,
-		     y.from);
-	sl__svg_close(s);
-	for (size_t i = 0; i < n; i++)
-		add_ratio(s, nth(first, stride, i), &x, 22 + ROW * (double)i);
-	sl__views_figure_end(v,
-			     "Ratios of time to %s over rounds, with intervals "
-			     "that hold however often they are looked at. The "
-			     "dashed line is no change.",
-			     first->a);
+	if (sl__figure_intervals(v, &figure, rows, n))
+		sl__views_figure_end(
+			v,
+			"Ratios of time to %s over rounds, with intervals that "
+			"hold however often they are looked at. The dashed "
+			"line is no change.",
+			first->a);
 }
 
-/* The layers that differ most: where B wins and where it loses. */
+/* A step of the way from A to B. */
+struct step {
+	const char *name;
+	double from_s, to_s;
+	const char *classes;
+	int is_total, is_named;
+};
+
 static void
-add_layers(struct sl__views *v, const struct sl_arm_comparison *p)
+add_step(struct sl__svg *s, const struct step *step, const struct sl__axis *x,
+	 double y)
 {
-	size_t n = p->n_layers < ROWS_MOST ? p->n_layers : ROWS_MOST;
-	struct sl__axis x = {
-		.from = LEFT, .to = RIGHT + 120, .unit = "s", .title = "B − A"};
-	struct sl__axis y = {.from = 14 + 26 * (double)n, .to = 6};
-	struct sl__svg *s;
-	struct sl__text a, b;
+	double change = step->to_s - step->from_s;
+	double from = sl__axis_at(x, step->is_total ? x->lo : step->from_s);
+	double to = sl__axis_at(x, step->to_s);
+	struct sl__text t;
+	const char *sign = step->is_total ? "" : change < 0 ? "−" : "+";
 
-	for (size_t i = 0; i < n; i++) {
+	sl__time_text(&t,
+		      fabs(step->is_total ? step->to_s : change) / S_PER_NS);
+	sl__svg_label(s, "label end", 206, y + 15, "%.28s", step->name);
+	sl__svg_open(s, "rect", step->classes, "x y width height rx",
+		     fmin(from, to), y + 4, fmax(fabs(to - from), 1), 15.0,
+		     2.0);
+	sl__svg_close_with_tip(s, "%s: %s%s%s", step->name, sign, t.s,
+			       step->is_named ? ", proved to differ" : "");
+	sl__svg_label(s, "note", fmax(from, to) + 8, y + 15, "%s%s", sign, t.s);
+}
+
+/* From A's time over the layers that differ most, then all others, to B's. */
+static size_t
+list_steps(struct step *steps, const struct sl_arm_comparison *p, double a_s,
+	   double b_s)
+{
+	size_t n_shown = p->n_layers < ROWS_MOST - 3 ? p->n_layers
+						     : ROWS_MOST - 3;
+	double at = a_s;
+	size_t n = 0;
+
+	steps[n++] = (struct step){.name = p->comparison.a,
+				   .to_s = a_s,
+				   .classes = "mark s7",
+				   .is_total = 1};
+	for (size_t i = 0; i < n_shown; i++) {
 		const struct sl_compared_layer *l = &p->layers[p->by_change[i]];
-		double change = 1e-9 * ((isnan(l->b_ns) ? 0 : l->b_ns) -
-					(isnan(l->a_ns) ? 0 : l->a_ns));
+		double change = S_PER_NS * ((isnan(l->b_ns) ? 0 : l->b_ns) -
+					    (isnan(l->a_ns) ? 0 : l->a_ns));
 
-		x.lo = fmin(x.lo, change);
-		x.hi = fmax(x.hi, change);
+		steps[n++] = (struct step){.name = l->name,
+					   .from_s = at,
+					   .to_s = at + change,
+					   .classes = change < 0 ? "mark s2"
+								 : "mark s1",
+					   .is_named = l->is_named};
+		at += change;
 	}
-	if (!n || !(x.hi > x.lo))
+	steps[n++] = (struct step){.name = "all else",
+				   .from_s = at,
+				   .to_s = b_s,
+				   .classes = b_s < at ? "mark s2" : "mark s1"};
+	steps[n++] = (struct step){.name = p->comparison.b,
+				   .to_s = b_s,
+				   .classes = "mark s7",
+				   .is_total = 1};
+	return n;
+}
+
+static void
+add_waterfall(struct sl__views *v, const struct sl_arm_comparison *p,
+	      double a_ns, double b_ns)
+{
+	struct step steps[ROWS_MOST];
+	struct sl__axis x = {.lo = INFINITY,
+			     .from = 216,
+			     .to = 740,
+			     .unit = "s",
+			     .title = "median time of an iteration"};
+	struct sl__axis y = {.to = 6};
+	struct sl__svg *s;
+	size_t n;
+
+	if (!p->n_layers || !(a_ns > 0) || !(b_ns > 0))
+		return;
+	n = list_steps(steps, p, S_PER_NS * a_ns, S_PER_NS * b_ns);
+	for (size_t i = 0; i < n; i++) {
+		x.lo = fmin(x.lo, steps[i].to_s);
+		x.hi = fmax(x.hi, steps[i].to_s);
+	}
+	/* Differences next to nothing would not be seen over an axis from 0. */
+	x.lo = x.lo > 0.6 * x.hi ? x.lo - (x.hi - x.lo) / 2 : 0;
+	if (!(x.hi > 0))
 		return;
 	sl__axis_round(&x);
-	s = sl__views_figure(v, "layers", "Layers that differ most",
+	x.lo = fmax(x.lo, 0);
+	y.from = 12 + 26 * (double)n;
+	s = sl__views_figure(v, "waterfall", "From A to B, layer by layer",
 			     SL__FIGURE_WIDTH, 66 + 26 * (double)n);
 	sl__svg_axis_x(s, &x, &y);
-	for (size_t i = 0; i < n; i++) {
-		const struct sl_compared_layer *l = &p->layers[p->by_change[i]];
-		double change = 1e-9 * ((isnan(l->b_ns) ? 0 : l->b_ns) -
-					(isnan(l->a_ns) ? 0 : l->a_ns));
-		double zero = sl__axis_at(&x, 0), to = sl__axis_at(&x, change);
-		double top = 10 + 26 * (double)i;
-
-		sl__svg_label(s, "label end", LEFT - 10, top + 14, "%.30s",
-			      l->name);
-		sl__svg_open(s, "rect", change < 0 ? "mark s2" : "mark s1",
-			     "x y width height", fmin(zero, to), top + 2,
-			     fmax(fabs(to - zero), 0.5), 16.0);
-		sl__svg_close_with_tip(s, "%s: %s against %s%s", l->name,
-				       sl__time_text(&a, l->b_ns),
-				       sl__time_text(&b, l->a_ns),
-				       l->is_named ? ", proved to differ" : "");
-	}
-	sl__views_figure_end(v, "Medians of B less those of A; green where B "
-				"is faster.");
+	for (size_t i = 0; i < n; i++)
+		add_step(s, &steps[i], &x, 8 + 26 * (double)i);
+	sl__views_figure_end(
+		v,
+		"Grey: the whole. Green saves time, orange costs time; the "
+		"layers that differ most are named; the others, the time "
+		"outside of layers and what medians do not add up to are "
+		"\"all else\".%s",
+		x.lo > 0 ? " The axis does not begin at zero." : "");
 }
 
 void
 sl__model_comparison_views(struct sl__views *v, const void *result)
 {
 	const struct sl_model_comparison *m = result;
+	const struct sl_arm_comparison *p = m->pairs;
 	char title[256];
 
 	if (!m->n_pairs)
 		return;
-	snprintf(title, sizeof(title), "%s against %s",
-		 m->pairs[0].comparison.b, m->pairs[0].comparison.a);
+	snprintf(title, sizeof(title), "%s against %s", p->comparison.b,
+		 p->comparison.a);
 	sl__views_title(v, title, "Comparison", "%zu rounds in %.3g s",
-			m->pairs[0].comparison.n_rounds, m->elapsed_s);
-	sl__views_ratios(v, &m->pairs[0].comparison, m->n_pairs,
-			 sizeof(m->pairs[0]));
-	add_layers(v, &m->pairs[0]);
+			p->comparison.n_rounds, m->elapsed_s);
+	sl__views_open(v, "summary", "Summary");
+	add_ratio_tiles(v, &p->comparison);
+	if (m->n > 1) {
+		add_time_tile(v, "A", "models.0.median_ms",
+			      &m->sides[0].wall_ns);
+		add_time_tile(v, "B", "models.1.median_ms",
+			      &m->sides[1].wall_ns);
+	}
+	add_lead(v, &p->comparison);
+	sl__views_ratios(v, &p->comparison, m->n_pairs, sizeof(*p));
+	if (m->n > 1)
+		add_waterfall(v, p, m->sides[0].wall_ns.value,
+			      m->sides[1].wall_ns.value);
+}
+
+/* Times of two commands in the same rounds, as ratios in order. */
+static void
+add_pairs(struct sl__views *v, const struct sl_bench_result *a,
+	  const struct sl_bench_result *b)
+{
+	size_t n = a->n_runs < b->n_runs ? a->n_runs : b->n_runs;
+	struct sl__axis x = {.lo = 0.5,
+			     .hi = (double)n + 0.5,
+			     .from = 84,
+			     .to = 830,
+			     .is_whole = 1,
+			     .title = "round"};
+	struct sl__axis y = {.lo = 1,
+			     .hi = 1,
+			     .from = 240,
+			     .to = 16,
+			     .title = "time B / time A"};
+	struct sl__svg *s;
+	struct sl__text ta, tb;
+
+	if (!a->wall_ns || !b->wall_ns)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		double ratio = b->wall_ns[i] / a->wall_ns[i];
+
+		if (isfinite(ratio) && ratio > 0) {
+			y.lo = fmin(y.lo, ratio);
+			y.hi = fmax(y.hi, ratio);
+		}
+	}
+	if (n < FEWEST_PAIRS || !(y.hi > y.lo))
+		return;
+	y.is_log = y.hi > 4 * y.lo;
+	if (!y.is_log)
+		sl__axis_round(&y);
+	s = sl__views_figure(v, "pairs", "Ratio in each round",
+			     SL__FIGURE_WIDTH, 294);
+	sl__svg_axes(s, &x, &y);
+	sl__svg_open(s, "line", "line ink dash", "x1 y1 x2 y2", x.from,
+		     sl__axis_at(&y, 1), x.to, sl__axis_at(&y, 1));
+	sl__svg_close(s);
+	for (size_t i = 0; i < n; i++) {
+		double ta_ns = a->wall_ns[i], tb_ns = b->wall_ns[i];
+
+		if (!isfinite(tb_ns / ta_ns) || !(tb_ns / ta_ns > 0))
+			continue;
+		sl__svg_open(s, "circle", tb_ns < ta_ns ? "mark s2" : "mark s1",
+			     "cx cy r", sl__axis_at(&x, (double)i + 1),
+			     sl__axis_at(&y, tb_ns / ta_ns), 3.2);
+		sl__svg_close_with_tip(s, "round %zu: %s against %s", i + 1,
+				       sl__time_text(&tb, tb_ns),
+				       sl__time_text(&ta, ta_ns));
+	}
+	sl__views_figure_end(v,
+			     "Both commands ran in every round, in random "
+			     "order; green where %s was faster than %s.",
+			     b->command->name, a->command->name);
+}
+
+static void
+add_times(struct sl__views *v, const struct sl_bench *b)
+{
+	const struct sl__figure figure = {"time", "Time of each command", "s",
+					  "time", 0};
+	struct sl__figure_interval rows[ROWS_MOST];
+	struct sl__text texts[ROWS_MOST];
+	size_t n = b->n_results < ROWS_MOST ? b->n_results : ROWS_MOST;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sl_estimate *e = &b->results[i].wall.median;
+
+		rows[i] = (struct sl__figure_interval){
+			.name = b->results[i].command->name,
+			.value = S_PER_NS * e->value,
+			.lo = e->needs_n ? 0 : S_PER_NS * e->lo,
+			.hi = e->needs_n ? 0 : S_PER_NS * e->hi,
+			.text = sl__time_estimate(&texts[i], e, NULL)};
+	}
+	if (sl__figure_intervals(v, &figure, rows, n))
+		sl__views_figure_end(v, "Medians with their 95 %% intervals.");
 }
 
 void
 sl__bench_views(struct sl__views *v, const void *result)
 {
 	const struct sl_bench *b = result;
-	size_t n = b->n_results < ROWS_MOST ? b->n_results : ROWS_MOST;
-	struct sl__figure_bar bars[ROWS_MOST];
-	struct sl__text texts[ROWS_MOST];
+	char path[64];
 
-	if (!n)
+	if (!b->n_results)
 		return;
 	sl__views_title(v, b->results[0].command->name, "Benchmark",
 			"%zu command%s in %.3g s", b->n_results,
 			b->n_results == 1 ? "" : "s", b->elapsed_s);
+	sl__views_open(v, "summary", "Summary");
 	if (b->n_comparisons)
+		add_ratio_tiles(v, &b->comparisons[0]);
+	for (size_t i = 0; i < b->n_results && i < 3; i++) {
+		snprintf(path, sizeof(path), "results.%zu.latency.median_ms",
+			 i);
+		add_time_tile(v, b->results[i].command->name, path,
+			      &b->results[i].wall.median);
+	}
+	if (b->n_comparisons) {
+		add_lead(v, &b->comparisons[0]);
 		sl__views_ratios(v, b->comparisons, b->n_comparisons,
 				 sizeof(b->comparisons[0]));
-	for (size_t i = 0; i < n; i++)
-		bars[i] = (struct sl__figure_bar){
-			.name = b->results[i].command->name,
-			.classes = "mark s0",
-			.value = b->results[i].wall.median.value,
-			.text = sl__time_estimate(
-				&texts[i], &b->results[i].wall.median, NULL)};
+		if (b->n_results > 1)
+			add_pairs(v, &b->results[0], &b->results[1]);
+	}
 	sl__views_open(v, "latency", "Time");
-	sl__figure_bars(sl__views_figure(v, "time", "Time of each command",
-					 SL__FIGURE_WIDTH,
-					 sl__figure_bars_height(n) + 8),
-			bars, n, 8);
-	sl__views_figure_end(v, "Medians with their 95 %% intervals.");
-	if (n == 1)
-		sl__figures_latency(v, &b->results[0].wall, "run");
+	if (b->n_results > 1)
+		add_times(v, b);
+	sl__figures_latency(v, &b->results[0].wall, "run");
 }

@@ -37,7 +37,8 @@ set_axes(struct sl__axis axes[2], const struct sl_history_point *points,
 				    .hi = (double)n + 0.5,
 				    .from = LEFT,
 				    .to = RIGHT,
-				    .title = "results in order"};
+				    .is_whole = 1,
+				    .title = "result, in order"};
 	axes[1] = (struct sl__axis){.lo = fmax(0, lo - room),
 				    .hi = hi + room,
 				    .from = BOTTOM,

@@ -150,6 +150,7 @@ add_queue(struct sl__views *v, const struct sl_load *l)
 				   {.hi = fmax(1, (double)l->depth_most),
 				    .from = 190,
 				    .to = 20,
+				    .is_whole = 1,
 				    .title = "queries"}};
 	struct sl__svg *s;
 

@@ -7,10 +7,19 @@
 #include "sleuth/optimizing.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/banned.h"
 
 static const double LEFT = 90, RIGHT = 700, TOP = 16, BOTTOM = 330;
+
+enum { NAME_MOST = 40, LABELS_MOST = 64, LABEL_HEIGHT = 14 };
+
+/* Names that are drawn: how high, and from where to where. */
+struct labels {
+	double y[LABELS_MOST], from[LABELS_MOST], to[LABELS_MOST];
+	size_t n;
+};
 
 /* How a variant is drawn: its ordinate, in percent or bytes. */
 struct plot {
@@ -68,9 +77,41 @@ choose_axes(struct plot *p, const struct sl_optimization *o)
 	return 1;
 }
 
+/* A name beside its point, where no other name is: right or left of it, and
+ * as near to its height as there is room. */
+static void
+add_name(struct sl__svg *s, struct labels *labels, const char *name,
+	 const double at[2])
+{
+	/* A character of 12 points is 7.2 wide in the widest of usual faces. */
+	double width = 7.2 * fmin((double)strlen(name), NAME_MOST) + 6;
+	int is_left = at[0] + 9 + width > SL__FIGURE_WIDTH;
+	double x = is_left ? at[0] - 9 - width : at[0] + 9, y = at[1];
+
+	for (int k = 0; k < 2 * LABELS_MOST; k++) {
+		double step = LABEL_HEIGHT * ((k + 1) / 2);
+		int is_free = 1;
+
+		y = at[1] + (k % 2 ? step : -step);
+		for (size_t i = 0; i < labels->n; i++)
+			is_free &= fabs(labels->y[i] - y) >= LABEL_HEIGHT ||
+				   labels->to[i] < x ||
+				   labels->from[i] > x + width;
+		if (is_free && y > TOP - 8 && y < BOTTOM)
+			break;
+	}
+	if (labels->n < LABELS_MOST) {
+		labels->y[labels->n] = y;
+		labels->from[labels->n] = x;
+		labels->to[labels->n++] = x + width;
+	}
+	sl__svg_label(s, is_left ? "label end" : "label",
+		      is_left ? x + width : x, y + 4, "%.*s", NAME_MOST, name);
+}
+
 static void
 add_point(struct sl__svg *s, const struct plot *p,
-	  const struct sl_optimization *o, size_t i)
+	  const struct sl_optimization *o, size_t i, struct labels *labels)
 {
 	const struct sl_variant_result *v = &o->variants[i];
 	double x = sl__axis_at(&p->x, 1e-9 * v->time_ns.value);
@@ -86,7 +127,85 @@ add_point(struct sl__svg *s, const struct plot *p,
 			       sl__time_value(&time, &v->time_ns, NULL),
 			       sl__bytes_text(&memory, (double)v->memory_bytes),
 			       v->is_pareto ? ", on the Pareto front" : "");
-	sl__svg_label(s, "label", x + 9, y + 4, "%.40s", v->name);
+	add_name(s, labels, v->name, (double[]){x, y});
+}
+
+/* Nothing that is drawn is both faster and better in this figure. */
+static int
+is_on_front(const struct plot *p, const struct sl_optimization *o, size_t i)
+{
+	const struct sl_variant_result *v = &o->variants[i];
+	double sign = p->is_accuracy ? 1 : -1;
+
+	if (!is_drawn(p, v))
+		return 0;
+	for (size_t k = 0; k < o->n_variants; k++) {
+		const struct sl_variant_result *w = &o->variants[k];
+
+		if (k != i && is_drawn(p, w) &&
+		    w->time_ns.value <= v->time_ns.value &&
+		    sign * ordinate(p, w) >= sign * ordinate(p, v) &&
+		    (w->time_ns.value < v->time_ns.value ||
+		     sign * ordinate(p, w) > sign * ordinate(p, v)))
+			return 0;
+	}
+	return 1;
+}
+
+/* From one variant on the front to the next slower one, in steps: between
+ * them there is nothing. */
+static void
+add_front(struct sl__svg *s, const struct plot *p,
+	  const struct sl_optimization *o)
+{
+	double last_ns = -1, last_y = 0;
+	int n = 0;
+
+	sl__svg_path(s, "line k0 dash");
+	for (;;) {
+		size_t next = o->n_variants;
+		double x, y;
+
+		for (size_t i = 0; i < o->n_variants; i++) {
+			if (is_on_front(p, o, i) &&
+			    o->variants[i].time_ns.value > last_ns &&
+			    (next == o->n_variants ||
+			     o->variants[i].time_ns.value <
+				     o->variants[next].time_ns.value))
+				next = i;
+		}
+		if (next == o->n_variants)
+			break;
+		last_ns = o->variants[next].time_ns.value;
+		x = sl__axis_at(&p->x, 1e-9 * last_ns);
+		y = sl__axis_at(&p->y, ordinate(p, &o->variants[next]));
+		if (n++)
+			sl__svg_path_to(s, x, last_y);
+		sl__svg_path_to(s, x, y);
+		last_y = y;
+	}
+	if (n)
+		sl__svg_path_to(s, p->x.to, last_y);
+	sl__svg_path_done(s);
+	sl__svg_close(s);
+}
+
+/* No name lies on a point. */
+static void
+avoid_points(struct labels *labels, const struct plot *p,
+	     const struct sl_optimization *o)
+{
+	for (size_t i = 0; i < o->n_variants && labels->n < LABELS_MOST / 2;
+	     i++) {
+		const struct sl_variant_result *v = &o->variants[i];
+		double x = sl__axis_at(&p->x, 1e-9 * v->time_ns.value);
+
+		if (!is_drawn(p, v))
+			continue;
+		labels->y[labels->n] = sl__axis_at(&p->y, ordinate(p, v));
+		labels->from[labels->n] = x - 7;
+		labels->to[labels->n++] = x + 7;
+	}
 }
 
 static void
@@ -94,20 +213,24 @@ add_figure(struct sl__views *v, const struct sl_optimization *o,
 	   const char *name, const char *title, int is_accuracy)
 {
 	struct plot p = {.is_accuracy = is_accuracy};
+	struct labels labels = {0};
 	struct sl__svg *s;
 
 	if (!choose_axes(&p, o))
 		return;
 	s = sl__views_figure(v, name, title, SL__FIGURE_WIDTH, BOTTOM + 52);
 	sl__svg_axes(s, &p.x, &p.y);
+	add_front(s, &p, o);
+	avoid_points(&labels, &p, o);
 	for (size_t i = 0; i < o->n_variants; i++) {
 		if (is_drawn(&p, &o->variants[i]))
-			add_point(s, &p, o, i);
+			add_point(s, &p, o, i, &labels);
 	}
 	sl__views_figure_end(v,
 			     "Each point is a variant: large and blue on the "
 			     "Pareto front of time, memory, file and accuracy, "
-			     "green the recommended one, grey the others.");
+			     "green the recommended one, grey the others. "
+			     "Dashed: the front of what this figure shows.");
 }
 
 static void

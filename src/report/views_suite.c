@@ -19,32 +19,6 @@ struct column {
 };
 
 static double
-time_of(const struct sl_suite *s, size_t i)
-{
-	return s->cells[i].time_ns.n ? s->cells[i].time_ns.value : (double)NAN;
-}
-
-static const char *
-time_text(struct sl__text *t, const struct sl_suite_cell *c)
-{
-	return sl__time_estimate(t, &c->time_ns, NULL);
-}
-
-static double
-ratio_of(const struct sl_suite *s, size_t i)
-{
-	const struct sl_suite_cell *c = &s->cells[i];
-
-	return c->baseline != i && c->ratio.n ? c->ratio.value : (double)NAN;
-}
-
-static const char *
-ratio_text(struct sl__text *t, const struct sl_suite_cell *c)
-{
-	return sl__ratio_estimate(t, &c->ratio);
-}
-
-static double
 memory_of(const struct sl_suite *s, size_t i)
 {
 	return s->cells[i].failed ? (double)NAN
@@ -70,6 +44,80 @@ accuracy_text(struct sl__text *t, const struct sl_suite_cell *c)
 	return sl__percent_text(t, c->accuracy.value);
 }
 
+/* What a cell is called. */
+static void
+name_cell(char name[96], const struct sl_suite_cell *c)
+{
+	int is_single = c->scenario == SL_SCENARIO_SINGLE;
+
+	snprintf(name, 96, "%.30s %.24s%s%s", c->name, c->variant,
+		 is_single ? "" : " ",
+		 is_single ? "" : sl_scenario_text(c->scenario));
+}
+
+static const struct sl_estimate *
+time_estimate(const struct sl_suite *s, size_t i)
+{
+	return s->cells[i].time_ns.n ? &s->cells[i].time_ns : NULL;
+}
+
+static const struct sl_estimate *
+ratio_estimate(const struct sl_suite *s, size_t i)
+{
+	const struct sl_suite_cell *c = &s->cells[i];
+
+	return c->baseline != i && c->ratio.n ? &c->ratio : NULL;
+}
+
+/* Estimates of cells with their intervals: times, or ratios to baselines. */
+static void
+add_intervals(struct sl__views *v, const struct sl_suite *s, int is_ratio)
+{
+	const struct sl__figure figures[] = {
+		{"times", "Time of a query", "s", "time of a query", 0},
+		{"ratios", "Time against the baseline", NULL,
+		 "time / baseline's time", 1}};
+	struct sl__figure_interval rows[BARS_MOST];
+	struct sl__text texts[BARS_MOST];
+	char names[BARS_MOST][96];
+	double scale = is_ratio ? 1 : 1e-9;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_cells && n < BARS_MOST; i++) {
+		const struct sl_estimate *e = is_ratio ? ratio_estimate(s, i)
+						       : time_estimate(s, i);
+
+		if (!e)
+			continue;
+		name_cell(names[n], &s->cells[i]);
+		rows[n] = (struct sl__figure_interval){
+			.name = names[n],
+			.colour = is_ratio                    ? e->hi < 1   ? 2
+								: e->lo > 1 ? 1
+									    : 7
+				  : s->cells[i].baseline == i ? 0
+							      : 2,
+			.value = scale * e->value,
+			.lo = scale * e->lo,
+			.hi = scale * e->hi,
+			.text = is_ratio ? sl__ratio_estimate(&texts[n], e)
+					 : sl__time_estimate(&texts[n], e,
+							     NULL)};
+		n++;
+	}
+	if (!n)
+		return;
+	sl__views_open(v, figures[is_ratio].name, figures[is_ratio].title);
+	if (sl__figure_intervals(v, &figures[is_ratio], rows, n))
+		sl__views_figure_end(
+			v, "%s",
+			is_ratio ? "Of the same rounds, with 95 % intervals: "
+				   "green is faster, orange slower, grey not "
+				   "decided."
+				 : "The median over repetitions, with its 95 % "
+				   "interval; baselines are blue.");
+}
+
 /* Bars of one figure, the baselines in a colour of their own. */
 static void
 add_bars(struct sl__views *v, const struct sl_suite *s, const struct column *of)
@@ -85,12 +133,7 @@ add_bars(struct sl__views *v, const struct sl_suite *s, const struct column *of)
 
 		if (!(value >= 0) || isinf(value))
 			continue;
-		snprintf(names[n], sizeof(names[n]), "%.30s %.24s%s%s", c->name,
-			 c->variant,
-			 c->scenario == SL_SCENARIO_SINGLE ? "" : " ",
-			 c->scenario == SL_SCENARIO_SINGLE
-				 ? ""
-				 : sl_scenario_text(c->scenario));
+		name_cell(names[n], c);
 		bars[n] = (struct sl__figure_bar){
 			.name = names[n],
 			.classes = c->baseline == i ? "mark s0" : "mark s2",
@@ -128,8 +171,8 @@ add_tiles(struct sl__views *v, const struct sl_suite *s)
 	snprintf(value, sizeof(value), "%zu of %zu", s->n_done,
 		 s->n_repetitions);
 	sl__views_tile(v, "Repetitions", "suite.done", value,
-		       "of %zu rounds; %zu batches of cells", s->n_rounds,
-		       s->n_batches);
+		       "of %zu rounds; %zu batch%s of cells", s->n_rounds,
+		       s->n_batches, s->n_batches == 1 ? "" : "es");
 	snprintf(value, sizeof(value), "%zu of %zu", n_ok, n_limits);
 	if (n_limits)
 		sl__views_tile(v, "Limits that hold", "suite.verdict", value,
@@ -140,15 +183,9 @@ void
 sl__suite_views(struct sl__views *v, const void *result)
 {
 	static const struct column columns[] = {
-		{"times", "Time of a query",
-		 "The median over repetitions, with its 95 % interval; "
-		 "baselines are blue.",
-		 time_of, time_text},
-		{"ratios", "Time against the baseline",
-		 "Of the same rounds; below 1 is faster.", ratio_of,
-		 ratio_text},
-		{"memory", "Memory", "Planned and weights.", memory_of,
-		 memory_text},
+		{"memory", "Memory",
+		 "The plan's block and the weights; baselines are blue.",
+		 memory_of, memory_text},
 		{"accuracy", "Accuracy", "On the data of each section.",
 		 accuracy_of, accuracy_text},
 	};
@@ -159,6 +196,8 @@ sl__suite_views(struct sl__views *v, const void *result)
 			"order",
 			s->n_cells, s->n_done, s->n_rounds);
 	add_tiles(v, s);
+	add_intervals(v, s, 0);
+	add_intervals(v, s, 1);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		add_bars(v, s, &columns[i]);
 }

@@ -10,7 +10,7 @@
 
 #include "base/banned.h"
 
-enum { SERIES_MOST = 7, LAW_POINTS = 48 };
+enum { SERIES_MOST = 7, LAW_POINTS = 48, TICKS_MOST = 12 };
 
 static const double TOP = 34, BOTTOM = 340, HEIGHT = 394;
 
@@ -49,20 +49,23 @@ set_axes(struct sl__axis *x, struct sl__axis *y, const struct sl_sweep *sweep,
 
 		for (size_t k = 0; k < series->n_points; k++) {
 			double at = (double)series->points[k].value;
-			double value = chart->value(&series->points[k]).value;
+			struct sl_estimate e = chart->value(&series->points[k]);
 
-			if (!(value > 0) || !(at > 0))
+			if (!(e.value > 0) || !(at > 0))
 				continue;
 			x->lo = fmin(x->lo, at);
 			x->hi = fmax(x->hi, at);
-			y->lo = fmin(y->lo, value);
-			y->hi = fmax(y->hi, value);
+			/* An interval may be as wide as nothing is known. */
+			y->lo = fmin(y->lo, fmax(e.lo, e.value / 3));
+			y->lo = fmin(y->lo, e.value);
+			y->hi = fmax(y->hi, fmin(e.hi, e.value * 3));
+			y->hi = fmax(y->hi, e.value);
 		}
 	}
 	if (!(x->hi > x->lo) || !(y->hi > 0))
 		return 0;
-	y->lo /= 1.5;
-	y->hi *= 1.5;
+	y->lo /= 1.2;
+	y->hi *= 1.2;
 	return 1;
 }
 
@@ -169,12 +172,28 @@ add_knee(struct sl__svg *s, const struct sl_sweep_series *series,
 	sl__svg_label(s, "note", at + 5, BOTTOM - 6, "knee");
 }
 
+/* The sizes of the first series, where they are few; returns how many. */
+static size_t
+list_sizes(double sizes[TICKS_MOST], const struct sl_sweep *sweep)
+{
+	const struct sl_sweep_series *series = &sweep->series[0];
+	size_t n = 0;
+
+	if (series->n_points > TICKS_MOST)
+		return 0;
+	for (size_t k = 0; k < series->n_points; k++) {
+		if (series->points[k].value > 0)
+			sizes[n++] = (double)series->points[k].value;
+	}
+	return n;
+}
+
 static void
 add_chart(struct sl__views *v, const struct sl_sweep *sweep,
 	  const struct chart *chart)
 {
 	struct sl__axis axes[2] = {{.from = 96,
-				    .to = 830,
+				    .to = 820,
 				    .is_log = 1,
 				    .title = sl_axis_text(sweep->axis)},
 				   {.from = BOTTOM,
@@ -184,12 +203,14 @@ add_chart(struct sl__views *v, const struct sl_sweep *sweep,
 				    .title = chart->y_title}};
 	size_t n = sweep->n_series < SERIES_MOST ? sweep->n_series
 						 : SERIES_MOST;
-	double legend = 96;
+	double legend = 96, sizes[TICKS_MOST];
 	struct sl__svg *s;
 	char look[8];
 
 	if (!set_axes(&axes[0], &axes[1], sweep, chart))
 		return;
+	axes[0].n_ticks = list_sizes(sizes, sweep);
+	axes[0].ticks = sizes;
 	s = sl__views_figure(v, chart->name, chart->title, SL__FIGURE_WIDTH,
 			     HEIGHT);
 	sl__svg_axes(s, &axes[0], &axes[1]);
