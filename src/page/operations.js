@@ -39,6 +39,7 @@ const operationTable = {
   start(section, operations) {
     this.rows = operations.map((operation, index) => ({operation, index,
       words: `${operation.name} ${operation.type} ${operation.role} ${operation.bound} ${operation.kernel} ${operation.path}`.toLowerCase()}));
+    this.most = operations.reduce((most, operation) => Math.max(most, operation.share), 1e-9);
     this.sort = state.get('sort') || '-share';
     this.query = state.get('q');
     this.search = make('input', {type: 'search', placeholder: 'Filter: name, type, bound, kernel',
@@ -108,7 +109,7 @@ const operationTable = {
         column.text(operation));
       if (column.bar) {
         const bar = make('span', {class: 'bar', 'aria-hidden': 'true'});
-        bar.style.width = `${(4 * operation.share).toFixed(3)}rem`;
+        bar.style.width = `${(4 * operation.share / this.most).toFixed(3)}rem`;
         cell.append(make('span', {class: 'track'}, bar));
       }
       return cell;

@@ -32,7 +32,7 @@ function withPrefix(value, unit) {
 const timeText = (ms) => (ms === null || ms === undefined ? '–' : withPrefix(ms / 1000, 's'));
 const bytesText = (bytes) => withPrefix(bytes, 'B');
 const percentText = (share) => (share === null || share === undefined ? '–' :
-  `${share !== 0 && Math.abs(share) < 0.001 ? '<0.1' : (100 * share).toFixed(1)} %`);
+  `${share !== 0 && Math.abs(share) < 0.0005 ? '<0.1' : (100 * share).toFixed(1)} %`);
 
 // A site remembers the theme from page to page; a file has its address alone.
 const kept = location.protocol === 'file:' ? null : localStorage;

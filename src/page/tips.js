@@ -11,7 +11,7 @@ function tipText(mark) {
     mark.dataset.tip = title ? title.textContent : '';
     if (title) title.remove(); // the browser would show it too, later
   }
-  return mark.dataset.tip;
+  return mark.dataset.place === undefined ? mark.dataset.tip : memoryTip(mark, mark.dataset.tip);
 }
 
 function placeTip(x, y) {

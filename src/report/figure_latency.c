@@ -82,7 +82,8 @@ add_histogram(struct sl__svg *s, const struct sl_latency *l,
 			     .to = 420,
 			     .unit = "s",
 			     .title = "time"};
-	struct sl__axis y = {.from = BOTTOM, .to = TOP, .title = "samples"};
+	struct sl__axis y = {
+		.from = BOTTOM, .to = TOP, .is_whole = 1, .title = "samples"};
 	double width = (h->hi - h->lo) / (double)h->n_bins;
 	struct sl__text a, b;
 
@@ -117,6 +118,7 @@ add_cumulative(struct sl__svg *s, const struct sl_latency *l, const double *x,
 {
 	const struct sl_estimate *const named[] = {&l->p90, &l->p95, &l->p99};
 	static const char *const names[] = {"p90", "p95", "p99"};
+	static const double shares[] = {0.9, 0.95, 0.99};
 	struct sl__axis across = {.lo = h->lo,
 				  .hi = h->hi,
 				  .from = 510,
@@ -151,13 +153,33 @@ add_cumulative(struct sl__svg *s, const struct sl_latency *l, const double *x,
 			continue;
 		sl__svg_open(s, "circle", "mark s1", "cx cy r",
 			     sl__axis_at(&across, value),
-			     sl__axis_at(&up, i == 0   ? 0.9
-					      : i == 1 ? 0.95
-						       : 0.99),
-			     4.0);
+			     sl__axis_at(&up, shares[i]), 4.0);
 		sl__svg_close_with_tip(s, "%s %s", names[i],
 				       sl__time_text(&t, named[i]->value));
+		sl__svg_label(
+			s, "note", sl__axis_at(&across, value) + 8,
+			sl__axis_at(&up, shares[i]) + 4 + 11 * (2 - (double)i),
+			"%s %s", names[i], sl__time_text(&t, named[i]->value));
 	}
+}
+
+/* The samples within twice the spread of the middle 80 %, which a few that
+ * others disturbed leave as it is; *first is where they begin. */
+static size_t
+middle_of(const double *x, size_t n, size_t *first)
+{
+	double spread = x[n - 1 - n / 10] - x[n / 10];
+	double lo = x[n / 2] - 2 * spread, hi = x[n / 2] + 2 * spread;
+	size_t end = n;
+
+	*first = 0;
+	if (!(spread > 0))
+		return n;
+	while (x[*first] < lo)
+		++*first;
+	while (x[end - 1] > hi)
+		end--;
+	return end - *first;
 }
 
 static void
@@ -166,8 +188,12 @@ add_distribution(struct sl__views *v, const struct sl_latency *l,
 {
 	struct sl__histogram h;
 	struct sl__svg *s;
+	size_t first, n_middle;
 
-	sl__histogram_of(&h, x, n, S_PER_NS * l->median.value, BINS_MOST);
+	n_middle = middle_of(x, n, &first);
+	sl__histogram_of(&h, x + first, n_middle, S_PER_NS * l->median.value,
+			 BINS_MOST);
+	h.n_beyond += n - n_middle;
 	if (!(h.hi > h.lo))
 		return;
 	s = sl__views_figure(v, "latency-distribution",
@@ -181,7 +207,8 @@ add_distribution(struct sl__views *v, const struct sl_latency *l,
 		"the median and its 95 %% interval. Right: the share of %ss "
 		"that took no longer.%s",
 		n, noun, noun,
-		h.n_beyond ? " Times far beyond the others are not drawn."
+		h.n_beyond ? " Times far beyond the others are not drawn; the "
+			     "samples in order have them."
 			   : "");
 }
 
@@ -204,7 +231,8 @@ add_samples(struct sl__views *v, const struct sl_latency *l, const char *noun)
 			     .hi = (double)(l->n_samples - 1),
 			     .from = 76,
 			     .to = 840,
-			     .title = "in order"};
+			     .is_whole = 1,
+			     .title = "sample, in order"};
 	struct sl__axis y = {.lo = INFINITY,
 			     .hi = -INFINITY,
 			     .from = BOTTOM,
@@ -264,8 +292,16 @@ sl__figures_latency(struct sl__views *v, const struct sl_latency *l,
 	double *x;
 	size_t n;
 
-	if (!l->samples || l->n_samples < FEWEST)
+	if (!l->samples || !l->n_samples)
 		return;
+	if (l->n_samples < FEWEST) {
+		sl__views_text(v, "note",
+			       "%zu %s%s: too few for a figure; more time or "
+			       "--runs gives them.",
+			       l->n_samples, noun,
+			       l->n_samples == 1 ? "" : "s");
+		return;
+	}
 	sl__arena_init(&arena, NULL);
 	x = steady_samples(&arena, l, &n);
 	if (!x)

@@ -10,6 +10,9 @@
 
 enum { LAYERS_MOST = 40, PHASES = 4 };
 
+/* Of the phases, and of what a layer costs in them: backward has two parts. */
+static const char *const phase_looks[PHASES] = {"mark cell s0", "mark cell s3",
+						"mark cell s1", "mark cell s2"};
 static const char *const looks[PHASES] = {"mark cell s0", "mark cell s1",
 					  "mark cell s4", "mark cell s2"};
 
@@ -19,7 +22,8 @@ look_of(const struct sl_training_profile *t, size_t i)
 {
 	size_t n_before = t->n_phases > PHASES ? t->n_phases - PHASES : 0;
 
-	return i < n_before ? "mark cell s3" : looks[(i - n_before) % PHASES];
+	return i < n_before ? "mark cell s6"
+			    : phase_looks[(i - n_before) % PHASES];
 }
 
 static void
@@ -78,7 +82,7 @@ add_layer(struct sl__svg *s, const struct sl_training_layer *l, double y,
 	list_costs(costs, l);
 	sl__svg_label(s, "label end", 196, y + 15, "%.26s", l->name);
 	for (size_t i = 0; i < PHASES; i++) {
-		double width = costs[i] / most * 600;
+		double width = costs[i] / most * 560;
 
 		if (!(width > 0))
 			continue;
@@ -88,6 +92,8 @@ add_layer(struct sl__svg *s, const struct sl_training_layer *l, double y,
 				       sl__time_text(&t, costs[i]));
 		x += width;
 	}
+	sl__svg_label(s, "note", x + 8, y + 15, "%s",
+		      sl__time_text(&t, sum_costs(l)));
 }
 
 static void

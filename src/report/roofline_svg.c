@@ -26,7 +26,7 @@ set_axes(struct sl__axis *x, struct sl__axis *y, const struct sl__roofline *r,
 			       .from = BOTTOM,
 			       .to = TOP,
 			       .is_log = 1,
-			       .unit = "op/s",
+			       .unit = "",
 			       .title = "operations per second"};
 	for (size_t i = 0; i < n; i++) {
 		x->lo = fmin(x->lo, points[i].intensity / 2);
@@ -54,8 +54,8 @@ add_peak(struct sl__svg *s, const struct sl__roofline *r,
 		      sl__si_prefix_text(&t, peak->value));
 }
 
-/* From the left or lower edge to the highest peak, its name along it, each
- * further up than the last so that close slopes stay legible. */
+/* From the left or lower edge to the highest peak, its name along its lower
+ * end, each further up than the last so that close slopes stay legible. */
 static void
 add_slope(struct sl__svg *s, const struct sl__roofline *r, size_t i,
 	  const struct sl__axis *x, const struct sl__axis *y)
@@ -63,12 +63,13 @@ add_slope(struct sl__svg *s, const struct sl__roofline *r, size_t i,
 	const struct sl__roof_line *slope = &r->slopes[i];
 	double from = fmax(x->lo, y->lo / slope->value);
 	double to = fmin(x->hi, r->peaks[0].value / slope->value);
-	double place = (double)(i + 1) / (double)(r->n_slopes + 2);
-	double middle = from * pow(to / from, place);
 	double dx = sl__axis_at(x, 10) - sl__axis_at(x, 1);
 	double dy = sl__axis_at(y, 10) - sl__axis_at(y, 1);
-	double at_x = sl__axis_at(x, middle) - 4;
-	double at_y = sl__axis_at(y, slope->value * middle) - 6;
+	double length = hypot(dx, dy);
+	double along = 10 + 80 * (double)(i % 3), above = 5;
+	double at_x = sl__axis_at(x, from) + (along * dx + above * dy) / length;
+	double at_y = sl__axis_at(y, slope->value * from) +
+		      (along * dy - above * dx) / length;
 	struct sl__text t;
 
 	sl__svg_open(s, "line", "line k0", "x1 y1 x2 y2", sl__axis_at(x, from),

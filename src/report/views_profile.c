@@ -12,6 +12,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/banned.h"
 
@@ -30,7 +32,7 @@ sl__profile_part_look(enum sl_part part)
 		[SL_PART_CONVOLUTION] = "mark cell s2",
 		[SL_PART_RECURRENT] = "mark cell s3",
 		[SL_PART_HEAD] = "mark cell s6",
-		[SL_PART_MOVEMENT] = "mark cell s7"};
+		[SL_PART_MOVEMENT] = "mark cell s8"};
 
 	return looks[(unsigned)part < SL_N_PARTS ? part : SL_PART_OTHER];
 }
@@ -62,8 +64,9 @@ add_tiles(struct sl__views *v, const struct sl_profile *p)
 	sl__views_tile(
 		v, p->training ? "Training step, median" : "Latency, median",
 		"latency.median_ms", sl__time_value(&a, &l->median, NULL),
-		"%s%s", l->median.needs_n ? "" : "95 % ",
-		sl__time_bounds_text(&b, &l->median, NULL));
+		"%s%s", l->median.needs_n ? "an interval " : "95 % ",
+		l->median.needs_n ? sl__needed_samples_text(&b, &l->median)
+				  : sl__time_bounds_text(&b, &l->median, NULL));
 	snprintf(a.s, sizeof(a.s), "%s/s",
 		 sl__si_prefix_text(&b, p->rates.samples_per_s));
 	sl__views_tile(v, "Throughput", "rates.samples_per_s", a.s,
@@ -110,21 +113,24 @@ add_summary(struct sl__views *v, const struct sl_profile *p)
 	add_recommendation(v, p);
 }
 
-/* Where an iteration's time went, to the last percent. */
-static void
-add_accounting(struct sl__views *v, const struct sl_profile *p)
+static int
+by_value(const void *a, const void *b)
 {
-	const struct sl_ledger *l = &p->ledger;
-	struct sl__figure_bar parts[SL_N_PARTS + 3];
-	struct sl__text texts[SL_N_PARTS + 3];
+	const struct sl__figure_bar *x = a, *y = b;
+
+	return (x->value < y->value) - (x->value > y->value);
+}
+
+/* What operations are for, by time; returns how many. */
+static size_t
+list_parts(struct sl__figure_bar *parts, const struct sl_profile *p)
+{
 	double self_ns[SL_N_PARTS] = {0};
 	size_t n = 0;
 
-	if (l->absent || !l->n_iterations)
-		return;
 	for (size_t i = 0; i < p->n_operations; i++)
 		self_ns[p->operations[i].part] += p->operations[i].self_ns;
-	for (int i = SL_N_PARTS - 1; i >= 0; i--) {
+	for (int i = 0; i < SL_N_PARTS; i++) {
 		if (self_ns[i] > 0)
 			parts[n++] = (struct sl__figure_bar){
 				.name = sl_part_text((enum sl_part)i),
@@ -132,17 +138,33 @@ add_accounting(struct sl__views *v, const struct sl_profile *p)
 					sl__profile_part_look((enum sl_part)i),
 				.value = self_ns[i]};
 	}
+	qsort(parts, n, sizeof(*parts), by_value);
+	return n;
+}
+
+/* Where an iteration's time went, to the last percent. */
+static void
+add_accounting(struct sl__views *v, const struct sl_profile *p)
+{
+	const struct sl_ledger *l = &p->ledger;
+	struct sl__figure_bar parts[SL_N_PARTS + 3];
+	struct sl__text texts[SL_N_PARTS + 3];
+	size_t n;
+
+	if (l->absent || !l->n_iterations)
+		return;
+	n = list_parts(parts, p);
 	parts[n++] = (struct sl__figure_bar){
-		.name = "gaps", .classes = "mark cell s4", .value = l->gaps_ns};
+		.name = "gaps", .classes = "mark cell s9", .value = l->gaps_ns};
 	parts[n++] = (struct sl__figure_bar){.name = "recording",
-					     .classes = "mark cell s3",
+					     .classes = "mark cell dark",
 					     .value = l->overhead_ns.value};
 	parts[n++] = (struct sl__figure_bar){.name = "unattributed",
-					     .classes = "mark cell s7",
+					     .classes = "mark hollow",
 					     .value = l->residual_ns};
 	for (size_t i = 0; i < n; i++)
-		parts[i].text = sl__percent_text(&texts[i],
-						 parts[i].value / l->wall_ns);
+		parts[i].text =
+			sl__share_text(&texts[i], parts[i].value / l->wall_ns);
 	sl__figure_stack(
 		sl__views_figure(v, "accounting", "Where the time goes",
 				 SL__FIGURE_WIDTH,
@@ -200,7 +222,7 @@ add_groups(struct sl__views *v, const struct sl_operation_group *groups,
 			 "%s, %zu operation%s, %s of the time",
 			 sl__time_text(&t, g->self_ns), g->n_operations,
 			 g->n_operations == 1 ? "" : "s",
-			 sl__percent_text(&texts[i], g->share));
+			 sl__share_text(&texts[i], g->share));
 		bars[i] = (struct sl__figure_bar){
 			.name = *g->name ? g->name : "(no module)",
 			.classes = "mark s0",
@@ -215,12 +237,33 @@ add_groups(struct sl__views *v, const struct sl_operation_group *groups,
 			     n < n_all ? " The longest ones." : "");
 }
 
+/* The colours of what bounds the operations, where one is so bound. */
+static void
+add_bound_legend(struct sl__svg *s, const struct sl_profile *p)
+{
+	double x = 84;
+
+	for (int bound = 0; bound < SL_N_BOUNDS; bound++) {
+		const char *look = bound_look((enum sl_bound)bound);
+		size_t n = 0;
+
+		for (size_t i = 0; i < p->n_operations; i++)
+			n += (size_t)((int)p->operations[i].judgement.bound ==
+				      bound);
+		if (n)
+			x = sl__svg_legend(s, strrchr(look, ' ') + 1, x,
+					   SL__ROOFLINE_HEIGHT + 8,
+					   sl_bound_text((enum sl_bound)bound));
+	}
+}
+
 static void
 add_roofline(struct sl__views *v, const struct sl_profile *p)
 {
 	struct sl__roofline r;
 	struct sl__roof_point points[POINTS_MOST];
 	struct sl__arena arena;
+	struct sl__svg *s;
 	struct sl__text a, b;
 	size_t n = 0;
 
@@ -243,15 +286,14 @@ add_roofline(struct sl__views *v, const struct sl_profile *p)
 				&arena,
 				"%s (%s): %s of the time, %sFLOP/s, "
 				"bound by %s",
-				o->name, o->type,
-				sl__percent_text(&a, o->share),
+				o->name, o->type, sl__share_text(&a, o->share),
 				sl__si_prefix_text(&b, o->executed_flops_per_s),
 				sl_bound_text(o->judgement.bound))};
 	}
-	sl__figure_roofline(sl__views_figure(v, "roofline", "Roofline",
-					     SL__FIGURE_WIDTH,
-					     SL__ROOFLINE_HEIGHT),
-			    &r, points, n);
+	s = sl__views_figure(v, "roofline", "Roofline", SL__FIGURE_WIDTH,
+			     SL__ROOFLINE_HEIGHT + 24);
+	sl__figure_roofline(s, &r, points, n);
+	add_bound_legend(s, p);
 	sl__views_figure_end(
 		v,
 		"Each point is an operation, its area the time it takes, its "
@@ -299,28 +341,27 @@ add_one(struct sl__views *v, const struct sl_profile *p)
 static void
 add_several(struct sl__views *v, const struct sl__profiles_document *d)
 {
-	struct sl__figure_bar bars[BARS_MOST];
+	const struct sl__figure figure = {"latency", "Latency of each model",
+					  "s", "time of an iteration", 0};
+	struct sl__figure_interval rows[BARS_MOST];
 	struct sl__text texts[BARS_MOST];
 	size_t n = d->n < BARS_MOST ? d->n : BARS_MOST;
 
 	sl__views_title(v, "Models side by side", "Profile", "%zu models",
 			d->n);
 	for (size_t i = 0; i < n; i++) {
-		const struct sl_profile *p = d->list[i];
+		const struct sl_estimate *e = &d->list[i]->latency.median;
 
-		bars[i] = (struct sl__figure_bar){
-			.name = sl__profile_model_name(p),
-			.classes = "mark s0",
-			.value = p->latency.median.value,
-			.text = sl__time_estimate(&texts[i], &p->latency.median,
-						  NULL)};
+		rows[i] = (struct sl__figure_interval){
+			.name = sl__profile_model_name(d->list[i]),
+			.value = 1e-9 * e->value,
+			.lo = e->needs_n ? 0 : 1e-9 * e->lo,
+			.hi = e->needs_n ? 0 : 1e-9 * e->hi,
+			.text = sl__time_estimate(&texts[i], e, NULL)};
 	}
 	sl__views_open(v, "latency", "Latency");
-	sl__figure_bars(sl__views_figure(v, "latency", "Latency of each model",
-					 SL__FIGURE_WIDTH,
-					 sl__figure_bars_height(n) + 8),
-			bars, n, 8);
-	sl__views_figure_end(v, "Medians with their 95 %% intervals.");
+	if (sl__figure_intervals(v, &figure, rows, n))
+		sl__views_figure_end(v, "Medians with their 95 %% intervals.");
 }
 
 void
