@@ -17,7 +17,7 @@ const operationColumns = [
   {key: 'kernel', title: 'kernel', text: (o) => o.kernel},
   {key: 'output_shape', title: 'output', text: (o) => o.output_shape},
 ];
-const ROWS_AT_ONCE = 300;
+const ROWS_AT_ONCE = 120;
 
 // Quoted where it must be (RFC 4180); a leading sign that a spreadsheet would
 // take for a formula gets an apostrophe.
