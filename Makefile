@@ -22,6 +22,7 @@
 ## make abi        record sizes, offsets and symbols of the library anew
 ## make bench      compare with other tools
 ## make cases      the case studies of docs/cases, measured anew
+## make pictures   the pictures of README.md and docs/gallery.md, made anew
 ## make install    into PREFIX (/usr/local), below DESTDIR if set
 ## make clean      remove the build folders
 ##
@@ -48,7 +49,7 @@ run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error $(2)
 
 checks := includes headers symbols abi limits format text fields words scripts manual
 
-.PHONY: all demo test check check-all check-long bench schema abi cases install clean help deps deps-build deps-dev \
+.PHONY: all demo test check check-all check-long bench schema abi cases pictures install clean help deps deps-build deps-dev \
 	$(checks:%=check-%) check-arm check-distributions check-isa check-mutants check-page check-asan check-tsan check-clang check-tidy \
 	check-install fuzz check-fuzz
 
@@ -58,13 +59,14 @@ without_tests = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DSL_BUILD_TESTS=OFF)
 all: deps
 	@$(call build,$(BUILD),-DSL_BUILD_TESTS=ON $(CMAKE_FLAGS))
 
-# The reports are left beside the build.
+# The pages are left beside the build; where they are is said first.
 demo: deps-build
 	@$(call build,$(BUILD),$(without_tests) $(CMAKE_FLAGS)) --target sleuth_cli
+	@echo "pages for a browser: $(abspath $(BUILD))/resnet50.html and $(abspath $(BUILD))/gpt2.html"
 	$(BUILD)/sleuth profile resnet50 --html $(BUILD)/resnet50.html \
 		--trace $(BUILD)/resnet50.trace.json
 	$(BUILD)/sleuth profile gpt2 --html $(BUILD)/gpt2.html
-	@echo "pages: $(CURDIR)/$(BUILD)/resnet50.html, $(BUILD)/gpt2.html;" \
+	@echo "pages for a browser: $(abspath $(BUILD))/resnet50.html and $(abspath $(BUILD))/gpt2.html;" \
 		"timeline for ui.perfetto.dev: $(BUILD)/resnet50.trace.json"
 
 schema: all
@@ -75,6 +77,9 @@ abi: deps-dev
 
 cases: all
 	@BUILD=$(BUILD) tools/cases
+
+pictures: all deps-dev
+	@BUILD=$(BUILD) tools/pictures $(PICTURES)
 
 test: all
 	@$(call run_tests,$(BUILD),-LE long)
