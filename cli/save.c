@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* What git says of this folder, asked once and before measuring: the files may
  * be edited meanwhile. */
@@ -107,6 +108,22 @@ store_open(const char *db, int must_exist, const char *command)
 	return store;
 }
 
+/* A store that does not take results is told before any time is spent. */
+static void
+check_store(const char *db, const char *command)
+{
+	const struct sl_store_options how = {
+		.struct_size = sizeof(how), .where = db, .must_write = 1};
+	struct sl_store *store;
+	struct sl_error err;
+
+	if (db && !*db)
+		refuse(command, "--db is empty");
+	if (sl_store_open(&store, &how, &err))
+		exit(exit_for(command, &err));
+	sl_store_close(store);
+}
+
 void
 save_check(const struct save_options *options, const char *command)
 {
@@ -118,7 +135,7 @@ save_check(const struct save_options *options, const char *command)
 	labels = (struct sl_labels){.struct_size = sizeof(labels)};
 	labels.tags = tags_parse(&options->tags, command);
 	labels.n_tags = options->tags.n;
-	sl_store_close(store_open(options->db, 0, command));
+	check_store(options->db, command);
 	read_git();
 	live_begin(options->db, command);
 }
@@ -132,8 +149,9 @@ rescue(const struct sl_buf *json, const char *command,
 	char path[64];
 	int code = exit_for(command, why);
 
-	snprintf(path, sizeof(path), "sleuth-unsaved-%" PRIu64 ".json",
-		 (uint64_t)time(NULL));
+	/* Several may fail in the same second. */
+	snprintf(path, sizeof(path), "sleuth-unsaved-%" PRIu64 "-%ld.json",
+		 (uint64_t)time(NULL), (long)getpid());
 	if (sl_buf_write(json, path, &err))
 		complain(command, code, "the result is lost, too: %s",
 			 err.text);

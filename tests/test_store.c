@@ -2,9 +2,8 @@
 /*
  * test_store.c - what is put into a store comes back, byte for byte and with
  * its labels; a query finds what matches all it says; what is deleted is gone,
- * and its number is not given again; tables of an older version are brought up
- * to date, those of a newer one, other databases and other files are refused
- * and left as they are.  The same on a server whose URL is in $SL_TEST_DB.
+ * and its number is not given again; tables of a newer version, other databases
+ * and other files are refused and left as they are.  The same on a server whose URL is in $SL_TEST_DB.
  */
 #include "store_case.h"
 
@@ -301,7 +300,12 @@ test_refused_files(void **state)
 		SL_OK);
 	sl_store_close(store);
 	assert_refused(other, SL_E_DATA, "not a store of results");
-	assert_refused(store_folder, SL_E_IO, "unable to open");
+	assert_refused(store_folder, SL_E_IO, "Is a directory");
+	assert_refused("postgresql:/u:secret@h/d", SL_E_DATA,
+		       "this URL begins with postgresql:");
+	assert_refused("mysql://u:secret@h/d", SL_E_DATA,
+		       "this URL begins with mysql:");
+	assert_refused("C:/secret", SL_E_ABSENT, "C:/secret");
 }
 
 /* Tags and documents that cannot be kept leave nothing behind. */

@@ -2,7 +2,7 @@
 /*
  * test_store_live.c - a measurement is told of, told again and over; of two at
  * a time each has its own; one that fell silent is not shown, and removed when
- * another begins; tables of the version before get what they lack.
+ * another begins.
  */
 #include "store_case.h"
 
@@ -112,42 +112,12 @@ test_silent(void **state)
 	sl_store_close(store);
 }
 
-/* What version 1 has is there afterwards, and live progress can be told. */
-static void
-test_migrated(void **state)
-{
-	struct sl_store *store = store_at(store_path);
-	struct sl_live_run run = begun;
-	struct sl_stored_runs *runs;
-	struct sl_error err;
-	uint64_t id = put(store, document_of("kept", 2),
-			  &(struct sl_labels)SL_LABELS_INIT);
-
-	(void)state;
-	assert_int_equal(
-		sl__store_run(store, "DROP TABLE sleuth_live", NULL, 0, &err),
-		SL_OK);
-	assert_int_equal(sl__store_run(store,
-				       "UPDATE sleuth_schema SET version = 1",
-				       NULL, 0, &err),
-			 SL_OK);
-	sl_store_close(store);
-	store = store_at(store_path);
-	put_live(store, &run);
-	assert_int_equal(count_rows(store), 1);
-	runs = find(store, NULL);
-	assert_int_equal(runs->list[runs->n - 1].id, id);
-	sl_stored_runs_free(runs);
-	sl_store_close(store);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_told),
 		cmocka_unit_test(test_silent),
-		cmocka_unit_test(test_migrated),
 	};
 
 	return cmocka_run_group_tests(tests, make_store_folder,

@@ -25,6 +25,7 @@ struct sl_store_options {
 			      $SLEUTH_DB, else sleuth/results.db in
 			      $XDG_DATA_HOME or in ~/.local/share */
 	int must_exist;    /* SL_E_ABSENT instead of making a file */
+	int must_write;    /* SL_E_IO at once where it may only be read */
 };
 #define SL_STORE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_store_options)
 

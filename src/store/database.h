@@ -39,7 +39,7 @@ struct sl__statement {
 struct sl__database;
 
 /*
- * A kind of database: the words in which its SQL differs, and three functions.
+ * A kind of database: the words in which its SQL differs, and four functions.
  * Messages of failures name the database and never hold a password.
  */
 struct sl__database_kind {
@@ -52,12 +52,16 @@ struct sl__database_kind {
 				  this connection sees */
 	const char *probe; /* one number: 1, the tables are there; 0, it is
 				  empty; -1, it is somebody else's */
+	const char *may_write; /* one number, within a transaction that is
+				  taken back: whether results can be added */
 
 	/* 'where' is a path or a URL.  With 'must_exist', SL_E_ABSENT for a
 	 * file that is not there, which is made otherwise. */
 	enum sl_status (*open)(struct sl__database **out, const char *where,
 			       int must_exist, struct sl_error *err);
 	void (*close)(struct sl__database *db); /* NULL is fine */
+	/* How messages call it: a path, or a URL without user and password. */
+	const char *(*name)(const struct sl__database *db);
 	enum sl_status (*run)(struct sl__database *db,
 			      const struct sl__statement *statement,
 			      struct sl_error *err);

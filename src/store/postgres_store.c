@@ -139,6 +139,12 @@ open_server(struct sl__database **out, const char *where, int must_exist,
 	return rc;
 }
 
+static const char *
+name_of(const struct sl__database *db)
+{
+	return db->name;
+}
+
 /* What PQexecParams() takes. */
 struct arguments {
 	const char *values[ARGS_MOST];
@@ -264,6 +270,13 @@ close_connection(struct sl__database *db)
 	(void)db; /* NULL: none is ever open */
 }
 
+static const char *
+name_of(const struct sl__database *db)
+{
+	(void)db;
+	return "PostgreSQL";
+}
+
 static enum sl_status
 run(struct sl__database *db, const struct sl__statement *statement,
     struct sl_error *err)
@@ -285,7 +298,13 @@ const struct sl__database_kind sl__postgres_database = {
 	.probe = "SELECT count(*) FROM information_schema.tables"
 		 " WHERE table_schema = current_schema()"
 		 " AND table_name = 'sleuth_schema'",
+	/* A number as SQL's COUNT gives it, a type that column() knows. */
+	.may_write = "SELECT COUNT(*) FROM (SELECT 1"
+		     " WHERE has_table_privilege('sleuth_run', 'INSERT')"
+		     " AND has_table_privilege('sleuth_document', 'INSERT')"
+		     " AND current_setting('transaction_read_only') = 'off') t",
 	.open = open_server,
 	.close = close_connection,
+	.name = name_of,
 	.run = run,
 };

@@ -142,17 +142,38 @@ default_place(char path[PATH_MOST], int must_exist, struct sl_error *err)
 	return must_exist ? SL_OK : make_folders(path, err);
 }
 
-/* The kind of database that 'where' names. */
-static const struct sl__database_kind *
-kind_of(const char *where)
+/* Whether it begins as a URL does, with a scheme (RFC 3986, section 3.1), ':'
+ * and '/'.  One letter is none: "C:/" begins a path elsewhere. */
+static int
+is_url(const char *where)
+{
+	size_t n = strspn(where, "abcdefghijklmnopqrstuvwxyz"
+				 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
+
+	return n > 1 && where[n] == ':' && where[n + 1] == '/';
+}
+
+/* The kind of database that 'where' names.  The text of a URL that names none
+ * is not shown: it may hold a password. */
+static enum sl_status
+find_kind(const struct sl__database_kind **out, const char *where,
+	  struct sl_error *err)
 {
 	static const char *const schemes[] = {"postgresql://", "postgres://"};
 
+	*out = &sl__sqlite_database;
+	if (!is_url(where))
+		return SL_OK;
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
-		if (!strncmp(where, schemes[i], strlen(schemes[i])))
-			return &sl__postgres_database;
+		if (!strncmp(where, schemes[i], strlen(schemes[i]))) {
+			*out = &sl__postgres_database;
+			return SL_OK;
+		}
 	}
-	return &sl__sqlite_database;
+	return sl__fail(err, SL_E_DATA,
+			"a store is a file, or a URL that begins with "
+			"postgresql://; this URL begins with %.*s:",
+			(int)strcspn(where, ":"), where);
 }
 
 enum sl_status
@@ -179,10 +200,13 @@ sl_store_open(struct sl_store **out, const struct sl_store_options *options,
 	store = sl__arena_object_new(&arena, NULL, sizeof(*store));
 	if (!store)
 		return sl__fail_nomem(err);
-	store->kind = kind_of(o.where);
-	rc = store->kind->open(&store->db, o.where, o.must_exist, err);
+	rc = find_kind(&store->kind, o.where, err);
+	if (!rc)
+		rc = store->kind->open(&store->db, o.where, o.must_exist, err);
 	if (!rc)
 		rc = sl__store_migrate(store, sl__store_version(), err);
+	if (!rc && o.must_write)
+		rc = sl__store_check_writable(store, err);
 	if (rc) {
 		sl_store_close(store);
 		return rc;

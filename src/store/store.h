@@ -33,6 +33,10 @@ uint64_t sl__store_version(void);
 enum sl_status sl__store_migrate(struct sl_store *store, uint64_t version,
 				 struct sl_error *err) SL_CHECKED;
 
+/* SL_E_IO where results can be read and not added. */
+enum sl_status sl__store_check_writable(struct sl_store *store,
+					struct sl_error *err) SL_CHECKED;
+
 /* Appends a text that stays the same while what this store holds does. */
 enum sl_status sl__store_state(struct sl_store *store, struct sl_buf *out,
 			       struct sl_error *err) SL_CHECKED;

@@ -12,6 +12,7 @@
 #include "store/store.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/banned.h"
 
@@ -90,8 +91,9 @@ find_version(uint64_t *out, struct sl_store *store, struct sl_error *err)
 	*out = 0;
 	if (!rc && found < 0)
 		return sl__fail(err, SL_E_DATA,
-				"a database with other tables, not a store of "
-				"results");
+				"%s: a database with other tables, not a store "
+				"of results",
+				store->kind->name(store->db));
 	if (rc || !found)
 		return rc;
 	rc = ask_number(&found, store, "SELECT version FROM sleuth_schema",
@@ -99,10 +101,11 @@ find_version(uint64_t *out, struct sl_store *store, struct sl_error *err)
 	*out = (uint64_t)found;
 	if (!rc && *out > sl__store_version())
 		return sl__fail(err, SL_E_DATA,
-				"the store is of version %" PRIu64
+				"%s: the store is of version %" PRIu64
 				", made by a newer Sleuth; this one knows "
 				"versions up to %" PRIu64,
-				*out, sl__store_version());
+				store->kind->name(store->db), *out,
+				sl__store_version());
 	return rc;
 }
 
@@ -154,11 +157,36 @@ sl__store_migrate(struct sl_store *store, uint64_t version,
 {
 	uint64_t from;
 	enum sl_status rc = find_version(&from, store, err);
+	char step[96];
 
 	if (rc || from >= version)
 		return rc;
 	rc = sl__store_begin(store, err);
-	if (rc)
-		return rc;
-	return sl__store_end(store, migrate_alone(store, version, err), err);
+	if (!rc)
+		rc = sl__store_end(store, migrate_alone(store, version, err),
+				   err);
+	if (rc && from) {
+		snprintf(step, sizeof(step),
+			 "bringing the store from version %" PRIu64
+			 " to %" PRIu64,
+			 from, version);
+		rc = sl__error_prefix(err, rc, step);
+	}
+	return rc;
+}
+
+enum sl_status
+sl__store_check_writable(struct sl_store *store, struct sl_error *err)
+{
+	enum sl_status rc = sl__store_begin(store, err);
+	int64_t may = 0;
+
+	if (!rc)
+		rc = ask_number(&may, store, store->kind->may_write, err);
+	if (!rc)
+		rc = sl__store_run(store, "ROLLBACK", NULL, 0, err);
+	if (!rc && !may)
+		rc = sl__fail(err, SL_E_IO, "%s: this user may not add results",
+			      store->kind->name(store->db));
+	return rc;
 }
