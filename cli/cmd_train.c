@@ -8,6 +8,7 @@
 #include "model_options.h"
 #include "options.h"
 #include "output.h"
+#include "save.h"
 #include "plan_options.h"
 #include "tty.h"
 
@@ -112,6 +113,7 @@ show(const struct sl_train_progress *now, void *ctx)
 
 	live_note(p->name, "training", (double)now->step / (double)now->n_steps,
 		  now->remaining_s);
+	save_visit();
 	if (p->is_quiet)
 		return;
 	n = snprintf(line, sizeof(line),

@@ -22,6 +22,9 @@ const struct sl_parameter *tags_parse(const struct repeated_values *tags,
  * takes the labels from git; ends the program where it cannot be. */
 void save_check(const struct save_options *options, const char *command);
 
+/* Times the anchor where that is due; to be called between what is measured. */
+void save_visit(void);
+
 /*
  * Puts a JSON document into the store and says its number: on standard output
  * alone where 'is_bare', else on stderr.  A result that cannot be saved is

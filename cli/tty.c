@@ -4,6 +4,7 @@
 #include "tty.h"
 #include "exit_code.h"
 #include "live.h"
+#include "save.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -131,6 +132,7 @@ draw_progress(const struct sl_progress *now, void *ctx)
 	int n;
 
 	live_note(ctx, now->what, now->share, now->remaining_s);
+	save_visit();
 	if (!draws)
 		return;
 	for (size_t i = 0; i < sizeof(bar) - 1; i++)

@@ -2,7 +2,9 @@
 /*
  * test_history.c - a change in the times of a model is found in its own
  * series, with the first commit after it; machines, settings and models are
- * not joined, and results without a time are passed over.
+ * not joined, and results without a time are passed over.  With an anchor, what
+ * both times share is no change; another version of it, or none, is another
+ * series.
  */
 #include "store_case.h"
 
@@ -93,12 +95,85 @@ test_series(void **state)
 	sl_store_close(store);
 }
 
+/* The machine of all is 30 % slower from point 8 on, model m 5 % from c12 on;
+ * the last results have another version of the anchor. */
+static void
+fill_anchored(struct sl_store *store)
+{
+	for (int i = 0; i < N + 4; i++) {
+		double machine = i >= 8 ? 1.3 : 1;
+		double noise = 1 + 0.001 * ((i * 7) % 5);
+		struct sl_labels labels = {
+			.struct_size = sizeof(labels),
+			.machine = "a",
+			.anchor = {.version = i < N ? 1 : 2,
+				   .time_ns = {.value = 2e5 * machine,
+					       .lo = 1.9e5 * machine,
+					       .hi = 2.1e5 * machine,
+					       .n = 20}}};
+		char commit[16];
+
+		snprintf(commit, sizeof(commit), "c%d", i);
+		labels.commit = commit;
+		put(store,
+		    document_of("m", machine * noise * (i >= 12 ? 2.1 : 2)),
+		    &labels);
+		put(store, document_of("still", machine * noise * 2), &labels);
+	}
+}
+
+static void
+test_anchored(void **state)
+{
+	struct sl_store *store = store_at(store_path);
+	const struct sl_history_point *p;
+	struct sl_history *h;
+
+	(void)state;
+	fill_anchored(store);
+	h = history_of(store, (struct sl_store_query){.model = "m"});
+	assert_int_equal(h->n_series, 2);
+	assert_int_equal(h->series[0].anchor, 1);
+	assert_int_equal(h->series[0].n_points, N);
+	assert_int_equal(h->series[1].anchor, 2);
+	assert_int_equal(h->series[1].n_points, 4);
+	/* The median of 8 anchors of 0.2 ms and 16 of 0.26 ms. */
+	assert_close(h->series[0].anchor_ns, 2.6e5, 1e-12);
+	p = &h->points[0];
+	assert_close(p->time_ns.value, 2e6, 1e-12);
+	assert_close(p->anchor_ns, 2e5, 1e-12);
+	assert_close(p->drawn_ns.value, 2.6e6, 1e-12);
+	/* ln(2 / 1.5) and ln(2.1 / 2), ln(2.5 / 2) and ln(2 / 1.9). */
+	assert_close(p->drawn_ns.lo, 2.6e6 * exp(-0.29179008710), 1e-9);
+	assert_close(p->drawn_ns.hi, 2.6e6 * exp(0.22896298072), 1e-9);
+	assert_int_equal(h->n_changes, 1);
+	assert_string_equal(h->changes[0].commit, "c12");
+	assert_near(h->changes[0].share, 0.05, 0.003);
+	sl_history_free(h);
+	h = history_of(store, (struct sl_store_query){.model = "still"});
+	assert_int_equal(h->n_changes, 0);
+	sl_history_free(h);
+	/* One without an anchor is apart, and drawn as it is. */
+	put_at(store, "still", "a", "c99", 3);
+	h = history_of(store, (struct sl_store_query){.model = "still"});
+	assert_int_equal(h->n_series, 3);
+	assert_int_equal(h->series[2].anchor, 0);
+	assert_true(isnan(h->series[2].anchor_ns));
+	p = &h->points[h->n_points - 1];
+	assert_true(isnan(p->anchor_ns));
+	assert_close(p->drawn_ns.value, 3e6, 1e-12);
+	sl_history_free(h);
+	sl_store_close(store);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_series, make_store_folder,
 						remove_store_folder),
+		cmocka_unit_test_setup_teardown(
+			test_anchored, make_store_folder, remove_store_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

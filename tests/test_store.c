@@ -186,12 +186,16 @@ static void
 test_lines(void **state)
 {
 	const struct sl_parameter tags[] = {{"result", "{}"}};
-	const struct sl_labels labels = {.struct_size = sizeof(labels),
-					 .saved_at_s = 5.5,
-					 .machine = "m",
-					 .commit = "c",
-					 .tags = tags,
-					 .n_tags = 1};
+	const struct sl_labels labels = {
+		.struct_size = sizeof(labels),
+		.saved_at_s = 5.5,
+		.machine = "m",
+		.commit = "c",
+		.tags = tags,
+		.n_tags = 1,
+		.anchor = {
+			.version = 7,
+			.time_ns = {.value = 2.5, .lo = 2, .hi = 3, .n = 9}}};
 	static const char bad[] = "{\"saved_at_s\": 1, \"machine\": \"m\", "
 				  "\"result\": {\"schema\": 2}}";
 	struct sl_store *store = store_at(store_path);
@@ -222,6 +226,10 @@ test_lines(void **state)
 	put(store, json.data, &labels);
 	assert_int_equal(sl_store_export(store, 1, &line, NULL), SL_OK);
 	assert_ptr_equal(strchr(line.data, '\n'), line.data + line.n_bytes - 1);
+	assert_non_null(strstr(line.data,
+			       "\"anchor\": 7,\"anchor_ns\": 2.5,"
+			       "\"anchor_lo_ns\": 2,\"anchor_hi_ns\": 3,"
+			       "\"anchor_n\": 9,"));
 	if (sl_store_import(store, &id, line.data, line.n_bytes, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(id, 2);

@@ -271,6 +271,40 @@ SL_API enum sl_status sl_bench_render(const struct sl_bench *b,
 				      struct sl_buf *out,
 				      struct sl_error *err) SL_CHECKED;
 
+/*
+ * The anchor: fixed work of some 0.2 ms (arithmetic, memory, calls), timed now
+ * and then while something else is measured.  The ratio of the two times stays
+ * the same where the machine became slower for both.  One thread at a time.
+ */
+struct sl_anchor;
+
+struct sl_anchor_reading {
+	uint64_t version;           /* of the work; 0: none was timed */
+	struct sl_estimate time_ns; /* median */
+};
+
+/*
+ * Makes an anchor with half a MiB of memory, for sl_anchor_free(); 'clock'
+ * NULL: the monotonic one, else it must outlive the anchor.
+ */
+SL_API enum sl_status sl_anchor_new(struct sl_anchor **out,
+				    const struct sl_clock *clock,
+				    struct sl_error *err) SL_CHECKED;
+SL_API void sl_anchor_free(struct sl_anchor *anchor); /* NULL is fine */
+
+/*
+ * Does the work twice and times the second; and the same where the last time is
+ * 20 ms ago, or longer in a long measurement: at most 64 times are kept, spread
+ * evenly.  Neither allocates.  To be called between what is timed, such as
+ * from a progress function.
+ */
+SL_API void sl_anchor_take(struct sl_anchor *anchor);
+SL_API void sl_anchor_take_if_due(struct sl_anchor *anchor);
+
+/* The median of the times so far, with its 95 % interval. */
+SL_API void sl_anchor_read(const struct sl_anchor *anchor,
+			   struct sl_anchor_reading *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -50,6 +50,7 @@ struct sl_labels {
 	const struct sl_parameter *tags;
 	size_t n_tags; /* names are distinct, without '=', and neither a name
 			  nor a value has a line break */
+	struct sl_anchor_reading anchor; /* of the same measurement */
 };
 #define SL_LABELS_INIT SL_OPTIONS_INIT(struct sl_labels)
 
@@ -90,6 +91,7 @@ struct sl_stored_run {
 	size_t n_tags;
 	const struct sl_stored_point *points;
 	size_t n_points;
+	struct sl_anchor_reading anchor; /* its version 0: none was timed */
 };
 
 struct sl_stored_runs {
@@ -199,12 +201,17 @@ SL_API enum sl_status sl_store_import(struct sl_store *store, uint64_t *id,
 /*
  * The times of a model or command over the results of a store.  Results of
  * another machine, or with other settings, are another series: their times are
- * never joined.
+ * never joined.  So are results with another version of the anchor, or without
+ * one.  Where there is an anchor, what is drawn and searched for changes is the
+ * ratio of a time to the anchor's of the same run, times the median of the
+ * series' anchors: the time on this machine as it usually is.
  */
 struct sl_history_series {
 	const char *name, *settings; /* settings NULL: none */
 	const char *machine;
 	size_t first, n_points; /* among the points */
+	uint64_t anchor;        /* version; 0: bare times are drawn */
+	double anchor_ns;       /* median of its runs; NaN: none */
 };
 
 struct sl_history_point {
@@ -214,6 +221,10 @@ struct sl_history_point {
 	const char *commit, *branch; /* NULL: none */
 	int is_dirty;
 	struct sl_estimate time_ns; /* median */
+	double anchor_ns;           /* of its run; NaN: none */
+	/* What is drawn: see above.  The interval adds those of both times, in
+	 * quadrature of their logarithms. */
+	struct sl_estimate drawn_ns;
 };
 
 /* The level of a series changed, and stayed so. */
@@ -223,7 +234,8 @@ struct sl_history_change {
 	uint64_t run;               /* of that point */
 	const char *commit;         /* likewise; NULL: none */
 	const char *commit_before;  /* of the last point before it */
-	double before_ns, after_ns; /* medians up to the neighbouring changes */
+	double before_ns, after_ns; /* medians of what is drawn, up to the
+				       neighbouring changes */
 	double share;               /* after / before - 1: above 0 is slower */
 	double p;                   /* of so large a change without a cause */
 };

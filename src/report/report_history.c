@@ -26,8 +26,8 @@ add_sparkline(struct sl__doc *doc, const struct sl_history_point *points,
 	double lo = (double)INFINITY, hi = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		lo = fmin(lo, points[i].time_ns.value);
-		hi = fmax(hi, points[i].time_ns.value);
+		lo = fmin(lo, points[i].drawn_ns.value);
+		hi = fmax(hi, points[i].drawn_ns.value);
 	}
 	sl__doc_drawing(doc, SL__STYLE_PLAIN, "%s", "");
 	for (size_t c = 0; c < n_columns; c++) {
@@ -36,7 +36,7 @@ add_sparkline(struct sl__doc *doc, const struct sl_history_point *points,
 		int level;
 
 		for (size_t i = from; i < to; i++)
-			most = fmax(most, points[i].time_ns.value);
+			most = fmax(most, points[i].drawn_ns.value);
 		level = hi > lo ? (int)(7.99 * (most - lo) / (hi - lo)) : 0;
 		sl__doc_append_plain(doc, "%s", blocks[level]);
 	}
@@ -93,6 +93,15 @@ add_series(struct sl__doc *doc, const struct sl_history *h, size_t nth)
 		     day_text(&from, points->saved_at_s),
 		     day_text(&to, last->saved_at_s), last->run,
 		     sl__time_estimate(&time, &last->time_ns, NULL));
+	if (s->anchor)
+		sl__doc_text(doc, SL__STYLE_DIM,
+			     "Drawn: the ratio to anchor %" PRIu64
+			     " of the same run, at its median of %s.",
+			     s->anchor, sl__time_text(&time, s->anchor_ns));
+	else
+		sl__doc_text(doc, SL__STYLE_DIM,
+			     "Drawn: bare times; no anchor was timed in these "
+			     "runs.");
 	for (size_t i = 0; i < h->n_changes; i++) {
 		if (h->changes[i].series != nth)
 			continue;

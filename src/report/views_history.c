@@ -22,7 +22,7 @@ set_axes(struct sl__axis axes[2], const struct sl_history_point *points,
 	double lo = INFINITY, hi = 0, room;
 
 	for (size_t i = 0; i < n; i++) {
-		double at = S_PER_NS * points[i].time_ns.value;
+		double at = S_PER_NS * points[i].drawn_ns.value;
 
 		if (!isfinite(at))
 			continue;
@@ -58,10 +58,10 @@ add_points(struct sl__svg *s, const struct sl_history_point *points, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		const struct sl_history_point *p = &points[i];
 		double x = sl__axis_at(&axes[0], (double)i + 1);
-		double lo = fmax(S_PER_NS * p->time_ns.lo, axes[1].lo);
-		double hi = fmin(S_PER_NS * p->time_ns.hi, axes[1].hi);
+		double lo = fmax(S_PER_NS * p->drawn_ns.lo, axes[1].lo);
+		double hi = fmin(S_PER_NS * p->drawn_ns.hi, axes[1].hi);
 
-		if (!isfinite(p->time_ns.value))
+		if (!isfinite(p->drawn_ns.value))
 			continue;
 		if (!p->time_ns.needs_n && hi > lo) {
 			sl__svg_open(s, "line", "line k0", "x1 y1 x2 y2", x,
@@ -69,9 +69,10 @@ add_points(struct sl__svg *s, const struct sl_history_point *points, size_t n,
 				     sl__axis_at(&axes[1], hi));
 			sl__svg_close(s);
 		}
-		sl__svg_open(s, "circle", "mark s0", "cx cy r", x,
-			     sl__axis_at(&axes[1], S_PER_NS * p->time_ns.value),
-			     3.5);
+		sl__svg_open(
+			s, "circle", "mark s0", "cx cy r", x,
+			sl__axis_at(&axes[1], S_PER_NS * p->drawn_ns.value),
+			3.5);
 		sl__svg_close_with_tip(
 			s, "run:%" PRIu64 "%s%.*s%s: %s", p->run,
 			p->commit ? ", commit " : "", COMMIT,
@@ -165,8 +166,12 @@ add_series(struct sl__views *v, const struct sl_history *h, size_t nth)
 	n = add_changes(s, h, nth, axes);
 	add_points(s, points, series->n_points, axes);
 	sl__views_figure_end(
-		v, "On machine %.8s: medians with their 95 %% intervals. %s",
+		v,
+		"On machine %.8s: medians with their 95 %% intervals, %s. %s",
 		series->machine,
+		series->anchor ? "as ratios to the anchor of the same run, at "
+				 "its usual time"
+			       : "without an anchor",
 		n ? "Dashed: the levels before and after each change."
 		: series->n_points < 8
 			? "A change needs 4 results on each side."

@@ -11,6 +11,12 @@
 
 SL__WHY(no_interval, sl_history_point, p,
 	isnan(p->time_ns.lo) ? "none was measured" : NULL)
+SL__WHY(no_anchor, sl_history_point, p,
+	isnan(p->anchor_ns) ? "none was timed" : NULL)
+SL__WHY(no_drawn_interval, sl_history_point, p,
+	isnan(p->drawn_ns.lo) ? "one of the two has none" : NULL)
+SL__WHY(no_anchors, sl_history_series, s,
+	isnan(s->anchor_ns) ? "none was timed" : NULL)
 
 static const struct sl__field series_fields[] = {
 	SL__F(TEXT, sl_history_series, name, "name",
@@ -21,6 +27,11 @@ static const struct sl__field series_fields[] = {
 	SL__F(WHOLE, sl_history_series, first, "first",
 	      "its first point, counted from 0"),
 	SL__F(WHOLE, sl_history_series, n_points, "n", "points"),
+	SL__F(WHOLE, sl_history_series, anchor, "anchor",
+	      "version of the work that was timed beside it; 0: none, bare "
+	      "times are drawn"),
+	SL__F(NUMBER, sl_history_series, anchor_ns, "anchor_ms",
+	      "median of its runs", MS, .why = no_anchors),
 };
 static SL__RECORD(series, "history_series", sl_history_series, series_fields,
 		  0);
@@ -40,6 +51,14 @@ static const struct sl__field point_fields[] = {
 	SL__F(INTERVAL, sl_history_point, time_ns, "ci95_ms",
 	      "its 95 % interval", MS, .why = no_interval),
 	SL__F(WHOLE, sl_history_point, time_ns.n, "n", "samples"),
+	SL__F(NUMBER, sl_history_point, anchor_ns, "anchor_ms",
+	      "time of the anchor in the same run", MS, .why = no_anchor),
+	SL__F(NUMBER, sl_history_point, drawn_ns.value, "drawn_ms",
+	      "median_ms / anchor_ms, times the series' anchor_ms; without an "
+	      "anchor median_ms",
+	      MS),
+	SL__F(INTERVAL, sl_history_point, drawn_ns, "drawn_ci95_ms",
+	      "its 95 % interval", MS, .why = no_drawn_interval),
 };
 static SL__RECORD(point, "history_points", sl_history_point, point_fields, 0);
 

@@ -26,6 +26,13 @@ static const struct sl__field point_fields[] = {
 };
 static SL__RECORD(point, "run_points", sl_stored_point, point_fields, 0);
 
+SL__WHY(no_anchor, sl_stored_run, r,
+	r->anchor.version ? NULL : "none was timed")
+SL__WHY(no_anchor_interval, sl_stored_run, r,
+	isnan(r->anchor.time_ns.lo) || !r->anchor.version
+		? "none was timed, or too few times"
+		: NULL)
+
 static const struct sl__field run_fields[] = {
 	SL__F(WHOLE, sl_stored_run, id, "id", "N of run:N"),
 	SL__F(DATE, sl_stored_run, saved_at_s, "saved_at", "in UTC"),
@@ -43,6 +50,15 @@ static const struct sl__field run_fields[] = {
 		   "that the user gave"),
 	SL__F_LIST(LIST, sl_stored_run, points, n_points, "points",
 		   "its models or commands", .of = &point),
+	SL__F(WHOLE, sl_stored_run, anchor.version, "anchor",
+	      "version of the work that was timed beside it; 0: none"),
+	SL__F(NUMBER, sl_stored_run, anchor.time_ns.value, "anchor_ms",
+	      "its median", .unit = SL__NS_PER_MS, .why = no_anchor),
+	SL__F(INTERVAL, sl_stored_run, anchor.time_ns, "anchor_ci95_ms",
+	      "its 95 % interval", .unit = SL__NS_PER_MS,
+	      .why = no_anchor_interval),
+	SL__F(WHOLE, sl_stored_run, anchor.time_ns.n, "anchor_n",
+	      "samples behind it"),
 };
 static SL__RECORD(run, "runs", sl_stored_run, run_fields, 0);
 

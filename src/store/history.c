@@ -3,11 +3,15 @@
  * history.c - the times of a model over the results of a store.
  *
  * Changes are looked for in the logarithm of the times: a change is a factor.
+ * Where the anchor was timed in the same run, it is the logarithm of the ratio
+ * to the anchor's time, so that a machine that became slower as a whole is no
+ * change of the model.
  */
 #include "base/arena.h"
 #include "base/status.h"
 #include "sleuth/storing.h"
 #include "stats/level_shift.h"
+#include "stats/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,6 +34,13 @@ is_same(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+/* The version of a run's anchor; 0: it has no time of one. */
+static uint64_t
+anchor_of(const struct sl_stored_run *run)
+{
+	return run->anchor.time_ns.value > 0 ? run->anchor.version : 0;
+}
+
 /* The series of a point, which is begun where there is none; SIZE_MAX: out of
  * memory. */
 static size_t
@@ -41,6 +52,7 @@ series_of(struct builder *b, const struct sl_stored_run *run,
 	for (size_t i = 0; i < b->n_series; i++) {
 		s = &b->series[i];
 		if (is_same(s->machine, run->machine) &&
+		    s->anchor == anchor_of(run) &&
 		    is_same(s->name, point->name) &&
 		    is_same(s->settings, point->settings))
 			return i;
@@ -52,9 +64,27 @@ series_of(struct builder *b, const struct sl_stored_run *run,
 	s->name = sl__arena_string(b->arena, point->name);
 	s->settings = sl__arena_string(b->arena, point->settings);
 	s->machine = sl__arena_string(b->arena, run->machine);
+	s->anchor = anchor_of(run);
+	s->anchor_ns = (double)NAN;
 	if (!s->name || !s->machine || (point->settings && !s->settings))
 		return SIZE_MAX;
 	return b->n_series++;
+}
+
+/*
+ * The ratio of two independent medians.  The ends of its interval are the
+ * distances of theirs from the medians, in logarithms, added in quadrature:
+ * exact for normal logarithms (delta method).
+ */
+static void
+divide(struct sl_estimate *a, const struct sl_estimate *b)
+{
+	double below = hypot(log(a->value / a->lo), log(b->hi / b->value));
+	double above = hypot(log(a->hi / a->value), log(b->value / b->lo));
+
+	a->value /= b->value;
+	a->lo = a->value * exp(-below);
+	a->hi = a->value * exp(above);
 }
 
 static int
@@ -76,7 +106,13 @@ add_point(struct builder *b, const struct sl_stored_run *run,
 		.commit = sl__arena_string(b->arena, run->commit),
 		.branch = sl__arena_string(b->arena, run->branch),
 		.is_dirty = run->is_dirty,
-		.time_ns = point->time_ns};
+		.time_ns = point->time_ns,
+		.anchor_ns = (double)NAN,
+		.drawn_ns = point->time_ns};
+	if (anchor_of(run)) {
+		p->anchor_ns = run->anchor.time_ns.value;
+		divide(&p->drawn_ns, &run->anchor.time_ns);
+	}
 	b->series[series].n_points++;
 	return (p->commit || !run->commit) && (p->branch || !run->branch);
 }
@@ -91,6 +127,27 @@ compare_points(const void *a, const void *b)
 	return (p->run > q->run) - (p->run < q->run);
 }
 
+/* Makes times of the ratios of a series: times the median of its anchors. */
+static enum sl_status
+scale(struct builder *b, struct sl_history_series *s, struct sl_error *err)
+{
+	struct sl_history_point *points = &b->points[s->first];
+	double *sorted =
+		sl__arena_array(b->arena, s->n_points, sizeof(*sorted));
+
+	if (!sorted)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < s->n_points; i++)
+		sorted[i] = points[i].anchor_ns;
+	s->anchor_ns = sl__median_estimate(sorted, s->n_points).value;
+	for (size_t i = 0; i < s->n_points; i++) {
+		points[i].drawn_ns.value *= s->anchor_ns;
+		points[i].drawn_ns.lo *= s->anchor_ns;
+		points[i].drawn_ns.hi *= s->anchor_ns;
+	}
+	return SL_OK;
+}
+
 static enum sl_status
 add_changes(struct builder *b, size_t series, struct sl_error *err)
 {
@@ -102,7 +159,7 @@ add_changes(struct builder *b, size_t series, struct sl_error *err)
 	if (!logs)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < s->n_points; i++)
-		logs[i] = log(b->points[s->first + i].time_ns.value);
+		logs[i] = log(b->points[s->first + i].drawn_ns.value);
 	rc = sl__level_shifts_find(&shifts, logs, s->n_points, b->arena, err);
 	for (size_t i = 0; !rc && i < shifts.n; i++) {
 		const struct sl__level_shift *shift = &shifts.list[i];
@@ -153,7 +210,10 @@ build(struct builder *b, const struct sl_stored_runs *runs, const char *model,
 		b->series[i].first =
 			i ? b->series[i - 1].first + b->series[i - 1].n_points
 			  : 0;
-		rc = add_changes(b, i, err);
+		if (b->series[i].anchor)
+			rc = scale(b, &b->series[i], err);
+		if (!rc)
+			rc = add_changes(b, i, err);
 	}
 	return rc;
 }

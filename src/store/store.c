@@ -264,6 +264,8 @@ put_row(struct sl_store *store, uint64_t *id, const struct sl_stored_run *run,
 {
 	struct sl_buf tags = {0};
 	enum sl_status rc = sl__store_tags_text(&tags, run, err);
+	const struct sl_anchor_reading *anchor = &run->anchor;
+	const struct sl__sql_value none = {.kind = SL__SQL_NULL};
 	const struct sl__sql_value args[] = {
 		sl__sql_number(run->saved_at_s),
 		sl__sql_text(run->command),
@@ -274,11 +276,18 @@ put_row(struct sl_store *store, uint64_t *id, const struct sl_stored_run *run,
 		sl__sql_text(run->branch),
 		sl__sql_whole(run->is_dirty != 0),
 		sl__sql_text(tags.data ? tags.data : ""),
+		anchor->version ? sl__sql_whole(anchor->version) : none,
+		anchor->version ? sl__sql_number(anchor->time_ns.value) : none,
+		anchor->version ? sl__sql_number(anchor->time_ns.lo) : none,
+		anchor->version ? sl__sql_number(anchor->time_ns.hi) : none,
+		anchor->version ? sl__sql_whole(anchor->time_ns.n) : none,
 	};
 	const struct sl__statement insert = {
 		.sql = "INSERT INTO sleuth_run (saved_at, command, kind,"
-		       " version, machine, commit_id, branch, dirty, tags)"
-		       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+		       " version, machine, commit_id, branch, dirty, tags,"
+		       " anchor, anchor_ns, anchor_lo_ns, anchor_hi_ns,"
+		       " anchor_n) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,"
+		       " $10, $11, $12, $13, $14)"
 		       " RETURNING id",
 		.args = args,
 		.n_args = sizeof(args) / sizeof(args[0]),
@@ -380,6 +389,7 @@ describe(struct sl_stored_run *run, const struct sl_labels *labels,
 	run->is_dirty = labels->is_dirty;
 	run->tags = labels->tags;
 	run->n_tags = labels->n_tags;
+	run->anchor = labels->anchor;
 	if (!rc && !run->machine)
 		rc = sl__machine_identify(&run->machine, arena, err);
 	if (rc)

@@ -12,6 +12,7 @@
 #include "store/store.h"
 #include "store/stored_points.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -47,6 +48,13 @@ write_labels(struct sl_buf *out, const struct sl_stored_run *run)
 		sl__json_text(&json, NULL,
 			      run->points[i].hash ? run->points[i].hash : "");
 	sl__json_end_array(&json);
+	if (!run->anchor.version)
+		return;
+	sl__json_integer(&json, "anchor", run->anchor.version);
+	sl__json_number(&json, "anchor_ns", run->anchor.time_ns.value);
+	sl__json_number(&json, "anchor_lo_ns", run->anchor.time_ns.lo);
+	sl__json_number(&json, "anchor_hi_ns", run->anchor.time_ns.hi);
+	sl__json_integer(&json, "anchor_n", run->anchor.time_ns.n);
 }
 
 /* A text in JSON holds no line break as such: all of them are between. */
@@ -134,6 +142,31 @@ read_hashes(struct sl_stored_run *run, const struct sl__json_value *line,
 	return SL_OK;
 }
 
+static double
+number_at(const struct sl__json_value *line, const char *key)
+{
+	const struct sl__json_value *v = sl__json_member(line, key);
+
+	return v && v->kind == SL__JSON_NUMBER ? v->number : (double)NAN;
+}
+
+/* Lines of versions that had no anchor have none. */
+static void
+read_anchor(struct sl_stored_run *run, const struct sl__json_value *line)
+{
+	double version = number_at(line, "anchor");
+	double n = number_at(line, "anchor_n");
+
+	if (!(version >= 1 && version < 1e9))
+		return;
+	run->anchor = (struct sl_anchor_reading){
+		.version = (uint64_t)version,
+		.time_ns = {.value = number_at(line, "anchor_ns"),
+			    .lo = number_at(line, "anchor_lo_ns"),
+			    .hi = number_at(line, "anchor_hi_ns"),
+			    .n = n >= 1 && n < 1e9 ? (size_t)n : 0}};
+}
+
 static enum sl_status
 read_line(struct sl_stored_run *run, const struct sl__json_value *line,
 	  struct sl__arena *arena, struct sl_error *err)
@@ -155,6 +188,7 @@ read_line(struct sl_stored_run *run, const struct sl__json_value *line,
 	run->commit = sl__json_member_text(line, "commit");
 	run->branch = sl__json_member_text(line, "branch");
 	run->is_dirty = dirty && dirty->number > 0;
+	read_anchor(run, line);
 	rc = sl__stored_run_read(run, result, arena, err);
 	if (!rc)
 		rc = read_tags(run, line, arena, err);

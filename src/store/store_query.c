@@ -169,6 +169,17 @@ number_or_nan(const struct sl__sql_value *column)
 	return column->kind == SL__SQL_NULL ? (double)NAN : column->number;
 }
 
+/* Value, lower and upper end, and number of samples, in columns that follow
+ * each other. */
+static struct sl_estimate
+read_estimate(const struct sl__sql_value *columns)
+{
+	return (struct sl_estimate){.value = number_or_nan(&columns[0]),
+				    .lo = number_or_nan(&columns[1]),
+				    .hi = number_or_nan(&columns[2]),
+				    .n = (size_t)columns[3].whole};
+}
+
 /* Cuts the column of tags, which is "" or "\nNAME=VALUE\n...", into them. */
 static int
 read_tags(struct sl_stored_run *run, char *text, struct sl__arena *arena)
@@ -204,6 +215,11 @@ enum {
 	AT_BRANCH,
 	AT_DIRTY,
 	AT_TAGS,
+	AT_ANCHOR,
+	AT_ANCHOR_TIME,
+	AT_ANCHOR_LO,
+	AT_ANCHOR_HI,
+	AT_ANCHOR_N,
 	AT_NAME,
 	AT_HASH,
 	AT_SETTINGS,
@@ -233,6 +249,8 @@ add_run(struct reader *r, const struct sl__sql_value *row)
 		.commit = keep(r, &row[AT_COMMIT]),
 		.branch = keep(r, &row[AT_BRANCH]),
 		.is_dirty = row[AT_DIRTY].whole != 0,
+		.anchor = {.version = (uint64_t)row[AT_ANCHOR].whole,
+			   .time_ns = read_estimate(&row[AT_ANCHOR_TIME])},
 	};
 	r->points = NULL;
 	r->n_points = r->cap_points = 0;
@@ -263,10 +281,7 @@ take_row(const struct sl__sql_value *row, size_t n, void *ctx,
 		.name = keep(r, &row[AT_NAME]),
 		.hash = keep(r, &row[AT_HASH]),
 		.settings = keep(r, &row[AT_SETTINGS]),
-		.time_ns = {.value = number_or_nan(&row[AT_TIME]),
-			    .lo = number_or_nan(&row[AT_LO]),
-			    .hi = number_or_nan(&row[AT_HI]),
-			    .n = (size_t)row[AT_N].whole}};
+		.time_ns = read_estimate(&row[AT_TIME])};
 	r->runs[r->n - 1].points = r->points;
 	r->runs[r->n - 1].n_points = r->n_points;
 	return point->name ? SL_OK : sl__fail_nomem(err);
@@ -289,8 +304,9 @@ sl_store_find(struct sl_stored_runs **out, struct sl_store *store,
 	rc = select_runs(&s, query, store->kind, err);
 	sl__buf_format(&sql,
 		       "SELECT r.id, saved_at, command, kind, version, machine,"
-		       " commit_id, branch, dirty, tags, name, hash, settings,"
-		       " time_ns, lo_ns, hi_ns, n"
+		       " commit_id, branch, dirty, tags, anchor, anchor_ns,"
+		       " anchor_lo_ns, anchor_hi_ns, anchor_n, name, hash,"
+		       " settings, time_ns, lo_ns, hi_ns, n"
 		       " FROM sleuth_run r LEFT JOIN sleuth_point p"
 		       " ON p.run = r.id WHERE r.id IN (%s) ORDER BY r.id, nth",
 		       s.sql.data ? s.sql.data : "");

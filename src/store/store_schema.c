@@ -49,6 +49,15 @@ static const struct step steps[] = {
 	 " beat_at DOUBLE PRECISION NOT NULL, command TEXT NOT NULL,"
 	 " name TEXT NOT NULL, phase TEXT NOT NULL,"
 	 " share DOUBLE PRECISION NOT NULL, remaining_s DOUBLE PRECISION)"},
+	/* NULL: no anchor was timed. */
+	{3, "ALTER TABLE sleuth_run ADD COLUMN anchor BIGINT", NULL},
+	{3, "ALTER TABLE sleuth_run ADD COLUMN anchor_ns DOUBLE PRECISION",
+	 NULL},
+	{3, "ALTER TABLE sleuth_run ADD COLUMN anchor_lo_ns DOUBLE PRECISION",
+	 NULL},
+	{3, "ALTER TABLE sleuth_run ADD COLUMN anchor_hi_ns DOUBLE PRECISION",
+	 NULL},
+	{3, "ALTER TABLE sleuth_run ADD COLUMN anchor_n BIGINT", NULL},
 };
 enum { N_STEPS = sizeof(steps) / sizeof(steps[0]) };
 
