@@ -305,47 +305,58 @@ describe(char *out, size_t n, const struct sl_gate_row *r)
 	double change = 100 * (r->ratio.value - !is_accuracy);
 
 	const char *what = r->layer ? r->layer : sl_gate_metric_text(r->metric);
+	int holds_limit = r->ratio.lo <= 1 + r->limit &&
+			  r->ratio.hi > 1 + r->limit;
+	const char *open = holds_limit
+				   ? "are allowed; the interval holds both"
+				   : "are allowed; the time was too short for "
+				     "a verdict";
 
 	if (r->invalid)
 		snprintf(out, n, "%s: %s", what, r->invalid);
 	else
 		snprintf(out, n, "%s: %+.2f %% against the baseline, %g %% %s",
 			 what, change, 100 * r->limit,
-			 r->verdict == SL_GATE_UNDECIDED
-				 ? "are allowed; the interval holds both"
-				 : "are allowed");
+			 r->verdict == SL_GATE_UNDECIDED ? open
+							 : "are allowed");
 }
 
 static int
 write_junit(const struct sl_gate_check *g, const char *path)
 {
 	FILE *file = fopen(path, "w");
-	size_t n_bad = 0, n_open = 0;
+	size_t n_bad = 0, n_open = 0, n_invalid = 0;
 	char text[256];
 
 	if (!file)
 		return complain(help.name, EXIT_IO, "%s: %s", path,
 				strerror(errno));
 	for (size_t i = 0; i < g->n_rows; i++) {
+		n_invalid += g->rows[i].invalid != NULL;
 		n_bad += g->rows[i].verdict == SL_GATE_REGRESSED;
-		n_open += g->rows[i].verdict == SL_GATE_UNDECIDED;
+		n_open += g->rows[i].verdict == SL_GATE_UNDECIDED &&
+			  !g->rows[i].invalid;
 	}
 	fprintf(file,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite "
 		"name=\"sleuth gate\" tests=\"%zu\" failures=\"%zu\" "
-		"errors=\"0\" skipped=\"%zu\">\n",
-		g->n_rows, n_bad, n_open);
+		"errors=\"%zu\" skipped=\"%zu\">\n",
+		g->n_rows, n_bad, n_invalid, n_open);
 	for (size_t i = 0; i < g->n_rows; i++) {
 		const struct sl_gate_row *r = &g->rows[i];
 
 		fputs("  <testcase classname=\"", file);
 		write_xml(file, r->name);
-		fprintf(file, "\" name=\"%s\">",
-			sl_gate_metric_text(r->metric));
+		fputs("\" name=\"", file);
+		write_xml(file,
+			  r->layer ? r->layer : sl_gate_metric_text(r->metric));
+		fputs("\">", file);
 		describe(text, sizeof(text), r);
 		if (r->verdict != SL_GATE_OK) {
 			fprintf(file, "<%s message=\"",
-				r->verdict ? "failure" : "skipped");
+				r->invalid   ? "error"
+				: r->verdict ? "failure"
+					     : "skipped");
 			write_xml(file, text);
 			fputs("\"/>", file);
 		}
@@ -370,8 +381,9 @@ write_annotations(const struct sl_gate_check *g)
 		const struct sl_gate_row *r = &g->rows[i];
 
 		describe(text, sizeof(text), r);
-		printf("::%s title=sleuth gate::%s %s\n", levels[r->verdict],
-		       r->name, text);
+		printf("::%s title=sleuth gate::%s %s\n",
+		       r->invalid ? "error" : levels[r->verdict], r->name,
+		       text);
 	}
 }
 
