@@ -13,7 +13,7 @@ command_function cmd_bench, cmd_compare, cmd_eval, cmd_extract, cmd_fit,
 	cmd_gate, cmd_generate, cmd_help, cmd_history, cmd_inspect, cmd_load,
 	cmd_machine, cmd_microbench, cmd_optimize, cmd_overhead, cmd_profile,
 	cmd_report, cmd_run, cmd_selfcheck, cmd_serve, cmd_show, cmd_store,
-	cmd_suite, cmd_sweep, cmd_train, cmd_zoo;
+	cmd_suite, cmd_sweep, cmd_train, cmd_watch, cmd_zoo;
 
 struct command {
 	const char *name;

@@ -24,6 +24,8 @@ all_commands(void)
 		{"run", cmd_run, "run a model once, check what comes out"},
 		{"profile", cmd_profile,
 		 "how long, where, why, and what would help; runs a model"},
+		{"watch", cmd_watch,
+		 "a short profile over and over, and what moves"},
 		{"eval", cmd_eval, "accuracy on a data set, with its interval"},
 		{"sweep", cmd_sweep,
 		 "over batch, sequence, threads or width: what grows how"},

@@ -40,7 +40,7 @@ _sleuth_n_words() {
 _sleuth_words() {
 	local choices='' files=1
 	case ${COMP_WORDS[1]} in
-	inspect | run | profile | train | eval | generate | load | optimize | overhead | compare | fit | sweep)
+	inspect | run | profile | train | eval | generate | load | optimize | overhead | watch | compare | fit | sweep)
 		choices=$(_sleuth_models "${COMP_WORDS[0]}")
 		;;
 	extract)
@@ -67,7 +67,7 @@ _sleuth_words() {
 
 _sleuth() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local choices='inspect run profile train eval generate load microbench optimize overhead sweep extract fit bench compare report show history gate suite serve store machine zoo selfcheck help' i
+	local choices='inspect run profile train eval generate load microbench optimize overhead watch sweep extract fit bench compare report show history gate suite serve store machine zoo selfcheck help' i
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		if [[ ${COMP_WORDS[i]} == -- ]]; then

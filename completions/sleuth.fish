@@ -39,7 +39,7 @@ function __sleuth_in_options
     test (count $words) -gt 1; and not contains -- -- $words
 end
 
-set -l commands inspect run profile train eval generate load microbench optimize overhead sweep extract fit bench compare report show history gate suite serve store machine zoo selfcheck help
+set -l commands inspect run profile train eval generate load microbench optimize overhead watch sweep extract fit bench compare report show history gate suite serve store machine zoo selfcheck help
 complete -c sleuth -n __fish_use_subcommand -a inspect -d 'What a model holds and needs'
 complete -c sleuth -n __fish_use_subcommand -a run -d 'Run a model once'
 complete -c sleuth -n __fish_use_subcommand -a profile -d 'Where the time goes, and why'
@@ -50,10 +50,11 @@ complete -c sleuth -n __fish_use_subcommand -a load -d 'Does a latency limit hol
 complete -c sleuth -n __fish_use_subcommand -f -a microbench -d 'One operation over sizes'
 complete -c sleuth -n __fish_use_subcommand -a optimize -d 'What changes of a model are worth'
 complete -c sleuth -n __fish_use_subcommand -a overhead -d 'What observing costs'
+complete -c sleuth -n __fish_use_subcommand -a watch -d 'A short profile over and over'
 complete -c sleuth -n __fish_use_subcommand -a extract -d 'One layer as a model of its own'
 complete -c sleuth -n __fish_use_subcommand -a sweep -d 'What grows how over a size'
 complete -c sleuth -n __fish_use_subcommand -a fit -d 'What batch memory holds'
-complete -c sleuth -n '__fish_seen_subcommand_from inspect run profile train eval generate load optimize overhead extract fit sweep' -a '(__sleuth_models)'
+complete -c sleuth -n '__fish_seen_subcommand_from inspect run profile train eval generate load optimize overhead watch extract fit sweep' -a '(__sleuth_models)'
 complete -c sleuth -n __fish_use_subcommand -f -a bench -d 'Time commands'
 complete -c sleuth -n __fish_use_subcommand -f -a compare -d 'Is B slower than A?'
 complete -c sleuth -n __fish_use_subcommand -a report -d 'Render a saved result'
