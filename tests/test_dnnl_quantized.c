@@ -41,15 +41,21 @@ static const char *const CONVS[] = {
 	"uint8[]={9}, i32[24]) pads=[1,1,1,1] dilations=[2,2]",
 	"QLinearConv 10 (uint8[1,8,9,9], " X "uint8[]={3}, uint8[16,8,3,3], " W
 	"uint8[]={128}, " Y "uint8[]={9}, i32[16])",
-	/* Groups, one channel each or more. */
-	"QLinearConv 10 (uint8[1,32,9,9], " X "uint8[]={0}, i8[32,1,3,3], " W
-	"i8[]={0}, " Y "uint8[]={0}, i32[32]) group=32 pads=[1,1,1,1]",
-	"QLinearConv 10 (uint8[1,35,9,9], " X
+	/* Groups of one channel that the own kernel leaves: a wide stride, a
+	 * dilation, sums that are multiplied beyond int32, two results of
+	 * each.  Groups of several. */
+	"QLinearConv 10 (uint8[1,35,9,19], " X
 	"uint8[]={5}, i8[35,1,3,3], f32[35], "
 	"i8[]={0}, " Y "uint8[]={77}, i32[35]) group=35 pads=[1,1,1,1] "
-	"strides=[2,2]",
-	"QLinearConv 10 (i8[1,16,6,6], " X "i8[]={1}, i8[16,1,5,5], " W
-	"i8[]={0}, " Y "i8[]={1}, i32[16]) group=16 auto_pad=SAME_UPPER",
+	"strides=[1,3]",
+	"QLinearConv 10 (uint8[1,16,9,19], " X "uint8[]={5}, i8[16,1,3,3], " W
+	"i8[]={0}, " Y "uint8[]={7}, i32[16]) group=16 pads=[1,2,1,2] "
+	"dilations=[1,2]",
+	"QLinearConv 10 (uint8[1,16,9,9], f32[]={1e6}, uint8[]={5}, "
+	"i8[16,1,3,3], " W "i8[]={0}, f32[]={1e-6}, uint8[]={7}, i32[16]) "
+	"group=16 pads=[1,1,1,1]",
+	"QLinearConv 10 (uint8[1,16,9,9], " X "uint8[]={5}, i8[32,1,3,3], " W
+	"i8[]={0}, " Y "uint8[]={7}, i32[32]) group=16 pads=[1,1,1,1]",
 	"QLinearConv 10 (uint8[1,24,6,6], " X "uint8[]={9}, i8[8,6,3,3], " W
 	"i8[]={0}, " Y "uint8[]={2}, i32[8]) group=4",
 	/* One and three dimensions. */

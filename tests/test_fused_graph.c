@@ -9,6 +9,7 @@
 #include "counting.h"
 #include "graph_text.h"
 #include "json_check.h"
+#include "largest_step.h"
 
 #define SCALES                                                                \
 	"opset 13\nconst sx f32 - = 0.0313\nconst sw f32 - = 0.00789\n"       \
@@ -255,10 +256,10 @@ lines_of(uint64_t n_bytes)
 }
 
 /*
- * The engine's plan has the same values at the same moment.  Two things are
- * its own: a value takes whole lines of 64 bytes, and the model's inputs, which
- * stay the caller's, are there to the end; here they are gone from the graph at
- * the peak.
+ * The engine's plan has the same values at the same moment.  Three things are
+ * its own: a value takes whole lines of 64 bytes, the model's inputs, which
+ * stay the caller's, are there to the end (here they are gone from the graph at
+ * the peak), and the step at the peak may have a workspace.
  */
 static void
 check_plan(const char *name, uint64_t live_bytes, uint64_t input_bytes)
@@ -284,6 +285,7 @@ check_plan(const char *name, uint64_t live_bytes, uint64_t input_bytes)
 	assert_int_equal(seen->memory.n_alive, seen->memory.n_alive_all);
 	for (size_t i = 0; i < seen->memory.n_alive; i++)
 		expected += lines_of(seen->memory.alive[i].n_bytes);
+	expected += workspace_of_largest_step(plan->current);
 	assert_int_equal(memory.live_bytes, expected);
 	sl_plan_free(plan);
 	sl_inspection_free(seen);

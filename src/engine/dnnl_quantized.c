@@ -11,7 +11,7 @@
 #include "engine/dnnl_conv.h"
 #include "engine/dnnl_isa.h"
 #include "engine/quantized.h"
-#include "ops/window.h"
+#include "engine/quantized_conv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +23,7 @@ enum { ARGS_MOST = 7 };
 /* A node's parts, and what becomes of them. */
 struct making {
 	struct sl__planner *pl;
-	struct sl__conv conv; /* what it has in common with those of reals */
-	int is_integer;       /* ConvInteger: the sums themselves */
-	size_t n_out, length; /* channels, and weights of each */
-	int is_padded;
-	int32_t x_zero, y_zero;
-	float *factors;       /* of each channel */
-	int32_t *bias, *sums; /* of each channel: added; of its weights */
+	struct sl__quantized_conv q;
 	int has_bias;
 	int zero_is_apart; /* oneDNN takes off the image's zero point */
 	const_dnnl_memory_desc_t factors_md; /* NULL: one factor for all */
@@ -50,163 +44,24 @@ sl__dnnl_int8_is_exact(void)
 	return has_wide() || sl__dnnl_uses_isa(dnnl_cpu_isa_avx2_vnni);
 }
 
-/* The pads that follow from all sizes: those of the node may reach further. */
-static int
-read_window(struct making *m)
-{
-	struct sl__conv *c = &m->conv;
-	struct sl__image_window *w = &c->window;
-	const int64_t *in = sl__plan_value_type(m->pl, c->x)->dims + 2;
-	const int64_t *out = sl__plan_value_type(m->pl, c->y)->dims + 2;
-
-	if (!sl__conv_read_window(c, m->pl))
-		return 0;
-	for (int d = 0; d < c->rank - 2; d++) {
-		w->after[d] = (out[d] - 1) * w->strides[d] +
-			      (w->kernel[d] - 1) * (w->dilates[d] + 1) + 1 -
-			      in[d] - w->before[d];
-		m->is_padded |= w->before[d] > 0 || w->after[d] > 0;
-	}
-	return 1;
-}
-
-/* Where the parts stand among the inputs. */
-static int
-read_values(struct making *m, const struct sl__node *node)
-{
-	struct sl__conv *c = &m->conv;
-	const struct sl__type *x, *w;
-
-	m->is_integer = sl__is_op(node, SL__OP_ONNX_ConvInteger);
-	c->node = node;
-	c->x = sl__plan_node_input(node, 0);
-	c->w = sl__plan_node_input(node, m->is_integer ? 1 : 3);
-	c->b = m->is_integer ? SL__NONE : sl__plan_node_input(node, 8);
-	c->y = sl__plan_node_output(node, 0);
-	c->n_groups = sl__attribute_int(node, "group", 1);
-	c->sum = -1;
-	if (c->x == SL__NONE || c->w == SL__NONE || c->y == SL__NONE ||
-	    c->n_groups < 1 || sl__attribute_int(node, "channels_last", 0) ||
-	    !sl__plan_constant_tensor(m->pl, c->w))
-		return 0;
-	x = sl__plan_value_type(m->pl, c->x);
-	w = sl__plan_value_type(m->pl, c->w);
-	c->rank = x->rank;
-	if (!sl__is_8bit_integer(x->dtype) || !sl__is_8bit_integer(w->dtype) ||
-	    x->rank != w->rank || x->rank < 3 || x->rank > 5 ||
-	    !sl__plan_value_n_elements(m->pl, c->x) ||
-	    !sl__plan_value_n_elements(m->pl, c->w) ||
-	    !sl__plan_value_n_elements(m->pl, c->y) || w->dims[0] % c->n_groups)
-		return 0;
-	m->n_out = (size_t)w->dims[0];
-	m->length = (size_t)sl__plan_value_n_elements(m->pl, c->w) / m->n_out;
-	return read_window(m);
-}
-
-/* Storage for one number per channel of each kind; 0: a failure. */
-static int
-add_lists(struct making *m)
-{
-	m->factors =
-		sl__plan_alloc_state(m->pl, m->n_out * sizeof(*m->factors));
-	m->bias = sl__plan_alloc_state(m->pl, m->n_out * sizeof(*m->bias));
-	m->sums = sl__plan_alloc_state(m->pl, m->n_out * sizeof(*m->sums));
-	return !m->pl->rc;
-}
-
-/* As the definition has it: a product in f32, then a quotient. */
-static int
-read_factors(struct making *m)
-{
-	const struct sl__node *node = m->conv.node;
-	struct sl__quantization_params x, y;
-
-	if (!sl__quantization_params_read(&x, m->pl,
-					  sl__plan_node_input(node, 1),
-					  sl__plan_node_input(node, 2)) ||
-	    !sl__quantization_params_read(&y, m->pl,
-					  sl__plan_node_input(node, 6),
-					  sl__plan_node_input(node, 7)) ||
-	    !sl__channel_scales_read(m->factors, m->pl,
-				     sl__plan_node_input(node, 4), m->n_out))
-		return 0;
-	for (size_t i = 0; i < m->n_out; i++)
-		m->factors[i] = x.by * m->factors[i] / y.by;
-	m->x_zero = x.at;
-	m->y_zero = y.at;
-	return 1;
-}
-
-static int
-read_x_zero(struct making *m)
-{
-	uint32_t value = sl__plan_node_input(m->conv.node, 2);
-	const struct sl__tensor *t = sl__plan_constant_tensor(m->pl, value);
-
-	for (size_t i = 0; i < m->n_out; i++)
-		m->factors[i] = 1;
-	if (!sl__zero_points_read(&m->x_zero, m->pl, value, 1))
-		return 0;
-	m->x_zero += t && t->dtype == SL_DTYPE_U8 ? 128 : 0;
-	return 1;
-}
-
-/* Weights have no zero point once they are int8. */
-static int
-is_centred(struct making *m)
-{
-	uint32_t zero =
-		sl__plan_node_input(m->conv.node, m->is_integer ? 3 : 5);
-	enum sl_dtype dtype = sl__plan_value_type(m->pl, m->conv.w)->dtype;
-
-	if (zero == SL__NONE)
-		return dtype == SL_DTYPE_I8;
-	if (!sl__zero_points_read(m->sums, m->pl, zero, m->n_out))
-		return 0;
-	for (size_t i = 0; i < m->n_out; i++) {
-		if (m->sums[i])
-			return 0;
-	}
-	return 1;
-}
-
-static int
-read_bias(struct making *m)
-{
-	const struct sl__tensor *t = sl__plan_constant_tensor(m->pl, m->conv.b);
-
-	m->has_bias = m->conv.b != SL__NONE;
-	if (!m->has_bias)
-		return 1;
-	if (!t || t->dtype != SL_DTYPE_I32 || t->n_elements != m->n_out)
-		return 0;
-	for (size_t i = 0; i < m->n_out; i++) {
-		int64_t x;
-
-		if (!sl__tensor_integers(t, i, 1, &x))
-			return 0;
-		m->bias[i] = (int32_t)x;
-	}
-	return 1;
-}
-
 /* Puts the image's zero point into the bias, or leaves it to oneDNN. */
 static void
 place_zero(struct making *m)
 {
 	int64_t most = 0;
 
-	m->zero_is_apart = m->x_zero != 0;
-	for (size_t i = 0; i < m->n_out; i++) {
-		int64_t x =
-			(int64_t)m->bias[i] - (int64_t)m->x_zero * m->sums[i];
+	m->has_bias = m->q.conv.b != SL__NONE;
+	m->zero_is_apart = m->q.x_zero != 0;
+	for (size_t i = 0; i < m->q.n_out; i++) {
+		int64_t x = (int64_t)m->q.bias[i] -
+			    (int64_t)m->q.x_zero * m->q.sums[i];
 
 		most = llabs(x) > most ? llabs(x) : most;
 	}
-	if (!m->zero_is_apart || m->is_padded || most > INT32_MAX)
+	if (!m->zero_is_apart || m->q.is_padded || most > INT32_MAX)
 		return;
-	for (size_t i = 0; i < m->n_out; i++)
-		m->bias[i] -= m->x_zero * m->sums[i];
+	for (size_t i = 0; i < m->q.n_out; i++)
+		m->q.bias[i] -= m->q.x_zero * m->q.sums[i];
 	m->zero_is_apart = 0;
 	m->has_bias = 1;
 }
@@ -215,13 +70,13 @@ place_zero(struct making *m)
 static int
 is_within_f32(const struct making *m, const int8_t *w)
 {
-	int64_t reach = m->x_zero ? 2 * 255 : 255;
+	int64_t reach = m->q.x_zero ? 2 * 255 : 255;
 
-	for (size_t i = 0; i < m->n_out; i++) {
+	for (size_t i = 0; i < m->q.n_out; i++) {
 		int64_t sum = 0;
 
-		for (size_t k = 0; k < m->length; k++)
-			sum += abs(w[i * m->length + k]);
+		for (size_t k = 0; k < m->q.length; k++)
+			sum += abs(w[i * m->q.length + k]);
 		if (sum * reach >= 1 << 24)
 			return 0;
 	}
@@ -229,21 +84,19 @@ is_within_f32(const struct making *m, const int8_t *w)
 }
 
 static int
-read_node(struct making *m)
+read_node(struct making *m, const struct sl__node *node)
 {
+	struct sl__quantized_conv *q = &m->q;
 	const int8_t *w;
 	int8_t *copy;
 	int fits;
 
-	if (!add_lists(m) ||
-	    !(m->is_integer ? read_x_zero(m) : read_factors(m)) ||
-	    !is_centred(m) || !read_bias(m))
+	if (!sl__quantized_conv_read(q, m->pl, node))
 		return 0;
-	w = sl__int8_weights(m->pl, m->conv.w, &copy);
+	w = sl__int8_weights(m->pl, q->conv.w, &copy);
 	if (!w)
 		return 0;
-	sl__int8_row_sums(w, m->n_out, m->length, m->sums);
-	fits = !m->is_integer || is_within_f32(m, w);
+	fits = !q->is_integer || is_within_f32(m, w);
 	place_zero(m);
 	sl__allocator_free(&m->pl->program->arena.allocator, copy);
 	return fits;
@@ -253,17 +106,17 @@ read_node(struct making *m)
 static dnnl_status_t
 append_factors(struct making *m, dnnl_post_ops_t ops)
 {
-	int64_t dims[DNNL_MAX_NDIMS] = {1, (int64_t)m->n_out, 1, 1, 1};
+	int64_t dims[DNNL_MAX_NDIMS] = {1, (int64_t)m->q.n_out, 1, 1, 1};
 	int is_one = 1;
 
-	for (size_t i = 1; i < m->n_out; i++)
-		is_one &= m->factors[i] >= m->factors[0] &&
-			  m->factors[i] <= m->factors[0];
+	for (size_t i = 1; i < m->q.n_out; i++)
+		is_one &= m->q.factors[i] >= m->q.factors[0] &&
+			  m->q.factors[i] <= m->q.factors[0];
 	if (is_one)
 		return sl__dnnl_append_eltwise(ops, dnnl_eltwise_linear,
-					       m->factors[0], 0);
+					       m->q.factors[0], 0);
 	if (!sl__dnnl_row_major_md(&m->factors_md, m->pl->program->dnnl,
-				   SL_DTYPE_F32, m->conv.rank, dims))
+				   SL_DTYPE_F32, m->q.conv.rank, dims))
 		return dnnl_unimplemented;
 	return dnnl_post_ops_append_binary(ops, dnnl_binary_mul, m->factors_md);
 }
@@ -275,28 +128,30 @@ set_attr(struct making *m, dnnl_primitive_attr_t attr)
 	dnnl_post_ops_t ops = NULL;
 	dnnl_status_t status = dnnl_post_ops_create(&ops);
 
-	if (!status && !m->is_integer)
+	if (!status && !m->q.is_integer)
 		status = append_factors(m, ops);
-	if (!status && m->y_zero)
+	if (!status && m->q.y_zero)
 		status = sl__dnnl_append_eltwise(ops, dnnl_eltwise_round, 0, 0);
 	if (!status)
 		status = dnnl_primitive_attr_set_post_ops(attr, ops);
 	dnnl_post_ops_destroy(ops);
-	if (!status && m->y_zero)
-		status = sl__dnnl_set_zero_point(attr, DNNL_ARG_DST, m->y_zero);
+	if (!status && m->q.y_zero)
+		status = sl__dnnl_set_zero_point(attr, DNNL_ARG_DST,
+						 m->q.y_zero);
 	if (!status && m->zero_is_apart)
-		status = sl__dnnl_set_zero_point(attr, DNNL_ARG_SRC, m->x_zero);
+		status = sl__dnnl_set_zero_point(attr, DNNL_ARG_SRC,
+						 m->q.x_zero);
 	return status;
 }
 
 static int
 describe(const struct making *m, struct sl__dnnl_conv *out)
 {
-	const struct sl__conv *c = &m->conv;
+	const struct sl__conv *c = &m->q.conv;
 	const struct sl__type *x = sl__plan_value_type(m->pl, c->x);
 	const struct sl__type *y = sl__plan_value_type(m->pl, c->y);
 	struct sl__dnnl_context *dnnl = m->pl->program->dnnl;
-	int64_t n = (int64_t)m->n_out;
+	int64_t n = (int64_t)m->q.n_out;
 
 	memset(out, 0, sizeof(*out));
 	out->window = c->window;
@@ -439,7 +294,7 @@ add_zero_point(struct making *m, int arg, const int32_t *zero)
 static void
 add_step(struct making *m)
 {
-	const struct sl__conv *c = &m->conv;
+	const struct sl__conv *c = &m->q.conv;
 	const_dnnl_memory_desc_t own;
 
 	if (sl__conv_weights_model_md(&own, m->pl, c, SL_DTYPE_I8))
@@ -452,19 +307,19 @@ add_step(struct making *m)
 	*add_arg(m) = sl__dnnl_output_arg(m->pl, m->pd, c->y);
 	if (m->has_bias)
 		add_constant(
-			m, DNNL_ARG_BIAS, m->bias,
+			m, DNNL_ARG_BIAS, m->q.bias,
 			sl__dnnl_pd_md(m->pl, m->pd, dnnl_query_weights_md, 1));
 	if (m->factors_md)
 		add_constant(m,
 			     DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1,
-			     m->factors, m->factors_md);
+			     m->q.factors, m->factors_md);
 	if (m->zero_is_apart)
-		add_zero_point(m, DNNL_ARG_SRC, &m->x_zero);
-	if (m->y_zero)
-		add_zero_point(m, DNNL_ARG_DST, &m->y_zero);
+		add_zero_point(m, DNNL_ARG_SRC, &m->q.x_zero);
+	if (m->q.y_zero)
+		add_zero_point(m, DNNL_ARG_DST, &m->q.y_zero);
 	sl__plan_dnnl_primitive(m->pl, m->pd, m->args, m->n_args)
 		->executed_flops =
-		2 * m->length * sl__plan_value_n_elements(m->pl, c->y);
+		2 * m->q.length * sl__plan_value_n_elements(m->pl, c->y);
 }
 
 /* QLinearConv, ConvInteger. */
@@ -473,8 +328,7 @@ sl__make_quantized_conv(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct making m = {.pl = pl};
 
-	if (!sl__dnnl_int8_is_exact() || !read_values(&m, node) ||
-	    !read_node(&m))
+	if (!sl__dnnl_int8_is_exact() || !read_node(&m, node))
 		return 0;
 	find_primitive(&m);
 	if (m.pd)

@@ -126,11 +126,13 @@ const struct sl__layout *
 sl__layout_channels_last(struct sl__planner *pl, uint32_t value)
 {
 	const struct sl__type *type = sl__plan_value_type(pl, value);
+	enum sl_dtype dtype = sl__is_8bit_integer(type->dtype) ? type->dtype
+							       : SL_DTYPE_F32;
 	const_dnnl_memory_desc_t md;
 
-	if (sl__image_layout_md(&md, pl->program->dnnl,
-				SL__IMAGE_LAYOUT_CHANNELS_LAST, dnnl_f32,
-				type->rank, type->dims))
+	if (sl__image_layout_md(
+		    &md, pl->program->dnnl, SL__IMAGE_LAYOUT_CHANNELS_LAST,
+		    sl__dnnl_data_type(dtype), type->rank, type->dims))
 		return sl__layout_for_output(pl, value, md);
 	sl__planner_fail_internal(pl, "an image has no description");
 	return NULL;

@@ -33,8 +33,8 @@ int sl__strided_layout_of(const struct sl__planner *pl, uint32_t value,
 const struct sl__layout *sl__layout_like(struct sl__planner *pl, uint32_t value,
 					 const struct sl__layout *like);
 
-/* The layout of an image [batch][channels][..], 3 to 5 dimensions of f32, in
- * which channels run fastest: the one in which own kernels convolve.  NULL
+/* The layout of an image [batch][channels][..], 3 to 5 dimensions of f32 or
+ * bytes, in which channels run fastest: the one in which own kernels convolve.  NULL
  * where that is row-major anyway. */
 const struct sl__layout *sl__layout_channels_last(struct sl__planner *pl,
 						  uint32_t value);
