@@ -6,6 +6,10 @@
  * of weights serves eight multiply-adds.  At the sides of an image, where some
  * taps fall into the padding, and for the channels that are left over, pixels
  * are summed one by one.
+ *
+ * Kernels that are three wide, the usual ones, keep a pixel in a register for
+ * all of four results that it belongs to.  Padding is pixels of zeros there,
+ * and the last block of results or channels overlaps the one before it.
  */
 #include "engine/constants.h"
 #include "engine/conv.h"
@@ -19,6 +23,7 @@
 #include "base/banned.h"
 
 enum { AT_X, AT_W, AT_Y, AT_REST, LANES = 16, PIXELS = 8, TAPS_MOST = 128 };
+enum { WIDTH = 3, RESULTS = 4, REACH_MOST = 2 * (RESULTS - 1) + WIDTH };
 
 typedef float lanes
 	__attribute__((vector_size(4 * LANES), aligned(4), may_alias));
@@ -32,6 +37,7 @@ struct depthwise {
 	struct sl__gemm_blocked g; /* for its epilogue: rows are pixels */
 	struct sl__gemm p;
 	struct sl__tile_epilogue epilogue;
+	float *zeros; /* a pixel of padding */
 	void (*sum)(const struct sums *all, int64_t first);
 };
 
@@ -46,7 +52,7 @@ struct tap {
 struct sums {
 	const struct sl__conv_shape *shape;
 	const struct sl__gemm_blocked *g;
-	const float *x, *w;
+	const float *x, *w, *zeros;
 	struct tap taps[TAPS_MOST];
 	int n_taps;
 };
@@ -194,6 +200,103 @@ sum_row(const struct sums *all, int64_t first)
 SL__VECTOR_TARGETS(sum, sum_row, (const struct sums *all, int64_t first),
 		   (all, first))
 
+/* The pixels of each row of the kernel that four results from i on read. */
+struct lines {
+	const float *pixels[TAPS_MOST / WIDTH][REACH_MOST];
+};
+
+SL__INLINE void
+find_lines(const struct sums *all, struct lines *l, int64_t i, int stride)
+{
+	const struct sl__conv_shape *s = all->shape;
+
+	for (int t = 0; t < all->n_taps; t += WIDTH) {
+		const struct tap *tap = &all->taps[t];
+		const float **pixels = l->pixels[t / WIDTH];
+		int64_t column = tap->column + i * stride;
+		const float *x =
+			all->x + (tap->pixel + i * stride) * s->channels;
+
+		for (int p = 0; p < stride * (RESULTS - 1) + WIDTH; p++)
+			pixels[p] = column + p >= 0 && column + p < s->in[2]
+					    ? x + p * s->channels
+					    : all->zeros;
+	}
+}
+
+/* Sixteen channels from c on of four results, the first at 'to'. */
+SL__INLINE void
+sum_four(const struct sums *all, const struct lines *l, float *to, int64_t c,
+	 int stride)
+{
+	const struct sl__gemm_blocked *g = all->g;
+	int64_t channels = all->shape->channels;
+	lanes lows = g->low - (lanes){0}, highs = g->high - (lanes){0};
+	lanes sums[RESULTS];
+
+	SL__UNROLL
+	for (int i = 0; i < RESULTS; i++)
+		sums[i] = g->bias ? *(const lanes *)(g->bias + c) : (lanes){0};
+	for (int t = 0; t < all->n_taps; t += WIDTH) {
+		const float *const *pixels = l->pixels[t / WIDTH];
+		const float *w = all->taps[t].w + c;
+		lanes by[WIDTH];
+
+		SL__UNROLL
+		for (int k = 0; k < WIDTH; k++)
+			by[k] = *(const lanes *)(w + k * channels);
+		SL__UNROLL
+		for (int p = 0; p < stride * (RESULTS - 1) + WIDTH; p++) {
+			lanes x = *(const lanes *)(pixels[p] + c);
+
+			SL__UNROLL
+			for (int i = 0; i < RESULTS; i++) {
+				int k = p - i * stride;
+
+				if (k >= 0 && k < WIDTH)
+					sums[i] += x * by[k];
+			}
+		}
+	}
+	SL__UNROLL
+	for (int i = 0; i < RESULTS; i++)
+		*(lanes *)(to + i * g->c_row + c) =
+			g->is_clipped ? clipped(sums[i], lows, highs) : sums[i];
+}
+
+SL__INLINE void
+sum_wide_row(const struct sums *all, int64_t first, int stride)
+{
+	const struct sl__conv_shape *s = all->shape;
+	const struct sl__gemm_blocked *g = all->g;
+	int64_t last = s->out[2] - RESULTS, end = s->channels - LANES;
+	struct lines lines;
+
+	for (int64_t i = 0; i < s->out[2]; i += RESULTS) {
+		int64_t from = i < last ? i : last;
+		float *to = g->c + (first + from) * g->c_row;
+
+		find_lines(all, &lines, from, stride);
+		for (int64_t c = 0; c < s->channels; c += LANES)
+			sum_four(all, &lines, to, c < end ? c : end, stride);
+	}
+}
+SL__VECTOR_TARGETS(wide_1, sum_wide_row,
+		   (const struct sums *all, int64_t first), (all, first, 1))
+SL__VECTOR_TARGETS(wide_2, sum_wide_row,
+		   (const struct sums *all, int64_t first), (all, first, 2))
+
+/* Nothing may lie where results go, since some are computed twice. */
+static int
+is_wide(const struct depthwise *d)
+{
+	const struct sl__conv_shape *s = &d->shape;
+
+	return s->kernel[2] == WIDTH && s->dilations[2] == 1 &&
+	       s->strides[2] <= 2 && s->channels >= LANES &&
+	       s->out[2] >= RESULTS && d->epilogue.addend == SL__NONE;
+}
+
 static void
 run_row(const void *state, unsigned char *const *at, int64_t row, void *scratch)
 {
@@ -208,6 +311,7 @@ run_row(const void *state, unsigned char *const *at, int64_t row, void *scratch)
 	all.g = &g;
 	all.x = (const float *)(const void *)at[AT_X];
 	all.w = (const float *)(const void *)at[AT_W];
+	all.zeros = d->zeros;
 	g.c = (float *)(void *)at[AT_Y];
 	sl__tile_epilogue_start(&d->epilogue, at, &g, 0, 0);
 	find_taps(&all, first);
@@ -249,9 +353,13 @@ read_depthwise(struct depthwise *d, struct sl__planner *pl,
 	if (sl__conv_shape_n_taps(&d->shape) > TAPS_MOST)
 		return 0;
 	d->g.n = d->g.c_row = y->dims[1];
-	d->sum = sum_for();
 	sl__tile_epilogue_split(&d->epilogue, &d->p, &d->g);
-	return 1;
+	d->sum = sum_for();
+	if (is_wide(d))
+		d->sum = d->shape.strides[2] == 1 ? wide_1_for() : wide_2_for();
+	d->zeros = sl__plan_alloc_state(pl, (size_t)d->shape.channels *
+						    sizeof(*d->zeros));
+	return d->zeros != NULL;
 }
 
 int
