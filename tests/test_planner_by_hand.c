@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_planner_by_hand.c - what a planner remembers of values in the middle of
- * a graph, and what it does after a failure.
+ * a graph, how constants reach what packs them, and what it does after a
+ * failure.
  */
 #include "planned_graph.h"
+#include "engine/constants.h"
 #include "engine/planner.h"
 
 enum { N_VALUES = 8 };
@@ -101,6 +103,60 @@ one_output_takes_the_place_of_an_input(void **state)
 	by_hand_finish(&h);
 }
 
+static int
+pack_aligned(struct sl__planner *pl, const void *how, const void *from,
+	     void *to)
+{
+	(void)pl;
+	(void)how;
+	assert_int_equal((uintptr_t)from % sizeof(float), 0);
+	memcpy(to, from, 2 * sizeof(float));
+	return 1;
+}
+
+/* In a file elements lie at any address; what packs them reads floats. */
+static void
+constants_are_aligned_when_they_are_packed(void **state)
+{
+	static const int how = 1;
+	const struct sl__packing packing = {pack_aligned, NULL, &how,
+					    sizeof(how), 2 * sizeof(float)};
+	struct sl_plan_options options = {0};
+	_Alignas(16) unsigned char file[16];
+	struct sl__tensor stored;
+	struct sl_error err;
+	struct by_hand h;
+	float packed[2];
+	uint32_t w;
+
+	(void)state;
+	by_hand_start(&h, "const w f32 2 = 3,4\n"
+			  "y = Neg w\n"
+			  "out y\n");
+	w = graph_text_value(h.g, "w");
+	stored = *h.g->graph->values[w].tensor;
+	memcpy(file + 1, stored.bytes, 2 * sizeof(float));
+	stored.bytes = file + 1;
+	h.g->graph->values[w].tensor = &stored;
+	h.pl.options = &options;
+	h.pl.err = &err;
+	assert_int_equal(
+		sl__evaluator_new(&h.program.evaluator, h.g->graph, NULL, &err),
+		SL_OK);
+	assert_int_equal(sl__plan_weights_new(&h.program.weights, h.g->graph,
+					      NULL, &err),
+			 SL_OK);
+	memcpy(packed,
+	       sl__plan_buffer_data(
+		       &h.pl, sl__plan_constant_packed_by(&h.pl, w, &packing)),
+	       sizeof(packed));
+	assert_int_equal(h.pl.rc, SL_OK);
+	assert_true(packed[0] == 3 && packed[1] == 4);
+	sl__plan_weights_free(h.program.weights);
+	sl__evaluator_free(h.program.evaluator);
+	by_hand_finish(&h);
+}
+
 /* After a failure nothing is added, answers can be handed on, and the first
  * text stays. */
 static void
@@ -146,6 +202,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_value_may_have_many_forms),
 		cmocka_unit_test(one_output_takes_the_place_of_an_input),
+		cmocka_unit_test(constants_are_aligned_when_they_are_packed),
 		cmocka_unit_test(the_first_failure_sticks),
 	};
 

@@ -143,15 +143,20 @@ copy_constant(struct sl__planner *pl, uint32_t value)
 	return buffer == SL__NONE ? make_copy(&m, pl) : buffer;
 }
 
-/* Kernels may count on elements being aligned to their size; in a file they
- * need not be. */
+/* Kernels, and what packs for them, may count on elements being aligned to
+ * their size; in a file they need not be. */
 static int
-lies_ready(const struct sl__tensor *t)
+is_aligned(const struct sl__tensor *t, const unsigned char *bytes)
 {
 	size_t align = sl_dtype_bits(t->dtype) / 8;
 
-	return !t->generator &&
-	       (align <= 1 || (uintptr_t)t->bytes % align == 0);
+	return align <= 1 || (uintptr_t)bytes % align == 0;
+}
+
+static int
+lies_ready(const struct sl__tensor *t)
+{
+	return !t->generator && is_aligned(t, t->bytes);
 }
 
 uint32_t
@@ -215,8 +220,8 @@ load(const struct making *m, struct sl__planner *pl,
 /* The tensor's own bytes: held, made before, or made for this and let go
  * again, in *loaded. */
 static const unsigned char *
-bytes_of(const struct making *m, struct sl__planner *pl, uint32_t value,
-	 struct sl__runtime_value *loaded)
+find_bytes(const struct making *m, struct sl__planner *pl, uint32_t value,
+	   struct sl__runtime_value *loaded)
 {
 	const struct sl__runtime_value *held =
 		&pl->program->evaluator->values[value];
@@ -233,6 +238,25 @@ bytes_of(const struct making *m, struct sl__planner *pl, uint32_t value,
 		return made;
 	sl__planner_keep_status(pl, load(m, pl, loaded));
 	return loaded->tensor.bytes;
+}
+
+/* Those, or a copy in *loaded where their elements are not aligned. */
+static const unsigned char *
+bytes_of(const struct making *m, struct sl__planner *pl, uint32_t value,
+	 struct sl__runtime_value *loaded)
+{
+	const unsigned char *bytes = find_bytes(m, pl, value, loaded);
+	const struct sl__tensor *t = m->tensor;
+
+	if (pl->rc || is_aligned(t, bytes))
+		return bytes;
+	if (sl__planner_keep_status(
+		    pl, sl__runtime_value_alloc_tensor(
+				loaded, t->dtype, t->rank, t->dims,
+				&pl->program->arena.allocator, pl->err)) &&
+	    !is_dry(pl))
+		memcpy(loaded->bytes, bytes, (size_t)t->n_bytes);
+	return loaded->bytes;
 }
 
 static uint32_t
