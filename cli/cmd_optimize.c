@@ -34,7 +34,7 @@ struct arguments {
 	struct recipe recipe;
 	struct repeated_values tried;
 	const char *onnx, *recipe_file, *objective, *limits;
-	double time_s, drop;
+	double time_s;
 	int changes;
 	struct sl_variant_limits most; /* made from 'limits' */
 };
@@ -50,8 +50,8 @@ static const struct option options[] = {
 	 "best in latency (default), memory, accuracy or size", 0, 0, 0},
 	{"limit", 0, OPTION_TEXT, AT(limits), "LIMITS",
 	 "latency=10ms,memory=50MB,size=9MB,accuracy=97%", 0, 0, 0},
-	{"accuracy-drop", 0, OPTION_SHARE, AT(drop), "P",
-	 "that the recommended one may have (0.5%)", 1e-9, 1, 0},
+	{"accuracy-drop", 0, OPTION_SHARE, AT(recipe.drop), "P",
+	 "that int8 and the recommended one may have (0.5pp)", 1e-9, 1, 0},
 	{"time", 0, OPTION_SECONDS, AT(time_s), "SECONDS",
 	 "for measuring, after planning (20)", 1e-3, 1e6, 0},
 	{"recipe", 0, OPTION_TEXT, AT(recipe_file), "FILE",
@@ -250,7 +250,7 @@ optimize(const struct arguments *a, const char *name,
 		.objective = (enum sl_objective)read_choice(
 			help.name, "objective", a->objective, objectives),
 		.limits = a->most,
-		.accuracy_drop = a->drop,
+		.accuracy_drop = a->recipe.drop,
 		.time_s = a->time_s};
 	struct sl_machine *machine = probe(a);
 	struct sl_optimization *found;

@@ -135,7 +135,7 @@ parse_share(double *out, const char *text)
 
 	if (!parse_number(out, text, &end))
 		return 0;
-	if (strcmp(end, "%") == 0) {
+	if (strcmp(end, "%") == 0 || strcmp(end, "pp") == 0) {
 		*out /= 100;
 		return 1;
 	}

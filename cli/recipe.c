@@ -43,6 +43,8 @@ print(FILE *file, const struct recipe *r)
 		if (text)
 			fprintf(file, "%s %s\n", lines[i].name, text);
 	}
+	if (r->drop > 0)
+		fprintf(file, "accuracy-drop %.6gpp\n", 100 * r->drop);
 	for (size_t i = 0; i < r->keep.n; i++)
 		fprintf(file, "keep %s\n", r->keep.words[i]);
 }
@@ -69,6 +71,14 @@ take(struct recipe *r, const char *name, char *value)
 {
 	if (!strcmp(name, "keep") && r->keep.n < WORDS_MOST) {
 		r->keep.words[r->keep.n++] = value;
+		return 1;
+	}
+	if (!strcmp(name, "accuracy-drop")) {
+		double drop;
+
+		if (!parse_share(&drop, value) || !(drop > 0 && drop <= 1))
+			return 0;
+		r->drop = r->drop > 0 ? r->drop : drop;
 		return 1;
 	}
 	for (size_t i = 0; i < N_LINES; i++) {

@@ -10,6 +10,7 @@ struct recipe {
 	const char *apply; /* the changes */
 	const char *data, *labels, *test, *calibration;
 	size_t context, samples, seed; /* 0: not given */
+	double drop; /* of accuracy, that layers are chosen by; 0: not given */
 	struct repeated_values keep;
 };
 

@@ -47,7 +47,9 @@ struct sl_optimize_options {
 	enum sl_objective objective;
 	struct sl_variant_limits limits;
 	double accuracy_drop; /* that the recommended variant may have, as a
-				 share; default 0.005 */
+				 share; default 0.005.  Given, it is also that
+				 of 'variant': layers of int8 are chosen by it
+				 */
 	double time_s;        /* for measuring times; default 20 */
 	const struct sl_machine *machine; /* whose peaks a speedup must not
 					     exceed; NULL: not checked */

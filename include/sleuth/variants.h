@@ -37,8 +37,19 @@ struct sl_variant_options {
 	void *progress_ctx;
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator; /* NULL: malloc and free */
+	double accuracy_drop; /* that int8 may cost, as a share: its layers'
+				 sensitivities are measured, and those that cost
+				 more stay in f32; 0: all layers are int8 */
 };
 #define SL_VARIANT_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_variant_options)
+
+/* What it costs to have one layer alone in 8 bits. */
+struct sl_layer_sensitivity {
+	const char *layer, *type; /* name and operator of the node */
+	double output_error; /* root of the mean squared difference of the first
+				output, over the root of its mean square */
+	int is_kept;         /* it stays in f32, for accuracy's sake */
+};
 
 /* What one change did. */
 struct sl_variant_change {
@@ -46,6 +57,15 @@ struct sl_variant_change {
 	const char *text; /* one line that says what it did */
 	size_t n_layers;  /* that it changed; 0: only how the model is run */
 	uint64_t weights_before_bytes, weights_after_bytes;
+
+	/* Of int8 with a limit on accuracy: its layers, the most sensitive
+	 * first, and the share of accuracy, or of agreement, that is lost on
+	 * samples of the training split, or on synthetic inputs: with all
+	 * layers in 8 bits, and with those that were chosen.  n 0: there was
+	 * no limit. */
+	const struct sl_layer_sensitivity *sensitivities;
+	size_t n_sensitivities;
+	double drop_of_all, drop;
 };
 
 /* A changed model.  Owns all it points to, but the weights that the change left

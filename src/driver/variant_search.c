@@ -66,6 +66,29 @@ graph_of(const struct search *s, size_t i)
 	return s->variants[i] ? s->variants[i]->graph : s->graph;
 }
 
+/* The list of a change, which goes with its variant, as the result's own. */
+static enum sl_status
+copy_sensitivities(struct search *s, struct sl_variant_change *change,
+		   struct sl_error *err)
+{
+	size_t n = change->n_sensitivities;
+	struct sl_layer_sensitivity *rows =
+		sl__arena_array(s->arena, n, sizeof(*rows));
+	enum sl_status rc = rows ? SL_OK : sl__fail_nomem(err);
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		rows[i] = change->sensitivities[i];
+		rc = sl__arena_copy_text(s->arena, &rows[i].layer,
+					 change->sensitivities[i].layer, err);
+		if (!rc)
+			rc = sl__arena_copy_text(s->arena, &rows[i].type,
+						 change->sensitivities[i].type,
+						 err);
+	}
+	change->sensitivities = rows;
+	return rc;
+}
+
 static enum sl_status
 describe_changes(struct search *s, size_t i, struct sl_error *err)
 {
@@ -81,6 +104,8 @@ describe_changes(struct search *s, size_t i, struct sl_error *err)
 		if (!rc)
 			rc = sl__arena_copy_text(s->arena, &list[k].text,
 						 v->changes[k].text, err);
+		if (!rc)
+			rc = copy_sensitivities(s, &list[k], err);
 	}
 	s->rows[i].changes = list;
 	s->rows[i].n_changes = v->n_changes;
@@ -571,6 +596,8 @@ take_options(struct search *s, const struct sl_optimize_options *options,
 				      s->how.variant, "sl_variant_options",
 				      err);
 	s->making.struct_size = sizeof(s->making);
+	if (s->how.accuracy_drop > 0)
+		s->making.accuracy_drop = s->how.accuracy_drop;
 	if (!rc)
 		rc = sl__plan_options_copy(plan, &s->making.plan, err);
 	if (!rc && s->how.n_candidates >= SL_MODEL_ARMS_MAX)

@@ -9,8 +9,7 @@
  */
 #include "experiment/activation_ranges.h"
 #include "base/status.h"
-#include "data/feed.h"
-#include "engine/plan.h"
+#include "experiment/sample_inputs.h"
 #include "graph/graph_construction.h"
 
 #include <math.h>
@@ -31,11 +30,7 @@ struct measuring {
 	const char **names;     /* of the outputs */
 	uint32_t *values;
 	size_t n_values;
-	const struct sl_data_source *data; /* NULL: synthetic inputs */
-	struct sl__feed feed;
-	size_t n_samples;
-	void **sample;
-	int64_t *labels;
+	struct sl__sample_inputs inputs;
 	struct sl_plan *plan;
 	struct sl__value_range *ranges; /* by value of the graph */
 	uint64_t *bins;                 /* [n_values][N_BINS] */
@@ -157,115 +152,44 @@ extend_graph(struct measuring *m, struct sl_error *err)
 	return rc ? rc : sl__graph_freeze(m->graph, err);
 }
 
-static enum sl_status
-make_sample(struct measuring *m, struct sl_error *err)
-{
-	const struct sl_data_source *d = m->data;
-
-	m->sample =
-		sl__arena_array(&m->scratch, d->n_inputs, sizeof(*m->sample));
-	m->labels =
-		sl__arena_array(&m->scratch, d->n_labels, sizeof(*m->labels));
-	if (!m->sample || !m->labels)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < d->n_inputs; i++) {
-		size_t n = 1;
-
-		for (size_t k = 0; k < d->inputs[i].rank; k++)
-			n *= (size_t)d->inputs[i].dims[k];
-		m->sample[i] = sl__arena_array(
-			&m->scratch, n, sl_dtype_bits(d->inputs[i].dtype) / 8);
-		if (!m->sample[i])
-			return sl__fail_nomem(err);
-	}
-	return SL_OK;
-}
-
 /* How many samples there are, and how they become inputs. */
 static enum sl_status
 choose_samples(struct measuring *m, struct sl_error *err)
 {
 	const struct sl_variant_options *how = m->what->how;
-	enum sl_status rc;
+	size_t n = how->n_samples;
 
-	m->n_samples = how->n_samples;
-	if (!how->data && m->n_samples > SYNTHETIC_MOST)
-		m->n_samples = SYNTHETIC_MOST;
+	if (!how->data && n > SYNTHETIC_MOST)
+		n = SYNTHETIC_MOST;
 	if (how->data) {
-		m->data = sl_dataset_source(how->data);
-		if (m->n_samples > m->data->n_samples[SL_SPLIT_TRAIN])
-			m->n_samples = m->data->n_samples[SL_SPLIT_TRAIN];
+		m->inputs.data = sl_dataset_source(how->data);
+		if (n > m->inputs.data->n_samples[SL_SPLIT_TRAIN])
+			n = m->inputs.data->n_samples[SL_SPLIT_TRAIN];
 	}
-	if (m->n_samples < SL__CALIBRATION_SAMPLES_LEAST)
+	m->inputs.n_samples = n;
+	m->inputs.seed = how->seed;
+	if (n < SL__CALIBRATION_SAMPLES_LEAST)
 		return sl__fail(err, SL_E_DATA,
 				"%zu sample%s cannot calibrate: at least %d "
 				"are needed",
-				m->n_samples, m->n_samples == 1 ? "" : "s",
+				n, n == 1 ? "" : "s",
 				SL__CALIBRATION_SAMPLES_LEAST);
-	if (!m->data)
-		return SL_OK;
-	rc = sl__feed_new(&m->feed, m->graph, m->data,
-			  m->n_samples < BATCH_MOST ? (int64_t)m->n_samples
-						    : BATCH_MOST,
-			  &m->scratch, err);
-	return rc ? rc : make_sample(m, err);
+	return sl__sample_inputs_init(&m->inputs, m->graph, BATCH_MOST,
+				      &m->scratch, err);
 }
 
 static enum sl_status
 make_plan(struct measuring *m, struct sl_error *err)
 {
 	struct sl_plan_options plan = *m->what->plan;
-	struct sl_sizes sizes = SL_SIZES_INIT;
+	struct sl_sizes sizes;
 
-	sizes.shapes = m->feed.shapes;
-	sizes.n_shapes = m->feed.n;
-	if (m->data)
-		plan.sizes = &sizes;
+	sl__sample_inputs_size(&m->inputs, &plan, &sizes);
 	plan.dtype = SL_DTYPE_F32;
 	plan.algorithms = SL_ALGORITHMS_FIXED;
 	plan.interrupt = m->what->how->interrupt;
 	plan.allocator = m->what->how->allocator;
 	return sl_plan_new(&m->plan, m->graph, &plan, err);
-}
-
-/* Samples spread over the split, from number 'first' on. */
-static enum sl_status
-set_inputs(struct measuring *m, size_t first, struct sl_error *err)
-{
-	size_t all = m->data->n_samples[SL_SPLIT_TRAIN];
-	enum sl_status rc = SL_OK;
-
-	for (size_t k = 0; !rc && k < (size_t)m->feed.batch; k++) {
-		size_t i = first + k < m->n_samples ? first + k
-						    : m->n_samples - 1;
-
-		rc = m->data->fill(m->data->ctx, SL_SPLIT_TRAIN,
-				   i * all / m->n_samples, m->sample, m->labels,
-				   err);
-		for (size_t j = 0; !rc && j < m->feed.n; j++) {
-			const struct sl__feed_input *in = &m->feed.inputs[j];
-			struct sl_array array;
-			void *to;
-
-			rc = sl_plan_input(m->plan, in->name, &array, &to, err);
-			if (!rc)
-				sl__feed_store(
-					to, array.dtype, k * in->n_elements,
-					m->sample[in->data_input],
-					m->data->inputs[in->data_input].dtype,
-					in->n_elements);
-		}
-	}
-	return rc;
-}
-
-/* Synthetic inputs, other ones for each i. */
-static enum sl_status
-make_inputs(struct measuring *m, size_t i, struct sl_error *err)
-{
-	for (size_t k = 0; k < m->graph->blocks[0].n_inputs; k++)
-		m->plan->given[k].is_set = 0;
-	return sl_plan_fill_inputs(m->plan, m->what->how->seed + 1000 * i, err);
 }
 
 static enum sl_status
@@ -340,11 +264,10 @@ tell_progress(struct measuring *m)
 static enum sl_status
 run_samples(struct measuring *m, struct sl_error *err)
 {
-	size_t step = m->data ? (size_t)m->feed.batch : 1;
 	enum sl_status rc = SL_OK;
 
-	for (size_t i = 0; !rc && i < m->n_samples; i += step) {
-		rc = m->data ? set_inputs(m, i, err) : make_inputs(m, i, err);
+	for (size_t i = 0; !rc && i < m->inputs.n_sets; i++) {
+		rc = sl__sample_inputs_set(&m->inputs, m->plan, i, err);
 		if (!rc)
 			rc = sl_plan_run(m->plan, err);
 		if (!rc)
@@ -364,7 +287,7 @@ measure(struct measuring *m, struct sl_error *err)
 	if (!rc)
 		rc = choose_samples(m, err);
 	m->n_iterations =
-		m->n_samples * (rule == SL_CALIBRATION_MIN_MAX ? 1 : 2);
+		m->inputs.n_sets * (rule == SL_CALIBRATION_MIN_MAX ? 1 : 2);
 	if (!rc)
 		rc = make_plan(m, err);
 	if (!rc)
@@ -395,7 +318,7 @@ sl__activation_ranges_measure(struct sl__value_range *ranges, size_t *n_samples,
 
 	sl__arena_init(&m.scratch, what->how->allocator);
 	rc = measure(&m, err);
-	*n_samples = m.n_samples;
+	*n_samples = m.inputs.n_samples;
 	sl_plan_free(m.plan);
 	sl_graph_free(m.graph);
 	sl__arena_release(&m.scratch);

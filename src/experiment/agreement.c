@@ -155,9 +155,10 @@ conclude(struct sl__agreement *out, const struct sums *s, const double *shares,
 }
 
 enum sl_status
-sl__agreement(struct sl__agreement *out, struct sl_plan *baseline,
-	      struct sl_plan *plan, size_t n_inputs, uint64_t seed,
-	      struct sl_error *err)
+sl__agreement_on(struct sl__agreement *out, struct sl_plan *baseline,
+		 struct sl_plan *plan,
+		 const struct sl__agreement_inputs *inputs,
+		 struct sl_error *err)
 {
 	double shares[SL__AGREEMENT_INPUTS_MOST];
 	struct sums total = {0};
@@ -165,16 +166,36 @@ sl__agreement(struct sl__agreement *out, struct sl_plan *baseline,
 
 	*out = (struct sl__agreement){.error = (double)NAN,
 				      .largest = (double)NAN};
-	for (size_t i = 0; !rc && !out->absent && i < n_inputs; i++) {
-		rc = sl_plan_fill_inputs(baseline, seed + i, err);
+	for (size_t i = 0; !rc && !out->absent && i < inputs->n; i++) {
+		rc = inputs->set(inputs->ctx, baseline, i, err);
 		if (!rc)
-			rc = sl_plan_fill_inputs(plan, seed + i, err);
+			rc = inputs->set(inputs->ctx, plan, i, err);
 		if (!rc)
 			rc = compare(out, &total, &shares[i], baseline, plan,
 				     err);
 	}
-	conclude(out, &total, shares, n_inputs);
+	conclude(out, &total, shares, inputs->n);
 	return rc;
+}
+
+static enum sl_status
+fill_by_seed(const void *ctx, struct sl_plan *plan, size_t i,
+	     struct sl_error *err)
+{
+	const uint64_t *seed = ctx;
+
+	return sl_plan_fill_inputs(plan, *seed + i, err);
+}
+
+enum sl_status
+sl__agreement(struct sl__agreement *out, struct sl_plan *baseline,
+	      struct sl_plan *plan, size_t n_inputs, uint64_t seed,
+	      struct sl_error *err)
+{
+	const struct sl__agreement_inputs inputs = {
+		.set = fill_by_seed, .ctx = &seed, .n = n_inputs};
+
+	return sl__agreement_on(out, baseline, plan, &inputs, err);
 }
 
 enum sl_status

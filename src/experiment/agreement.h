@@ -19,12 +19,29 @@ struct sl__agreement {
 	const char *absent; /* NULL: all are there */
 };
 
+/* Gives a plan the i-th inputs. */
+typedef enum sl_status sl__inputs_function(const void *ctx,
+					   struct sl_plan *plan, size_t i,
+					   struct sl_error *err);
+
+/* The inputs that models are compared on. */
+struct sl__agreement_inputs {
+	sl__inputs_function *set;
+	const void *ctx;
+	size_t n; /* 1 to SL__AGREEMENT_INPUTS_MOST */
+};
+
 /*
- * Runs 'baseline' and then 'plan' on n_inputs synthetic inputs (1 to
- * SL__AGREEMENT_INPUTS_MOST), with seeds from 'seed' on.  Where a row of the
+ * Runs 'baseline' and then 'plan' on each of the inputs.  Where a row of the
  * output is one number, there is nothing to be the highest of, and the share is
  * absent.  The plans are the caller's and have other inputs afterwards.
  */
+enum sl_status sl__agreement_on(struct sl__agreement *out,
+				struct sl_plan *baseline, struct sl_plan *plan,
+				const struct sl__agreement_inputs *inputs,
+				struct sl_error *err) SL_CHECKED;
+
+/* The same on n_inputs synthetic inputs, with seeds from 'seed' on. */
 enum sl_status sl__agreement(struct sl__agreement *out,
 			     struct sl_plan *baseline, struct sl_plan *plan,
 			     size_t n_inputs, uint64_t seed,

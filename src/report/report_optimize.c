@@ -9,6 +9,7 @@
 #include "sleuth/optimizing.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -30,6 +31,67 @@ add_change(struct sl__doc *doc, const struct sl_variant_change *c)
 				       (double)c->weights_before_bytes),
 			sl__bytes_text(&after, (double)c->weights_after_bytes));
 	sl__doc_append_plain(doc, "%s", c->text);
+}
+
+enum { SENSITIVITIES_SHOWN = 10 };
+
+/* Layers by what 8 bits cost each of them alone. */
+static void
+add_sensitivities(struct sl__doc *doc, const struct sl_variant_change *c,
+		  int is_verbose)
+{
+	static const struct sl__column columns[] = {
+		{"layer", 0, 0},
+		{"operator", 0, 1},
+		{"output error alone", 1, 0},
+		{"computes in", 0, 0}};
+	size_t n = c ? c->n_sensitivities : 0;
+	struct sl__text text;
+
+	if (!n)
+		return;
+
+	if (!is_verbose && n > SENSITIVITIES_SHOWN)
+		n = SENSITIVITIES_SHOWN;
+	sl__doc_gap(doc);
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < n; i++) {
+		const struct sl_layer_sensitivity *s = &c->sensitivities[i];
+
+		sl__doc_plain_cell(doc, s->layer);
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s", s->type);
+		sl__doc_plain_cell(doc,
+				   sl__percent_text(&text, s->output_error));
+		sl__doc_cell(doc,
+			     s->is_kept ? SL__STYLE_STRONG : SL__STYLE_PLAIN,
+			     "%s", s->is_kept ? "f32" : "int8");
+	}
+	if (n < c->n_sensitivities)
+		sl__doc_text(doc, SL__STYLE_DIM,
+			     "and %zu less sensitive layers; -v shows all",
+			     c->n_sensitivities - n);
+}
+
+/* The change of a variant whose layers were chosen; NULL: none. */
+static const struct sl_variant_change *
+chosen_change(const struct sl_variant_result *v)
+{
+	for (size_t k = 0; !v->refused && k < v->n_changes; k++) {
+		if (v->changes[k].n_sensitivities)
+			return &v->changes[k];
+	}
+	return NULL;
+}
+
+/* That of the first variant that has one: others differ in further changes. */
+static const struct sl_variant_change *
+find_sensitivities(const struct sl_optimization *o)
+{
+	const struct sl_variant_change *found = NULL;
+
+	for (size_t i = 0; !found && i < o->n_variants; i++)
+		found = chosen_change(&o->variants[i]);
+	return found;
 }
 
 static void
@@ -241,6 +303,7 @@ static void
 add_recommended(struct sl__doc *doc, const struct sl_optimization *o)
 {
 	const struct sl_variant_result *v;
+	char drop[48] = "";
 
 	if (has_limits(o)) {
 		sl__doc_pair(
@@ -266,12 +329,16 @@ add_recommended(struct sl__doc *doc, const struct sl_optimization *o)
 			100 * o->accuracy_drop);
 		return;
 	}
+	if (chosen_change(v))
+		snprintf(drop, sizeof(drop), " --accuracy-drop %.4gpp",
+			 100 * o->accuracy_drop);
 	sl__doc_pair(doc, "apply it", SL__STYLE_CODE,
-		     "sleuth optimize %s --apply %s%s%s%s",
+		     "sleuth optimize %s --apply %s%s%s%s%s",
 		     sl__model_display_name(o->name, o->source) == o->name
 			     ? o->name
 			     : o->source,
-		     v->name, o->data ? " --data " : "", o->data ? o->data : "",
+		     v->name, drop, o->data ? " --data " : "",
+		     o->data ? o->data : "",
 		     v->size_bytes != o->variants[0].size_bytes
 			     ? " --onnx=optimized.onnx"
 			     : "");
@@ -290,9 +357,11 @@ page(struct sl__doc *doc, const void *result,
 			   sl__model_source_text(o->name, o->source));
 	if (o->is_applied) {
 		add_applied(doc, o);
+		add_sensitivities(doc, find_sensitivities(o), how->verbose);
 		return;
 	}
 	add_table(doc, o);
+	add_sensitivities(doc, find_sensitivities(o), how->verbose);
 	sl__doc_gap(doc);
 	add_recommended(doc, o);
 	sl__doc_pair(doc, "measured", SL__STYLE_DIM,

@@ -14,6 +14,21 @@ static const struct sl__field model_fields[] = {
 };
 static SL__RECORD(model, "model", sl_optimization, model_fields, 0);
 
+static const struct sl__field sensitivity_fields[] = {
+	SL__F(TEXT, sl_layer_sensitivity, layer, "layer", "name of the node"),
+	SL__F(TEXT, sl_layer_sensitivity, type, "type", "its operator"),
+	SL__F(NUMBER, sl_layer_sensitivity, output_error, "output_error",
+	      "RMS difference of the first output when this layer alone is in "
+	      "8 bits, over the RMS of the output"),
+	SL__F(BOOLEAN, sl_layer_sensitivity, is_kept, "kept",
+	      "it stays in f32, so that accuracy does"),
+};
+static SL__RECORD(sensitivity, "variants.changes.sensitivities",
+		  sl_layer_sensitivity, sensitivity_fields, 0);
+
+SL__WHY(no_limit, sl_variant_change, c,
+	c->n_sensitivities ? NULL : "no limit on accuracy was given")
+
 static const struct sl__field change_fields[] = {
 	SL__F(TEXT, sl_variant_change, name, "name", "as asked for"),
 	SL__F(TEXT, sl_variant_change, text, "text", "what it did"),
@@ -23,6 +38,15 @@ static const struct sl__field change_fields[] = {
 	      "weights_before_bytes", "of all weights"),
 	SL__F(WHOLE, sl_variant_change, weights_after_bytes,
 	      "weights_after_bytes", "of all weights"),
+	SL__F(NUMBER, sl_variant_change, drop_of_all, "drop_of_all",
+	      "share of accuracy, or of agreement, that all layers in 8 bits "
+	      "lose, on the samples that layers are chosen by",
+	      .why = no_limit),
+	SL__F(NUMBER, sl_variant_change, drop, "drop",
+	      "that those lose which were chosen", .why = no_limit),
+	SL__F_LIST(LIST, sl_variant_change, sensitivities, n_sensitivities,
+		   "sensitivities", "of layers in 8 bits, the largest first",
+		   .of = &sensitivity, .is_flat = 1),
 };
 static SL__RECORD(change, "variants.changes", sl_variant_change, change_fields,
 		  0);

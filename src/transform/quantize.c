@@ -15,6 +15,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/banned.h"
 
@@ -75,6 +76,40 @@ sl__quantize_find_values(unsigned char *is_wanted,
 
 	for (size_t i = 0; !rc && i < how->graph->n_values; i++)
 		is_wanted[i] = q.marks.is_made[i] || q.marks.is_taken[i];
+	sl__rewrite_free(q.rw);
+	return rc;
+}
+
+/* The node of the model that a layer is: others that it covers were folded into
+ * it. */
+static uint32_t
+layer_node(const struct quantizer *q, uint32_t id)
+{
+	const struct sl__mutable_node *row = &q->rw->nodes[id];
+
+	for (size_t i = 0; i < row->n_covers; i++) {
+		const struct sl__node *node =
+			&q->how->graph->nodes[row->covers[i]];
+
+		if (!strcmp(node->type, row->node.type))
+			return row->covers[i];
+	}
+	return row->covers[0];
+}
+
+enum sl_status
+sl__quantize_find_layers(unsigned char *is_layer,
+			 const struct sl__quantize_options *how,
+			 struct sl_error *err)
+{
+	struct sl__quantizable_layer layer;
+	struct quantizer q;
+	enum sl_status rc = begin(&q, how, err);
+
+	for (uint32_t id = 0; !rc && id < q.rw->n_nodes; id++) {
+		if (sl__quantizable_layer_read(&layer, q.rw, id, how->is_kept))
+			is_layer[layer_node(&q, id)] = 1;
+	}
 	sl__rewrite_free(q.rw);
 	return rc;
 }

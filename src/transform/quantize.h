@@ -23,6 +23,12 @@ enum sl_status sl__quantize_find_values(unsigned char *is_wanted,
 					const struct sl__quantize_options *how,
 					struct sl_error *err) SL_CHECKED;
 
+/* Marks the layers that sl__quantize_static() changes; is_layer[] has a place
+ * for each node of the graph. */
+enum sl_status sl__quantize_find_layers(unsigned char *is_layer,
+					const struct sl__quantize_options *how,
+					struct sl_error *err) SL_CHECKED;
+
 /*
  * Convolutions and matrix products by constants take u8 activations and i8
  * weights, written as QuantizeLinear and DequantizeLinear around each.
