@@ -42,6 +42,7 @@ struct arguments {
 	const char *by, *layer, *why;
 	int explain, brief, no_experiments, no_ablation, strict;
 	const char *train, *optimizer, *loss, *output_name, *freeze;
+	size_t accumulate;
 	/* Made from the words above. */
 	struct sl_profile_view view;
 	struct sl_profile_options profile;
@@ -88,6 +89,8 @@ static const struct option options[] = {
 	 "of --train: the output that the loss is of (the first)", 0, 0, 0},
 	{"freeze", 0, OPTION_TEXT, AT(freeze), "REGEX",
 	 "of --train: parameters that are not trained", 0, 0, 0},
+	{"accumulate", 0, OPTION_COUNT, AT(accumulate), "K",
+	 "of --train: micro-batches before each update (1)", 1, 4096, 0},
 	{"layer", 0, OPTION_TEXT, AT(layer), "NAME",
 	 "one layer alone, and within its model", 0, 0, 0},
 	{"why", 0, OPTION_TEXT, AT(why), "LAYER",
@@ -195,6 +198,7 @@ read_training(struct arguments *a)
 			    : a->loss        ? "loss"
 			    : a->output_name ? "output"
 			    : a->freeze      ? "freeze"
+			    : a->accumulate  ? "accumulate"
 			    : a->loading.data
 				    ? "data"
 				    : loading_option_alone(&a->loading);
@@ -227,6 +231,7 @@ read_training(struct arguments *a)
 		.optimizer = optimizer_named(optimizer, help.name),
 		.freeze = a->freeze,
 		.seed = a->plan.seed,
+		.n_micro_batches = a->accumulate,
 	};
 	a->loader = (struct sl_loader_options){
 		.struct_size = sizeof(a->loader),

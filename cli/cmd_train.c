@@ -36,7 +36,7 @@ struct arguments {
 	struct output output;
 	struct loading_options loading;
 	const char *test, *onnx, *checkpoint;
-	size_t epochs, batch, patience, every;
+	size_t epochs, batch, accumulate, patience, every;
 	double validation, rate, decay, warmup, smoothing, norm;
 	const char *optimizer, *schedule, *loss, *output_name, *freeze;
 	int resume;
@@ -54,6 +54,8 @@ static const struct option options[] = {
 	 "passes over the data (as many as make 2,000 steps)", 1, 1e9, 0},
 	{"batch", 'b', OPTION_COUNT, AT(batch), "N", "samples of a step (32)",
 	 1, 1e9, 0},
+	{"accumulate", 0, OPTION_COUNT, AT(accumulate), "K",
+	 "batches whose gradients make one step (1)", 1, 4096, 0},
 	{"optimizer", 0, OPTION_TEXT, AT(optimizer), "NAME",
 	 "sgd, momentum, adam or adamw (default)", 0, 0, 0},
 	{"lr", 0, OPTION_SHARE, AT(rate), "RATE",
@@ -158,7 +160,8 @@ read_training(const struct arguments *a)
 				: a->optimizer ? 0
 					       : 0.1,
 		.max_norm = a->norm,
-		.freeze = a->freeze};
+		.freeze = a->freeze,
+		.n_micro_batches = a->accumulate};
 }
 
 static enum sl_status

@@ -29,6 +29,7 @@ make_step(void *ctx, const struct sl_allocator *allocator, struct sl_error *err)
 	struct sl__training_options options = {.optimizer = SL_OPTIMIZER_ADAM,
 					       .smoothing = 0.1,
 					       .max_norm = 1,
+					       .n_micro = 2,
 					       .keeps_gradients = 1};
 	struct sl__shapes_options sizes = {.allocator = allocator};
 	const struct graph_text *g = ctx;

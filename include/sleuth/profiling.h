@@ -550,13 +550,14 @@ struct sl_training_profile {
 			    reorders, clipping */
 	uint64_t parameters_bytes; /* that are trained */
 	uint64_t kept_bytes;       /* activations that are alive between forward
-				      and backward pass */
+				      and backward pass of a micro-batch */
 	uint64_t gradients_bytes;  /* of all parameters */
 	/* Moments, by optimizer: of the one that runs those that there are, of
 	 * the others what they would take. */
 	uint64_t optimizer_bytes[SL_N_OPTIMIZERS];
 	double step_ns; /* median of the whole step */
 	double samples_per_s;
+	uint64_t n_micro_batches; /* of a step: profile->batch is that of one */
 };
 
 enum sl_profile_flags {

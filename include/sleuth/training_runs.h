@@ -57,7 +57,8 @@ struct sl_train_options {
 						       smoothing of 0.1 too */
 	const struct sl_plan_options *plan; /* its sizes are not looked at;
 					       NULL: fixed algorithms */
-	int64_t batch;                      /* default 32 */
+	int64_t batch;                      /* default 32; of a micro-batch
+					       where a step has several */
 	uint64_t n_epochs; /* default: as many as make 2,000 steps */
 	enum sl_schedule schedule;
 	double warmup;           /* share of all steps; default 0.05, negative
@@ -156,6 +157,7 @@ struct sl_train_result {
 	const char *unevaluated;    /* why there is no score of the test split;
 				       NULL: there is */
 	struct sl_graph *trained;   /* for inference, with its parameters */
+	uint64_t n_micro_batches;   /* of a step, each with 'batch' samples */
 };
 
 /*

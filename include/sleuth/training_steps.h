@@ -44,10 +44,16 @@ struct sl_training_options {
 	double weight_decay;
 	double max_norm; /* gradients are clipped to; 0: not at all */
 
-	const char *freeze; /* parameters whose name matches this extended
+	const char *freeze;       /* parameters whose name matches this extended
 			       regular expression are not trained; NULL: none */
-	uint64_t seed;      /* of synthetic inputs and targets; 0: 1 */
-	unsigned flags;     /* enum sl_training_flags */
+	uint64_t seed;            /* of synthetic inputs and targets; 0: 1 */
+	unsigned flags;           /* enum sl_training_flags */
+	uint64_t n_micro_batches; /* of a step, whose gradients are averaged
+				     before its update; default 1, at most
+				     4096.  The plan's batch is that of one;
+				     inputs that have a batch and the target
+				     hold all of them, one after the other along
+				     their first dimension */
 };
 #define SL_TRAINING_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_training_options)
 
@@ -61,8 +67,10 @@ struct sl_trainer;
  * Makes the graph of one training step (forward, loss, backward, update) and
  * its plan; both options may be NULL.  SL_E_DATA: there is nothing to train
  * (no parameters, all frozen, no path from a parameter to the output), no such
- * output, a pattern that is no regular expression or matches nothing.
- * SL_E_ABSENT names a node without a gradient.  Otherwise fails as
+ * output, a pattern that is no regular expression or matches nothing,
+ * micro-batches of a model whose first input has no batch.
+ * SL_E_ABSENT names a node without a gradient, or with a body where there are
+ * micro-batches.  Otherwise fails as
  * sl_plan_new() does.
  */
 SL_API enum sl_status sl_trainer_open(struct sl_trainer **out,
@@ -92,8 +100,8 @@ SL_API enum sl_status sl_trainer_load_input(struct sl_trainer *trainer,
 /*
  * One training step.  Inputs that were not set are made as by
  * sl_plan_fill_inputs(); a target that was not set is drawn: classes evenly,
- * 0 or 1 for bce, normal numbers for mse.  *loss is that before the update;
- * NULL is fine.  SL_E_DATA where it is not a number: the parameters then stay
+ * 0 or 1 for bce, normal numbers for mse.  *loss is that before the update, the
+ * mean over micro-batches; NULL is fine.  SL_E_DATA where it is not a number: the parameters then stay
  * as they were.
  */
 SL_API enum sl_status sl_train_step(struct sl_trainer *trainer, double *loss,

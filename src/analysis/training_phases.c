@@ -24,6 +24,7 @@ enum { N_PHASES = SL_PHASE_DATA + 1 };
 struct attribution {
 	struct sl_profile *profile;
 	const struct sl_graph *graph;
+	size_t n_model_nodes;
 	const struct sl__timed_iterations *iterations;
 	struct sl_training_profile *out;
 	struct sl_training_layer *layers;
@@ -78,6 +79,16 @@ find_weight_gradients(struct attribution *a, const struct sl__training_graph *t,
 	}
 }
 
+/* Whether a node does what a node of the model does, for a further
+ * micro-batch. */
+static int
+is_copy(const struct attribution *a, uint32_t node)
+{
+	return node >= a->n_model_nodes &&
+	       a->graph->nodes[node].phase == SL_PHASE_FORWARD &&
+	       a->graph->nodes[node].forward != SL__NONE;
+}
+
 /* Phases of operations, and the layers that forward operations are. */
 static void
 find_phases(struct attribution *a, const struct sl_plan *plan)
@@ -102,7 +113,8 @@ find_phases(struct attribution *a, const struct sl_plan *plan)
 		struct sl_operation *op = &p->operations[i];
 
 		if (!sl_plan_step(plan, op->step, &step) ||
-		    op->phase != SL_PHASE_FORWARD || !step.n_covers)
+		    op->phase != SL_PHASE_FORWARD || !step.n_covers ||
+		    is_copy(a, a->node[i]))
 			continue;
 		for (size_t k = 0; k < step.n_covers; k++) {
 			size_t *layer = &a->layer_of[step.covers[k]];
@@ -125,7 +137,8 @@ layer_of_operation(const struct attribution *a, size_t i)
 {
 	uint32_t node = a->node[i];
 
-	if (node != SL__NONE && a->profile->operations[i].phase)
+	if (node != SL__NONE &&
+	    (a->profile->operations[i].phase || is_copy(a, node)))
 		node = a->graph->nodes[node].forward;
 	return node == SL__NONE || !a->layer_of[node] ? SIZE_MAX
 						      : a->layer_of[node] - 1;
@@ -242,6 +255,7 @@ sl__training_attribute_time(struct sl_profile *profile,
 	struct attribution a = {
 		.profile = profile,
 		.graph = t->graph,
+		.n_model_nodes = t->n_model_nodes,
 		.iterations = from->iterations,
 		.out = sl__arena_alloc(arena, sizeof(*a.out)),
 		.layers = sl__arena_array(arena, n + 1, sizeof(*a.layers)),
@@ -273,13 +287,15 @@ sl__training_attribute_time(struct sl_profile *profile,
 	a.out->layers = a.layers;
 	a.out->step_ns = profile->latency.median.value;
 	a.out->samples_per_s =
-		ratio((double)profile->batch * 1e9, a.out->step_ns);
+		ratio((double)profile->batch * (double)t->n_micro * 1e9,
+		      a.out->step_ns);
+	a.out->n_micro_batches = t->n_micro;
 	profile->training = a.out;
 	return SL_OK;
 }
 
 /* Bytes of activations that outlive the last operation before the backward
- * pass. */
+ * pass of the first micro-batch, when there are no gradients yet. */
 static uint64_t
 kept_bytes(const struct sl_profile *p, const struct sl__program *program,
 	   struct sl__kept_activation *largest)
@@ -290,6 +306,8 @@ kept_bytes(const struct sl_profile *p, const struct sl__program *program,
 	for (size_t i = 0; i < p->n_operations; i++) {
 		enum sl_phase phase = p->operations[i].phase;
 
+		if (phase == SL_PHASE_BACKWARD)
+			break;
 		if (phase == SL_PHASE_FORWARD || phase == SL_PHASE_LOSS)
 			last = p->operations[i].step;
 	}

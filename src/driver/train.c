@@ -111,6 +111,9 @@ take_parts(struct run *r, struct sl_error *err)
 	}
 	if (r->training.learning_rate == 0)
 		r->training.learning_rate = usual_rate;
+	if (r->training.n_micro_batches == 0)
+		r->training.n_micro_batches = 1;
+	r->training.flags |= SL__TRAINING_KEEP_OUTPUTS;
 	if (source->n_labels > 1) {
 		r->training.has_ignored = 1;
 		r->training.ignored = SL_LABEL_IGNORED;
@@ -249,7 +252,8 @@ describe(const struct run *r)
 	return sl__arena_format(
 		r->arena,
 		"model=%s nodes=%zu data=%s samples=%zu validation=%zu "
-		"batch=%lld epochs=%llu loss=%s optimizer=%s rate=%.17g "
+		"batch=%lld micro=%llu epochs=%llu loss=%s optimizer=%s "
+		"rate=%.17g "
 		"decay=%.17g momentum=%.17g,%d betas=%.17g,%.17g "
 		"epsilon=%.17g norm=%.17g smoothing=%.17g schedule=%s "
 		"warmup=%llu final=%.17g factor=%.17g between=%llu "
@@ -257,10 +261,11 @@ describe(const struct run *r)
 		"threads=%d algorithms=%s",
 		sl_graph_name(r->graph), sl_graph_n_nodes(r->graph), s->name,
 		s->n_samples[SL_SPLIT_TRAIN], s->n_samples[SL_SPLIT_VALIDATION],
-		(long long)r->o.batch, (unsigned long long)r->o.n_epochs,
-		sl_loss_text(t->loss), sl_optimizer_text(t->optimizer),
-		t->learning_rate, t->weight_decay, t->momentum, t->is_nesterov,
-		t->beta1, t->beta2, t->epsilon, t->max_norm, t->smoothing,
+		(long long)r->o.batch, (unsigned long long)t->n_micro_batches,
+		(unsigned long long)r->o.n_epochs, sl_loss_text(t->loss),
+		sl_optimizer_text(t->optimizer), t->learning_rate,
+		t->weight_decay, t->momentum, t->is_nesterov, t->beta1,
+		t->beta2, t->epsilon, t->max_norm, t->smoothing,
 		sl_schedule_text(r->o.schedule),
 		(unsigned long long)r->rate.n_warmup, r->rate.final_share,
 		r->rate.factor, (unsigned long long)r->rate.n_between,
@@ -301,11 +306,17 @@ begin_states(struct run *r, struct sl_error *err)
 	return r->now.states ? SL_OK : sl__fail_nomem(err);
 }
 
+static int64_t
+step_samples(const struct run *r)
+{
+	return r->o.batch * (int64_t)r->training.n_micro_batches;
+}
+
 static enum sl_status
 open_loader(struct run *r, struct sl_error *err)
 {
 	struct sl_loader_options how = {.struct_size = sizeof(how),
-					.batch = r->o.batch,
+					.batch = step_samples(r),
 					.seed = r->o.seed,
 					.n_threads = r->o.n_prefetch,
 					.augmentation = r->o.augmentation,
@@ -313,7 +324,7 @@ open_loader(struct run *r, struct sl_error *err)
 	const struct sl_data_source *s = sl_dataset_source(r->data);
 	enum sl_status rc;
 
-	r->steps_per_epoch = s->n_samples[SL_SPLIT_TRAIN] / (size_t)r->o.batch;
+	r->steps_per_epoch = s->n_samples[SL_SPLIT_TRAIN] / (size_t)how.batch;
 	if (r->steps_per_epoch) {
 		how.epoch = r->now.n_steps / r->steps_per_epoch;
 		how.position = r->now.n_steps % r->steps_per_epoch;
@@ -352,8 +363,10 @@ static enum sl_status
 begin(struct run *r, struct sl_error *err)
 {
 	const struct sl_data_source *source = sl_dataset_source(r->data);
+	const struct sl__batch_sizes batch = {r->o.batch,
+					      r->training.n_micro_batches};
 	enum sl_status rc = sl__train_data_bind(&r->inputs, r->graph, source,
-						r->o.batch, r->arena, err);
+						batch, r->arena, err);
 
 	if (!rc)
 		rc = read_checkpoint(r, err);
@@ -580,7 +593,7 @@ tell(struct run *r, int is_epoch_end)
 		.n_epochs = r->o.n_epochs,
 		.validation_loss = (double)NAN,
 		.validation_accuracy = (double)NAN,
-		.samples_per_s = (double)n_made * (double)r->o.batch /
+		.samples_per_s = (double)n_made * (double)step_samples(r) /
 				 ((double)r->steps_ns / 1e9),
 		.remaining_s = (double)(now_ns(r) - r->begun_ns) / 1e9 /
 			       (double)n_made *
@@ -706,6 +719,7 @@ fill_result(struct run *r)
 	out->learning_rate = r->training.learning_rate;
 	out->weight_decay = r->training.weight_decay;
 	out->batch = r->o.batch;
+	out->n_micro_batches = r->training.n_micro_batches;
 	out->n_train = s->n_samples[SL_SPLIT_TRAIN];
 	out->n_validation = s->n_samples[SL_SPLIT_VALIDATION];
 	out->n_epochs = r->o.n_epochs;
@@ -722,7 +736,7 @@ fill_result(struct run *r)
 		}
 	}
 	out->elapsed_s = r->earlier_s + (double)(now_ns(r) - r->begun_ns) / 1e9;
-	out->samples_per_s = n_made ? (double)n_made * (double)out->batch /
+	out->samples_per_s = n_made ? (double)n_made * (double)step_samples(r) /
 					      ((double)r->steps_ns / 1e9)
 				    : (double)NAN;
 	out->wait_share = n_made ? r->wait_ns / (double)r->steps_ns

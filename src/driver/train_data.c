@@ -73,7 +73,7 @@ bind_input(struct sl__train_data *t, size_t i, const struct sl__value *value,
 	const struct sl_data_input *input = &t->source->inputs[i];
 	const struct sl__type *type = &value->declared;
 	char wanted[SHAPE_BYTES], given[SHAPE_BYTES];
-	int64_t *dims;
+	int64_t *dims, *whole;
 
 	if (type->kind != SL__TYPE_TENSOR || type->rank < 1)
 		return sl__fail(err, SL_E_DATA,
@@ -91,9 +91,10 @@ bind_input(struct sl__train_data *t, size_t i, const struct sl__value *value,
 				"%lld, not %lld",
 				value->name, (long long)type->dims[0],
 				(long long)t->batch);
-	dims = sl__arena_array(arena, (size_t)type->rank, sizeof(*dims));
+	dims = sl__arena_array(arena, (size_t)type->rank, 2 * sizeof(*dims));
 	if (!dims)
 		return sl__fail_nomem(err);
+	whole = dims + type->rank;
 	dims[0] = t->batch;
 	if (!fit_dims(dims + 1, type, input))
 		return sl__fail(
@@ -107,23 +108,31 @@ bind_input(struct sl__train_data *t, size_t i, const struct sl__value *value,
 			shape_text(given, input->dims, input->rank));
 	t->shapes[i] = (struct sl_input_shape){
 		.input = value->name, .dims = dims, .rank = (size_t)type->rank};
+	memcpy(whole, dims, (size_t)type->rank * sizeof(*dims));
+	whole[0] *= (int64_t)t->n_micro;
+	t->whole[i] = t->shapes[i];
+	t->whole[i].dims = whole;
 	return SL_OK;
 }
 
 enum sl_status
 sl__train_data_bind(struct sl__train_data *out, const struct sl_graph *graph,
-		    const struct sl_data_source *source, int64_t batch,
-		    struct sl__arena *arena, struct sl_error *err)
+		    const struct sl_data_source *source,
+		    struct sl__batch_sizes batch, struct sl__arena *arena,
+		    struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
 
 	*out = (struct sl__train_data){
 		.source = source,
-		.batch = batch,
+		.batch = batch.batch,
+		.n_micro = batch.n_micro ? batch.n_micro : 1,
 		.sizes = {.struct_size = sizeof(out->sizes)},
 		.shapes = sl__arena_array(arena, source->n_inputs,
-					  sizeof(*out->shapes))};
-	if (!out->shapes)
+					  sizeof(*out->shapes)),
+		.whole = sl__arena_array(arena, source->n_inputs,
+					 sizeof(*out->whole))};
+	if (!out->shapes || !out->whole)
 		return sl__fail_nomem(err);
 	if (sl_graph_n_inputs(graph) < source->n_inputs)
 		return sl__fail(err, SL_E_DATA,
@@ -150,7 +159,7 @@ sl__train_data_check(const struct sl__train_data *data,
 	const struct sl_data_source *s = data->source;
 	const struct sl__training_graph *t = trainer->plan->training;
 	struct sl_array target;
-	uint64_t n = (uint64_t)data->batch * s->n_labels;
+	uint64_t n_samples = (uint64_t)data->batch * data->n_micro;
 	enum sl_status rc = sl_plan_input(trainer->plan->plan, "target",
 					  &target, NULL, err);
 
@@ -161,17 +170,16 @@ sl__train_data_check(const struct sl__train_data *data,
 				"%.100s has classes: the loss is "
 				"cross-entropy or nll",
 				s->name);
-	if (target.n_elements != n)
+	if (target.n_elements != n_samples * s->n_labels)
 		return sl__fail(
 			err, SL_E_DATA,
 			"output '%.100s' has scores for %llu "
 			"position%s of a sample; %.100s has %zu "
 			"label%s",
 			t->graph->values[t->output].name,
-			(unsigned long long)(target.n_elements /
-					     (uint64_t)data->batch),
-			target.n_elements == (uint64_t)data->batch ? "" : "s",
-			s->name, s->n_labels, s->n_labels == 1 ? "" : "s");
+			(unsigned long long)(target.n_elements / n_samples),
+			target.n_elements == n_samples ? "" : "s", s->name,
+			s->n_labels, s->n_labels == 1 ? "" : "s");
 	if (s->n_classes > t->n_classes)
 		return sl__fail(err, SL_E_DATA,
 				"%.100s has %lld classes; output '%.100s' has "
@@ -192,14 +200,43 @@ sl__train_data_set(const struct sl__train_data *data,
 
 	for (size_t i = 0; !rc && i < data->source->n_inputs; i++) {
 		a = batch->inputs[i];
-		a.rank = data->shapes[i].rank;
-		a.dims = data->shapes[i].dims;
-		rc = sl_trainer_set_input(trainer, data->shapes[i].input, &a,
+		a.rank = data->whole[i].rank;
+		a.dims = data->whole[i].dims;
+		rc = sl_trainer_set_input(trainer, data->whole[i].input, &a,
 					  err);
 	}
 	return rc ? rc
 		  : sl_trainer_set_input(trainer, "target", &batch->labels,
 					 err);
+}
+
+/* Adds the labels of one micro-batch, and those that are right, to the sums. */
+static void
+score(const struct sl__tensor *scores, uint64_t n_classes,
+      const int64_t *labels, uint64_t n_labels, uint64_t *n_targets,
+      uint64_t *n_correct)
+{
+	uint64_t n_apart = 1;
+	const float *x;
+
+	/* Scores of one label lie n_apart from each other: classes are the
+	 * second dimension of images, else the last. */
+	for (size_t d = 2; scores->rank != 3 && d < scores->rank; d++)
+		n_apart *= (uint64_t)scores->dims[d];
+	for (uint64_t k = 0; k < n_labels; k++) {
+		uint64_t best = 0;
+
+		if (labels[k] < 0)
+			continue;
+		x = (const float *)(const void *)scores->bytes +
+		    k / n_apart * n_classes * n_apart + k % n_apart;
+		for (uint64_t c = 1; c < n_classes; c++) {
+			if (x[c * n_apart] > x[best * n_apart])
+				best = c;
+		}
+		++*n_targets;
+		*n_correct += best == (uint64_t)labels[k];
+	}
 }
 
 enum sl_status
@@ -209,32 +246,20 @@ sl__train_data_score(const struct sl_trainer *trainer,
 {
 	const struct sl__training_graph *t = trainer->plan->training;
 	const int64_t *labels = batch->labels.data;
-	struct sl__tensor scores;
-	uint64_t n_classes = (uint64_t)t->n_classes, n_apart = 1;
-	const float *x;
-	enum sl_status rc =
-		sl__training_plan_value(trainer->plan, t->output, &scores, err);
+	uint64_t n_labels = batch->labels.n_elements / t->n_outputs;
 
 	*n_targets = *n_correct = 0;
-	if (rc || scores.dtype != SL_DTYPE_F32)
-		return rc;
-	/* Scores of one label lie n_apart from each other: classes are the
-	 * second dimension of images, else the last. */
-	for (size_t d = 2; scores.rank != 3 && d < scores.rank; d++)
-		n_apart *= (uint64_t)scores.dims[d];
-	for (uint64_t k = 0; k < batch->labels.n_elements; k++) {
-		uint64_t best = 0;
+	for (size_t i = 0; i < t->n_outputs; i++) {
+		struct sl__tensor scores;
+		enum sl_status rc = sl__training_plan_value(
+			trainer->plan, t->outputs[i], &scores, err);
 
-		if (labels[k] < 0)
-			continue;
-		x = (const float *)(const void *)scores.bytes +
-		    k / n_apart * n_classes * n_apart + k % n_apart;
-		for (uint64_t c = 1; c < n_classes; c++) {
-			if (x[c * n_apart] > x[best * n_apart])
-				best = c;
-		}
-		++*n_targets;
-		*n_correct += best == (uint64_t)labels[k];
+		if (rc)
+			return rc;
+		if (scores.dtype == SL_DTYPE_F32)
+			score(&scores, (uint64_t)t->n_classes,
+			      labels + i * n_labels, n_labels, n_targets,
+			      n_correct);
 	}
 	return SL_OK;
 }

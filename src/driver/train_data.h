@@ -7,13 +7,20 @@
 #include "driver/trainer.h"
 #include "sleuth/data_sets.h"
 
+/* How many samples a step takes at a time, and how often. */
+struct sl__batch_sizes {
+	int64_t batch;
+	uint64_t n_micro; /* 0: 1 */
+};
+
 /* Which inputs of the model samples go to, and as what sizes: 'sizes' and
  * inputs[] have those of a batch, by input of the data set. */
 struct sl__train_data {
 	const struct sl_data_source *source;
-	int64_t batch;
-	struct sl_sizes sizes;
-	struct sl_input_shape *shapes;
+	int64_t batch; /* of a micro-batch */
+	uint64_t n_micro;
+	struct sl_sizes sizes;                 /* of a micro-batch */
+	struct sl_input_shape *shapes, *whole; /* of one, of all of them */
 };
 
 /* SL_E_DATA says which dimension does not fit.  Samples may have other sizes
@@ -22,7 +29,8 @@ struct sl__train_data {
 enum sl_status sl__train_data_bind(struct sl__train_data *out,
 				   const struct sl_graph *graph,
 				   const struct sl_data_source *source,
-				   int64_t batch, struct sl__arena *arena,
+				   struct sl__batch_sizes batch,
+				   struct sl__arena *arena,
 				   struct sl_error *err) SL_CHECKED;
 
 /* Whether a trainer takes the labels; SL_E_DATA says why it does not. */

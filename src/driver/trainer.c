@@ -12,6 +12,9 @@
 
 static const char target_name[] = "target";
 
+/* Each has nodes of its own. */
+enum { MICRO_BATCHES_MOST = 4096 };
+
 const char *
 sl_loss_text(enum sl_loss loss)
 {
@@ -38,6 +41,12 @@ take_options(struct sl_training_options *out,
 		return sl__fail(err, SL_E_USAGE,
 				"label smoothing lies between 0 and 1, "
 				"learning rate and norm are not below 0");
+	if (out->n_micro_batches > MICRO_BATCHES_MOST)
+		return sl__fail(err, SL_E_USAGE,
+				"a step has at most %d micro-batches",
+				MICRO_BATCHES_MOST);
+	if (!out->n_micro_batches)
+		out->n_micro_batches = 1;
 	if (!out->optimizer)
 		out->optimizer = SL_OPTIMIZER_ADAM;
 	if (out->flags & SL_TRAINING_NO_UPDATE)
@@ -100,7 +109,9 @@ make_plan(struct sl_trainer *t, const struct sl_graph *graph,
 		.epsilon = o->epsilon,
 		.weight_decay = o->weight_decay,
 		.max_norm = o->max_norm,
+		.n_micro = o->n_micro_batches,
 		.keeps_gradients = !!(o->flags & SL_TRAINING_KEEP_GRADIENTS),
+		.keeps_outputs = !!(o->flags & SL__TRAINING_KEEP_OUTPUTS),
 	};
 	enum sl_status rc = SL_OK;
 

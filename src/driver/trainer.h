@@ -6,6 +6,12 @@
 #include "engine/training_plan.h"
 #include "sleuth/training_steps.h"
 
+enum {
+	/* Of sl_training_options: what the model gives is kept of every
+	 * micro-batch, not of the last alone. */
+	SL__TRAINING_KEEP_OUTPUTS = 1u << 16
+};
+
 /* Invariants: a target that is set has only classes that the output has. */
 struct sl_trainer {
 	struct sl__training_plan *plan;

@@ -27,9 +27,10 @@ sl__training_subject_feed(void *ctx, struct sl_error *err)
 /* Sizes are those of the samples. */
 static enum sl_status
 bind_data(struct sl__training_subject *s, struct sl__subject_model *subject,
-	  struct sl__arena *arena, struct sl_error *err)
+	  uint64_t n_micro, struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl_sizes *sizes = &subject->sizes;
+	struct sl__batch_sizes batch = {.n_micro = n_micro};
 	enum sl_status rc;
 
 	if (sizes->n_shapes || sizes->n_dims || sizes->seq || sizes->has_past ||
@@ -37,12 +38,12 @@ bind_data(struct sl__training_subject *s, struct sl__subject_model *subject,
 		return sl__fail(err, SL_E_USAGE,
 				"samples of the data have their sizes: only "
 				"the batch can be said");
-	s->loading.batch = sizes->batch       ? sizes->batch
-			   : s->loading.batch ? s->loading.batch
-					      : USUAL_BATCH;
+	batch.batch = sizes->batch       ? sizes->batch
+		      : s->loading.batch ? s->loading.batch
+					 : USUAL_BATCH;
 	rc = sl__train_data_bind(&s->inputs, subject->graph,
-				 sl_dataset_source(s->data), s->loading.batch,
-				 arena, err);
+				 sl_dataset_source(s->data), batch, arena, err);
+	s->loading.batch = batch.batch * (int64_t)s->inputs.n_micro;
 	if (!rc)
 		*sizes = s->inputs.sizes;
 	return rc;
@@ -50,17 +51,13 @@ bind_data(struct sl__training_subject *s, struct sl__subject_model *subject,
 
 static enum sl_status
 open_trainer(struct sl__training_subject *s, struct sl__subject_model *subject,
-	     const struct sl_training_options *training,
+	     struct sl_training_options own,
 	     const struct sl_profile_options *how, struct sl_error *err)
 {
 	uint64_t start = sl__clock_now_ns(NULL);
 	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
-	struct sl_training_options own;
-	enum sl_status rc = sl__options_copy(&own, sizeof(own), training,
-					     "sl_training_options", err);
+	enum sl_status rc;
 
-	if (rc)
-		return rc;
 	if (s->data && sl_dataset_source(s->data)->n_labels > 1) {
 		own.has_ignored = 1;
 		own.ignored = SL_LABEL_IGNORED;
@@ -96,9 +93,14 @@ sl__training_subject_open(struct sl__training_subject *out,
 			  const struct sl_profile_options *how,
 			  struct sl__arena *arena, struct sl_error *err)
 {
+	struct sl_training_options own;
 	enum sl_status rc;
 
 	*out = (struct sl__training_subject){.data = how->data};
+	rc = sl__options_copy(&own, sizeof(own), training,
+			      "sl_training_options", err);
+	if (rc)
+		return rc;
 	rc = sl__options_copy(&out->loading, sizeof(out->loading), how->loader,
 			      "sl_loader_options", err);
 	if (rc)
@@ -111,9 +113,9 @@ sl__training_subject_open(struct sl__training_subject *out,
 	if (how->plan && how->plan->sizes)
 		subject->sizes = *how->plan->sizes;
 	if (out->data)
-		rc = bind_data(out, subject, arena, err);
+		rc = bind_data(out, subject, own.n_micro_batches, arena, err);
 	if (!rc)
-		rc = open_trainer(out, subject, training, how, err);
+		rc = open_trainer(out, subject, own, how, err);
 	if (!rc && out->data)
 		rc = open_loader(out, err);
 	for (size_t i = 0; !rc && i < how->n_inputs; i++)

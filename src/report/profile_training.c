@@ -155,6 +155,10 @@ sl__profile_training(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	sl__doc_plain_pair(doc, "training", "a step with %s, optimizer %s",
 			   sl_loss_text(t->loss),
 			   sl_optimizer_text(t->optimizer));
+	if (t->n_micro_batches > 1)
+		sl__doc_append_plain(
+			doc, ", gradients of %llu micro-batches averaged",
+			(unsigned long long)t->n_micro_batches);
 	if (isnan(t->last_loss))
 		sl__doc_append_dim(doc, "; the last step was interrupted");
 	else

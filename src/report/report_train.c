@@ -35,6 +35,9 @@ add_settings(struct sl__doc *doc, const struct sl_train_result *r)
 	sl__doc_plain_pair(doc, "steps", "%s of %s, batch %lld",
 			   sl__count_text(&a, r->n_done),
 			   sl__count_text(&b, r->n_steps), (long long)r->batch);
+	if (r->n_micro_batches > 1)
+		sl__doc_append_plain(doc, " x %llu micro-batches",
+				     (unsigned long long)r->n_micro_batches);
 	sl__doc_append_dim(doc, ", %llu epoch%s",
 			   (unsigned long long)r->n_epochs,
 			   r->n_epochs == 1 ? "" : "s");

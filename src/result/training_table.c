@@ -131,6 +131,9 @@ static const struct sl__field training_fields[] = {
 	      .words = &sl__words_loss),
 	SL__F(WORD, sl_training_profile, optimizer, "optimizer",
 	      "that updates the parameters", .words = &sl__words_optimizer),
+	SL__F(WHOLE, sl_training_profile, n_micro_batches, "micro_batches",
+	      "of a step, whose gradients are averaged before the update; "
+	      "model.batch is that of one"),
 	SL__F(BOOLEAN, sl_training_profile, has_synthetic_target,
 	      "synthetic_target",
 	      "no target was given: the loss says nothing of the model"),

@@ -73,6 +73,7 @@ tie_copy(struct trainer *t, uint32_t copy, uint32_t original)
 				.type = is_transposed ? "Transpose"
 						      : "Identity",
 				.version = 13,
+				.forward = SL__NONE,
 				.inputs = &original,
 				.n_inputs = 1,
 				.outputs = &copy,
@@ -170,7 +171,8 @@ prepare_model(struct trainer *t)
 		train_batch_norm(t, i);
 }
 
-/* Gradients of all that is wanted, of a loss whose own gradient is 1. */
+/* Gradients of all that is wanted, of a loss whose own gradient is 1, or its
+ * share of the mean over micro-batches. */
 static void
 differentiate(struct trainer *t, const unsigned char *is_wanted)
 {
@@ -179,7 +181,7 @@ differentiate(struct trainer *t, const unsigned char *is_wanted)
 	uint32_t one;
 
 	w->phase = SL_PHASE_BACKWARD;
-	one = sl__node_writer_scalar(w, dtype, 1);
+	one = sl__node_writer_scalar(w, dtype, 1 / (double)t->out->n_micro);
 	if (!w->rc)
 		w->rc = sl__differentiate(t->d, is_wanted, &t->out->loss, &one,
 					  1);
@@ -381,15 +383,19 @@ set_outputs(struct trainer *t)
 {
 	const struct sl__training_graph *out = t->out;
 	size_t n = 0;
-	uint32_t *all = sl__arena_array(
-		t->arena, 2 + out->n_states + out->n_parameters, sizeof(*all));
+	uint32_t *all = sl__arena_array(t->arena,
+					1 + out->n_outputs + out->n_states +
+						out->n_parameters,
+					sizeof(*all));
 
 	if (!all && !t->w->rc)
 		t->w->rc = sl__fail_nomem(t->w->err);
 	if (t->w->rc)
 		return;
-	all[n++] = out->output;
+	all[n++] = out->outputs[0];
 	all[n++] = out->loss;
+	for (size_t i = 1; i < out->n_outputs; i++)
+		all[n++] = out->outputs[i];
 	for (size_t i = 0; i < out->n_parameters; i++) {
 		if (t->options->keeps_gradients ||
 		    t->options->optimizer == SL_OPTIMIZER_NONE)
@@ -420,6 +426,8 @@ build(struct trainer *t)
 		differentiate(t, is_wanted);
 	if (!t->w->rc)
 		collect_parameters(t, is_wanted);
+	if (!t->w->rc)
+		sl__training_accumulate(t->out, t->d, t->options, t->arena);
 	if (!t->w->rc)
 		add_updates(t);
 	set_outputs(t);
@@ -452,6 +460,8 @@ sl__training_graph_new(struct sl__training_graph **out,
 	if (!t.out)
 		return sl__fail_nomem(err);
 	t.out->target = t.out->rate = SL__NONE;
+	t.out->n_micro = options->n_micro ? options->n_micro : 1;
+	t.out->n_model_nodes = model->n_nodes;
 	rc = find_roles(&t, model, err);
 	if (!rc)
 		rc = sl__differentiation_new(&t.d, model, shapes, err);

@@ -20,11 +20,15 @@ struct sl__training_options {
 	int is_nesterov;
 	double beta1, beta2, epsilon; /* of ADAM, ADAMW; 0: 0.9, 0.999, 1e-8 */
 	double weight_decay;
-	double max_norm; /* gradients are clipped to; 0: not at all */
+	double max_norm;  /* gradients are clipped to; 0: not at all */
+	uint64_t n_micro; /* micro-batches whose gradients are averaged before
+			     the update; 0: 1 */
 
 	const unsigned char *is_frozen; /* by value of the model: not trained;
 					   NULL: none */
 	int keeps_gradients;            /* they are outputs */
+	int keeps_outputs; /* the model's output of every micro-batch is one,
+			      not of the last alone */
 };
 
 /* What a step renews: input 'old' becomes what 'renewed' is (SL__NONE: stays, as
@@ -47,10 +51,18 @@ struct sl__trained_parameter {
  * trained, 'loss', gradients where they are kept, and the states renewed.  Nodes
  * of the model keep their numbers; the nodes of a phase stand together, in the
  * order forward, loss, backward, update.
+ *
+ * With micro-batches forward, loss and backward come once for each, one after
+ * the other.  Inputs that have a batch, and the target, hold all of them along
+ * their first dimension; the loss is the mean, and gradients are of it.
  */
 struct sl__training_graph {
 	struct sl_graph *graph;
 	uint32_t output, target, rate, loss;
+	uint32_t *outputs; /* of the micro-batches whose output is kept, the
+			      first first; without micro-batches 'output' */
+	size_t n_outputs, n_micro;
+	size_t n_model_nodes; /* the first nodes are the model's */
 	int64_t n_classes; /* that targets choose from; 0: they are numbers */
 	struct sl__training_state *states;
 	size_t n_states;
@@ -75,5 +87,16 @@ void sl__training_graph_free(struct sl__training_graph *t); /* NULL is fine */
 void sl__training_add_loss(struct sl__training_graph *t,
 			   struct sl__differentiation *d,
 			   const struct sl__training_options *options);
+
+/*
+ * accumulate.c: a step whose gradients are known becomes one of several
+ * micro-batches.  Splits inputs and the target, copies all nodes that depend on
+ * them, and sums gradients; the gradient of the loss has been scaled by the
+ * caller.  Storage is from 'arena'.  SL_E_DATA where the model has no batch.
+ */
+void sl__training_accumulate(struct sl__training_graph *t,
+			     struct sl__differentiation *d,
+			     const struct sl__training_options *options,
+			     struct sl__arena *arena);
 
 #endif
