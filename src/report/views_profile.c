@@ -44,6 +44,9 @@ bound_look(enum sl_bound bound)
 	static const char *const looks[SL_N_BOUNDS] = {
 		[SL_BOUND_UNKNOWN] = "mark point s7",
 		[SL_BOUND_COMPUTE] = "mark point s1",
+		[SL_BOUND_INSTRUCTIONS] = "mark point s8",
+		[SL_BOUND_LATENCY] = "mark point s9",
+		[SL_BOUND_LAYOUT] = "mark point dark",
 		[SL_BOUND_L2] = "mark point s2",
 		[SL_BOUND_L3] = "mark point s5",
 		[SL_BOUND_DRAM] = "mark point s0",
