@@ -17,6 +17,21 @@ function absences(value, path, found) {
   return found;
 }
 
+// A command that asks for the same again, from what the document says was
+// asked; null where it does not.
+function commandAgain() {
+  const request = result.request;
+  if (!request || !request.model) return null;
+  const words = ['sleuth', result.command, request.model];
+  if (result.kind === 'profile' && result.training) words.push('--train');
+  for (const key of ['layer', 'batch', 'seq', 'past', 'inputs', 'threads']) {
+    if (request[key] !== null && request[key] !== undefined) words.push(`--${key}`, request[key]);
+  }
+  if (request.dtype && request.dtype !== 'f32') words.push('--dtype', request.dtype);
+  if (result.seed !== undefined) words.push('--seed', result.seed);
+  return words.map((word) => (/^[\w./:,=@+-]+$/.test(word) ? word : `'${String(word).replaceAll("'", "'\\''")}'`)).join(' ');
+}
+
 // How the numbers of a section are made, where the document has it.
 const made = [
   ['latency', 'Latency', 'Median with a 95 % interval from order statistics; a percentile is refused where the samples cannot support it.'],
@@ -35,7 +50,7 @@ const made = [
 function startMethod() {
   const report = document.getElementById('report');
   const settings = [['written by', `${result.tool.name} ${result.tool.version}, ${result.command}`],
-    ['seed', result.seed], ['stopped by', result.stopped_by], ['took', result.elapsed_ms && timeText(result.elapsed_ms)],
+    ['ask again', commandAgain()], ['seed', result.seed], ['stopped by', result.stopped_by], ['took', result.elapsed_ms && timeText(result.elapsed_ms)],
     ['machine', result.machine && result.machine.model],
     ['threads', result.plan && result.plan.threads],
     ...Object.entries(result.request || {}).filter(([key, value]) => !key.endsWith('_absent') &&

@@ -79,6 +79,35 @@ sum_below(const struct stack *stack, size_t place, size_t n)
 	return (double)sum;
 }
 
+/* The height of the first n categories at a place. */
+static double
+y_at(const struct stack *stack, size_t place, size_t n,
+     const struct sl__axis axes[2])
+{
+	return sl__axis_at(&axes[1], sum_below(stack, place, n));
+}
+
+/* Along the top of the first n categories from left to right, or back: a point
+ * before and after each step. */
+static void
+follow(struct sl__svg *s, const struct stack *stack, size_t n, int is_back,
+       const struct sl__axis axes[2])
+{
+	for (size_t i = 0; i <= stack->n; i++) {
+		size_t at = is_back ? stack->n - i : i;
+		double x = sl__axis_at(&axes[0], (double)at);
+		double before = y_at(stack, at ? at - 1 : 0, n, axes);
+		double after =
+			y_at(stack, at < stack->n ? at : at - 1, n, axes);
+
+		if (i && i < stack->n && fabs(before - after) < 0.05)
+			continue;
+		sl__svg_path_to(s, x, is_back ? after : before);
+		if (fabs(before - after) >= 0.05)
+			sl__svg_path_to(s, x, is_back ? before : after);
+	}
+}
+
 /* A category as an area of steps, on top of those before it. */
 static void
 add_area(struct sl__svg *s, const struct stack *stack, size_t nth,
@@ -88,18 +117,8 @@ add_area(struct sl__svg *s, const struct stack *stack, size_t nth,
 
 	classes[6] = look_of(order[nth])[1];
 	sl__svg_path(s, classes);
-	for (size_t k = 0; k < stack->n; k++) {
-		double y = sl__axis_at(&axes[1], sum_below(stack, k, nth + 1));
-
-		sl__svg_path_to(s, sl__axis_at(&axes[0], (double)k), y);
-		sl__svg_path_to(s, sl__axis_at(&axes[0], (double)k + 1), y);
-	}
-	for (size_t k = stack->n; k-- > 0;) {
-		double y = sl__axis_at(&axes[1], sum_below(stack, k, nth));
-
-		sl__svg_path_to(s, sl__axis_at(&axes[0], (double)k + 1), y);
-		sl__svg_path_to(s, sl__axis_at(&axes[0], (double)k), y);
-	}
+	follow(s, stack, nth + 1, 0, axes);
+	follow(s, stack, nth, 1, axes);
 	sl__svg_path_done(s);
 	sl__svg_close(s);
 }
