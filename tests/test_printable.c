@@ -100,6 +100,31 @@ long_names_lose_their_middle(void **state)
 			    "..");
 }
 
+/* Widths as Unicode's East Asian Width has them (Python's unicodedata). */
+static void
+wide_letters_take_two_columns(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t columns;
+	} cases[] = {
+		{"abc", 3},     {"µ×…█", 4}, {"模型", 4}, {"モデル", 6},
+		{"모델", 4},    {"ａ", 2},   {"𠀀", 2},   {"\033x", 1},
+		{"e\u0301", 1}, {"ﾓﾃﾞﾙ", 4}, {"𝄞", 1},    {"", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(sl__utf8_width(cases[i].text),
+				 cases[i].columns);
+	assert_string_equal(sl__utf8_shortened(&arena, "模型模型模型", 7, "…"),
+			    "模…型");
+	assert_string_equal(sl__utf8_shortened(&arena, "模型ab", 6, "…"),
+			    "模型ab");
+	assert_string_equal(sl__utf8_shortened(&arena, "abcdef", 5, "…"),
+			    "ab…ef");
+}
+
 int
 main(void)
 {
@@ -109,6 +134,7 @@ main(void)
 		cmocka_unit_test(signs_are_spelled_in_ascii),
 		cmocka_unit_test(width_counts_code_points),
 		cmocka_unit_test(long_names_lose_their_middle),
+		cmocka_unit_test(wide_letters_take_two_columns),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -33,13 +33,52 @@ static const struct sign signs[] = {
 	{0x25cf, "o"},  {0x2713, "ok"},  {0x2717, "no"},
 };
 
+/*
+ * Code points of two columns: those of East Asian Width W and F (Unicode
+ * Standard Annex #11), by block.  Blocks of emoji count as a whole, which leaves
+ * a line shorter by a column where one of them is narrow.
+ */
+static const struct {
+	uint32_t from, to;
+} wide[] = {
+	{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},
+	{0xa960, 0xa97f},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},
+	{0xfe10, 0xfe19},   {0xfe30, 0xfe6f},   {0xff01, 0xff60},
+	{0xffe0, 0xffe6},   {0x16fe0, 0x18aff}, {0x1b000, 0x1b2ff},
+	{0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff},
+	{0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
+};
+
+size_t
+sl__utf8_columns(const char *text)
+{
+	uint32_t code = 0xfffd;
+
+	if ((unsigned char)*text < 0x20)
+		return 0;
+	if ((unsigned char)*text < 0x80 || !sl__utf8_decode(text, &code))
+		return 1;
+	/* Marks that combine with the letter before them, of the blocks that
+	 * hold nothing else. */
+	if ((code >= 0x300 && code <= 0x36f) ||
+	    (code >= 0x1ab0 && code <= 0x1aff) ||
+	    (code >= 0x1dc0 && code <= 0x1dff) ||
+	    (code >= 0x20d0 && code <= 0x20ff))
+		return 0;
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++) {
+		if (code >= wide[i].from && code <= wide[i].to)
+			return 2;
+	}
+	return 1;
+}
+
 size_t
 sl__utf8_width(const char *text)
 {
 	size_t width = 0;
 
 	for (; *text; text += sl__utf8_step(text))
-		width += (unsigned char)*text >= 0x20;
+		width += sl__utf8_columns(text);
 	return width;
 }
 
@@ -143,9 +182,13 @@ static size_t
 bytes_of(const char *text, size_t n)
 {
 	const char *p = text;
+	size_t at = 0;
 
-	for (; n && *p; p += sl__utf8_step(p))
-		n -= (unsigned char)*p >= 0x20;
+	for (; *p; p += sl__utf8_step(p)) {
+		at += sl__utf8_columns(p);
+		if (at > n)
+			break;
+	}
 	return (size_t)(p - text);
 }
 
@@ -155,6 +198,7 @@ sl__utf8_shortened(struct sl__arena *arena, const char *text, size_t width,
 {
 	size_t n = sl__utf8_width(text), n_mark = sl__utf8_width(mark);
 	size_t kept, head, n_head;
+	const char *tail;
 
 	if (n <= width)
 		return sl__arena_string(arena, text);
@@ -164,6 +208,9 @@ sl__utf8_shortened(struct sl__arena *arena, const char *text, size_t width,
 	kept = width - n_mark;
 	head = kept - kept / 2;
 	n_head = bytes_of(text, head);
+	/* A letter of two columns may leave one of the last free. */
+	for (tail = text + n_head; sl__utf8_width(tail) > kept / 2;)
+		tail += sl__utf8_step(tail);
 	return sl__arena_format(arena, "%.*s%s%s", (int)n_head, text, mark,
-				text + bytes_of(text, n - kept / 2));
+				tail);
 }

@@ -10,10 +10,12 @@
 enum { SL__UTF8_PRINTABLE_CHAR_BYTES = 12 };
 
 /*
- * Code points in 'text', which is what a terminal needs columns for as long
- * as no wide or combining characters occur.  Control bytes count nothing.
+ * The columns that a terminal needs for 'text', and for the code point that it
+ * begins with: 2 for those of East Asian scripts and emoji, 0 for combining
+ * marks and control bytes.
  */
 size_t sl__utf8_width(const char *text);
+size_t sl__utf8_columns(const char *text);
 
 /*
  * Writes the code point that begins at 'text' as sl__utf8_printable() does,
@@ -32,7 +34,7 @@ size_t sl__utf8_printable_char(char to[SL__UTF8_PRINTABLE_CHAR_BYTES],
  * terminal nor pass for another.
  * ascii: the signs that reports use are spelled out (+/-, x, us, ...); any
  * other character beyond ASCII becomes "?".
- * shortened: at most 'width' code points, the middle replaced by 'mark'.
+ * shortened: at most 'width' columns, the middle replaced by 'mark'.
  */
 char *sl__utf8_printable(struct sl__arena *arena, const char *text);
 char *sl__utf8_ascii(struct sl__arena *arena, const char *text);

@@ -64,10 +64,25 @@ add_row(struct sl__doc *doc, const struct sl_gate_row *r)
 	sl__doc_plain_cell(doc, r->invalid ? "-" : change_text(&change, r));
 	sl__doc_plain_cell(doc, sl__percent_text(&limit, r->limit));
 	if (r->invalid)
-		sl__doc_cell(doc, SL__STYLE_WARN, "invalid: %s", r->invalid);
+		sl__doc_cell(doc, SL__STYLE_WARN, "invalid");
 	else
 		sl__doc_cell(doc, verdicts[r->verdict].style, "%s",
 			     verdicts[r->verdict].word);
+}
+
+/* Why figures could not be judged: too long for a cell. */
+static void
+add_reasons(struct sl__doc *doc, const struct sl_gate_check *g)
+{
+	for (size_t i = 0; i < g->n_rows; i++) {
+		const struct sl_gate_row *r = &g->rows[i];
+
+		if (r->invalid)
+			sl__doc_text(doc, SL__STYLE_WARN,
+				     "Invalid: %s of %s: %s.",
+				     sl_gate_metric_text(r->metric),
+				     r->layer ? r->layer : r->name, r->invalid);
+	}
 }
 
 static void
@@ -98,6 +113,7 @@ write_page(struct sl__doc *doc, const void *result,
 		has_time |= g->rows[i].metric == SL_GATE_TIME &&
 			    !g->rows[i].invalid;
 	}
+	add_reasons(doc, g);
 	if (g->is_disturbed)
 		sl__doc_text(doc, SL__STYLE_WARN,
 			     "Most of the measurement was disturbed: a time "

@@ -146,7 +146,8 @@ line_bytes(const char *text, size_t width)
 		if (text[i] == ' ' && !inside && i > 0 && !before_unit(text, i))
 			last_break = i;
 		inside = (inside && text[i] != ']') || opens_interval(text + i);
-		if ((unsigned char)text[i] >= 0x20 && ++column > width)
+		column += sl__utf8_columns(text + i);
+		if (column > width)
 			return last_break ? last_break : i;
 	}
 	return i;
