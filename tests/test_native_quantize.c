@@ -45,6 +45,12 @@ static const struct {
 	    "uint8[]={1}, "
 	    "uint8[300,1000], f32[]={0.01}, uint8[]={0}, f32[]={0.05}, "
 	    "uint8[]={12})"},
+	/* Most sums saturate; factors so large that all are in doubt. */
+	{2, "com.microsoft.QLinearAdd 1 (i8[777], f32[]={0.5}, i8[]={100}, "
+	    "i8[777], f32[]={0.07}, i8[]={-100}, f32[]={0.06}, i8[]={-128})"},
+	{2, "com.microsoft.QLinearAdd 1 (uint8[777], f32[]={3}, uint8[]={255}, "
+	    "uint8[777], f32[]={7}, uint8[]={255}, f32[]={0.0001}, "
+	    "uint8[]={255})"},
 	{2, "com.microsoft.QLinearMul 1 (uint8[3,77], f32[]={0.02}, "
 	    "uint8[]={114}, "
 	    "uint8[3,77], f32[]={0.035}, uint8[]={9}, f32[]={0.05}, "

@@ -163,32 +163,54 @@ to_code(float v, int32_t zero, int32_t least, float far, int32_t *in_doubt)
 	return (uint8_t)(code > least + 255 ? least + 255 : code);
 }
 
+/* Codes of the sums; bits of an f32 of one sign are in the order of their
+ * numbers, and those of 1.5 * 2^23 + v end in the whole number v. */
+SL__INLINE void
+sum_line(const struct pair *p, const uint8_t *a, const uint8_t *b,
+	 uint8_t *restrict y, int64_t n, int *in_doubt)
+{
+	uint8_t flip = p->least ? 0x80 : 0;
+	int32_t least = p->least, zero = p->scales[2].at, furthest = 0;
+	float left = p->factors[0], right = p->factors[1];
+	float low = (float)(least - zero), high = (float)(least + 255 - zero);
+	float offset =
+		(float)(-(double)(p->scales[0].at - least) * (double)left -
+			(double)(p->scales[1].at - least) * (double)right);
+
+	for (int64_t i = 0; i < n; i++) {
+		float v = (float)(a[i] ^ flip) * left +
+			  ((float)(b[i] ^ flip) * right + offset);
+		float moved;
+		int32_t away;
+
+		v = sl__min(sl__max(v, low), high);
+		moved = v + 0x1.8p23F;
+		away = (int32_t)(sl__bits(v - (moved - 0x1.8p23F)) &
+				 0x7fffffff);
+		furthest = away > furthest ? away : furthest;
+		y[i] = (uint8_t)(sl__bits(moved) + (uint32_t)zero);
+	}
+	*in_doubt = sl__from_bits((uint32_t)furthest) > 0.5F - p->doubt;
+}
+
 SL__INLINE void
 pair_line(const struct pair *p, const uint8_t *a, const uint8_t *b,
 	  uint8_t *restrict y, int64_t n, int *in_doubt)
 {
 	uint8_t flip = p->least ? 0x80 : 0;
-	float left = p->factors[0], right = p->factors[1];
-	float far = 0.5F - p->doubt;
+	float by = p->factors[0], far = 0.5F - p->doubt;
 	int32_t least = p->least, zero = p->scales[2].at;
 	int32_t a_zero = p->scales[0].at - least;
 	int32_t b_zero = p->scales[1].at - least, doubt = 0;
 
-	if (p->is_matmul) {
-		for (int64_t i = 0; i < n; i++) {
-			int32_t u = (a[i] ^ flip) - a_zero;
-			int32_t v = (b[i] ^ flip) - b_zero;
+	if (!p->is_matmul) {
+		sum_line(p, a, b, y, n, in_doubt);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++) {
+		int32_t u = (a[i] ^ flip) - a_zero, v = (b[i] ^ flip) - b_zero;
 
-			y[i] = to_code((float)(u * v) * left, zero, least, far,
-				       &doubt);
-		}
-	} else {
-		for (int64_t i = 0; i < n; i++) {
-			float u = (float)((a[i] ^ flip) - a_zero) * left;
-			float v = (float)((b[i] ^ flip) - b_zero) * right;
-
-			y[i] = to_code(u + v, zero, least, far, &doubt);
-		}
+		y[i] = to_code((float)(u * v) * by, zero, least, far, &doubt);
 	}
 	*in_doubt = doubt;
 }
