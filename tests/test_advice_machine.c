@@ -202,7 +202,7 @@ narrower_types(void **state)
 			    "sleuth profile resnet50 --dtype bf16");
 	a = advised_must_find(&m, "int8", 1000.0 / (50 + 25 + 200));
 	assert_null(advised_command(&m, a));
-	assert_non_null(strstr(advised_fact(&m, &a->basis), "is not tried"));
+	assert_non_null(strstr(advised_fact(&m, &a->basis), "operator set 13"));
 	/* What cannot be tried comes last, whatever its gain. */
 	assert_ptr_equal(&m.p.advice[m.p.n_advice - 1], a);
 	assert_true(m.p.advice[0].most < a->most);
@@ -234,6 +234,42 @@ narrower_types(void **state)
 	m.ops[1].parameters = 600000;
 	advised_advise(&m);
 	assert_null(advised_find(&m, "in bf16"));
+	advised_finish(&m);
+}
+
+/* A model of an operator set with scales along an axis is made int8 and
+ * measured; a layer of it, or one that is trained, is not. */
+static void
+int8_is_tried(void **state)
+{
+	struct sl_inspection model = {.opset = 13};
+	const struct sl_training_profile training = {0};
+	const struct sl_advice *a;
+	struct advised m;
+
+	(void)state;
+	start_matmuls(&m);
+	add_peak(&m, SL_DTYPE_F32, 1e11);
+	add_peak(&m, SL_DTYPE_I8, 6e11);
+	m.p.model = &model;
+	advised_advise(&m);
+	a = advised_find(&m, "int8");
+	assert_non_null(a);
+	assert_string_equal(advised_command(&m, a),
+			    "sleuth optimize resnet50 --try int8");
+	assert_null(strstr(advised_fact(&m, &a->basis), "operator set"));
+	model.opset = 12;
+	advised_advise(&m);
+	assert_null(advised_command(&m, advised_find(&m, "int8")));
+	model.opset = 13;
+	m.how.layer = "c";
+	advised_advise(&m);
+	assert_null(advised_command(&m, advised_find(&m, "int8")));
+	m.how.layer = NULL;
+	m.p.training = &training;
+	advised_advise(&m);
+	if (advised_find(&m, "int8"))
+		assert_null(advised_command(&m, advised_find(&m, "int8")));
 	advised_finish(&m);
 }
 
@@ -313,6 +349,7 @@ main(void)
 		cmocka_unit_test(threads),
 		cmocka_unit_test(batch),
 		cmocka_unit_test(narrower_types),
+		cmocka_unit_test(int8_is_tried),
 		cmocka_unit_test(types_that_are_narrow_already),
 		cmocka_unit_test(a_cache_of_keys_and_values),
 	};

@@ -106,7 +106,8 @@ enum sl_fact_kind {
 				   operations a second */
 	SL_FACT_NARROWED,       /* operations, share, time now, at least,
 				   operations a second, dtype */
-	SL_FACT_NARROWED_ONLY,  /* likewise, of a type that cannot be tried */
+	SL_FACT_NARROWED_ONLY,  /* likewise, of a type that this model cannot be
+				   made of */
 	SL_FACT_WEIGHTS_READ,   /* bytes, time, bytes a second */
 
 	/* How a layer differs within its model. */

@@ -440,12 +440,13 @@ enum sl_trial_action {
 	SL_TRIAL_BATCH,      /* likewise over the batch */
 	SL_TRIAL_DTYPE,      /* a profile in that type */
 	SL_TRIAL_GENERATE,   /* a decoding loop */
-	SL_TRIAL_PREFETCH    /* training steps with prefetch threads */
+	SL_TRIAL_PREFETCH,   /* training steps with prefetch threads */
+	SL_TRIAL_VARIANT     /* a changed model, made and measured */
 };
-enum { SL_N_TRIAL_ACTIONS = SL_TRIAL_PREFETCH + 1 };
+enum { SL_N_TRIAL_ACTIONS = SL_TRIAL_VARIANT + 1 };
 
 /* "none", "layer", "kernels", "fusion", "algorithms", "by-part", "by-type",
- * "threads", "batch", "dtype", "generate", "prefetch". */
+ * "threads", "batch", "dtype", "generate", "prefetch", "variant". */
 SL_API const char *sl_trial_action_text(enum sl_trial_action action);
 
 struct sl_trial {
@@ -454,6 +455,7 @@ struct sl_trial {
 	int64_t from, to;    /* the range of a sweep */
 	enum sl_dtype dtype; /* of DTYPE */
 	const char *layer;   /* of LAYER */
+	const char *changes; /* of VARIANT, as sl_variant_new() takes them */
 };
 
 struct sl_advice {

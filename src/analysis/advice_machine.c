@@ -393,7 +393,17 @@ advise_type(struct sl__adviser *a, const struct narrower *t)
 	sl__adviser_propose(a, &advice);
 }
 
-/* Nothing here makes an int8 model, so nothing tests that. */
+/* Whether the model can be made int8: as a whole, to compute and not to learn,
+ * and with operators that have scales along an axis. */
+static int
+can_quantize(const struct sl_profile *p)
+{
+	enum { OPSET_LEAST = 13 };
+
+	return !p->request.layer && !p->training && p->model &&
+	       p->model->opset >= OPSET_LEAST;
+}
+
 void
 sl__advise_types(struct sl__adviser *a)
 {
@@ -403,13 +413,18 @@ sl__advise_types(struct sl__adviser *a)
 		.what = SL_FACT_COMPUTE_BF16,
 		.basis = SL_FACT_NARROWED,
 		.trial = {.action = SL_TRIAL_DTYPE, .dtype = SL_DTYPE_BF16}};
-	static const struct narrower i8 = {.dtype = SL_DTYPE_I8,
-					   .by_bytes = 4,
-					   .what = SL_FACT_QUANTISE_INT8,
-					   .basis = SL_FACT_NARROWED_ONLY};
+	struct narrower i8 = {.dtype = SL_DTYPE_I8,
+			      .by_bytes = 4,
+			      .what = SL_FACT_QUANTISE_INT8,
+			      .basis = SL_FACT_NARROWED_ONLY};
 
 	if (a->profile->dtype != SL_DTYPE_F32 || is_quantized(a->profile))
 		return;
+	if (can_quantize(a->profile)) {
+		i8.basis = SL_FACT_NARROWED;
+		i8.trial = (struct sl_trial){.action = SL_TRIAL_VARIANT,
+					     .changes = "int8"};
+	}
 	advise_type(a, &bf16);
 	advise_type(a, &i8);
 }

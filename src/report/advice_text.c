@@ -31,9 +31,9 @@ const char *
 sl_trial_action_text(enum sl_trial_action action)
 {
 	static const char *const words[SL_N_TRIAL_ACTIONS] = {
-		"none",       "layer",   "kernels",  "fusion",
-		"algorithms", "by-part", "by-type",  "threads",
-		"batch",      "dtype",   "generate", "prefetch"};
+		"none",     "layer",    "kernels", "fusion", "algorithms",
+		"by-part",  "by-type",  "threads", "batch",  "dtype",
+		"generate", "prefetch", "variant"};
 
 	return words[(unsigned)action < SL_N_TRIAL_ACTIONS ? action
 							   : SL_TRIAL_NONE];
@@ -214,6 +214,9 @@ write_change(struct sl_buf *out, const struct sl_request *r,
 	case SL_TRIAL_PREFETCH:
 		write_number(out, "prefetch", trial->value);
 		break;
+	case SL_TRIAL_VARIANT:
+		sl__buf_format(out, " --try %s", trial->changes);
+		break;
 	case SL_TRIAL_KERNELS: /* left out above */
 	case SL_TRIAL_FUSION:
 	case SL_TRIAL_NONE:
@@ -236,6 +239,7 @@ sl_advice_command(const struct sl_profile *profile,
 	sl__buf_format(out, "sleuth %s ",
 		       is_sweep                      ? "sweep"
 		       : action == SL_TRIAL_GENERATE ? "generate"
+		       : action == SL_TRIAL_VARIANT  ? "optimize"
 						     : "profile");
 	sl__buf_shell_word(out, r->model);
 	write_sizes(out, &r->sizes, action);

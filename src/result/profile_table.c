@@ -373,6 +373,9 @@ static const struct sl__field trial_fields[] = {
 	      .words = &sl__words_dtype),
 	SL__F(TEXT, sl_trial, layer, "layer", "that is profiled alone",
 	      .absent = "it is of the whole model"),
+	SL__F(TEXT, sl_trial, changes, "changes",
+	      "that the model is tried with",
+	      .absent = "the model is tried as it is"),
 };
 static SL__RECORD(trial, "advice.trial", sl_trial, trial_fields, 0);
 
