@@ -12,6 +12,7 @@
 #include "experiment/live_tensors.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "engine/compile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -401,8 +402,9 @@ struct tracker {
 	struct sl__arena *arena;
 	struct touching touching;
 	const struct sl__live_tensors_options *how;
-	int is_late; /* it was cut at the deadline */
-	int is_torn; /* a tensor was read of which a part had been lost */
+	int is_late;       /* it was cut at the deadline */
+	int renews_states; /* a training step writes them where they lie */
+	int is_torn;       /* a tensor was read of which a part had been lost */
 };
 
 static enum sl_status
@@ -478,7 +480,8 @@ end_others(struct tracker *t, const struct touch *touch, size_t moment)
 		    !crosses(old, (uintptr_t)touch->start, touch->n_bytes))
 			continue;
 		old->is_over = 1;
-		t->is_torn |= old->is_input;
+		t->is_torn |= old->is_input &&
+			      !(t->renews_states && is_same(old, touch));
 		if (touch->is_read && is_same(old, touch) && moment > old->born)
 			old->last = moment - 1;
 	}
@@ -727,6 +730,7 @@ sl__live_tensors_track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
 	if (rc)
 		return rc;
 	t.program = plan->current;
+	t.renews_states = !!(plan->options.flags & SL__PLAN_TRAINS);
 	if (t.program->is_stepwise) {
 		out->absent = "some values have sizes that are found while the "
 			      "model runs: they lie outside the plan";
