@@ -42,6 +42,7 @@ struct arguments {
 	const char *by, *layer, *why;
 	int explain, brief, no_experiments, no_ablation, strict;
 	const char *train, *optimizer, *loss, *output_name, *freeze;
+	const char *recompute;
 	size_t accumulate;
 	/* Made from the words above. */
 	struct sl_profile_view view;
@@ -91,6 +92,8 @@ static const struct option options[] = {
 	 "of --train: parameters that are not trained", 0, 0, 0},
 	{"accumulate", 0, OPTION_COUNT, AT(accumulate), "K",
 	 "of --train: micro-batches before each update (1)", 1, 4096, 0},
+	{"recompute", 0, OPTION_TEXT, AT(recompute), "K",
+	 "of --train: activations again, of auto or K segments", 0, 0, 0},
 	{"layer", 0, OPTION_TEXT, AT(layer), "NAME",
 	 "one layer alone, and within its model", 0, 0, 0},
 	{"why", 0, OPTION_TEXT, AT(why), "LAYER",
@@ -199,6 +202,7 @@ read_training(struct arguments *a)
 			    : a->output_name ? "output"
 			    : a->freeze      ? "freeze"
 			    : a->accumulate  ? "accumulate"
+			    : a->recompute   ? "recompute"
 			    : a->loading.data
 				    ? "data"
 				    : loading_option_alone(&a->loading);
@@ -232,6 +236,7 @@ read_training(struct arguments *a)
 		.freeze = a->freeze,
 		.seed = a->plan.seed,
 		.n_micro_batches = a->accumulate,
+		.n_segments = read_segments(a->recompute, help.name),
 	};
 	a->loader = (struct sl_loader_options){
 		.struct_size = sizeof(a->loader),

@@ -39,6 +39,7 @@ struct arguments {
 	size_t epochs, batch, accumulate, patience, every;
 	double validation, rate, decay, warmup, smoothing, norm;
 	const char *optimizer, *schedule, *loss, *output_name, *freeze;
+	const char *recompute;
 	int resume;
 	const char *profile;      /* a file; "": on the screen; NULL: no */
 	struct sl_profile *found; /* of the run, where that was asked for */
@@ -56,6 +57,8 @@ static const struct option options[] = {
 	 1, 1e9, 0},
 	{"accumulate", 0, OPTION_COUNT, AT(accumulate), "K",
 	 "batches whose gradients make one step (1)", 1, 4096, 0},
+	{"recompute", 0, OPTION_TEXT, AT(recompute), "K",
+	 "activations again, of auto or K segments: less memory", 0, 0, 0},
 	{"optimizer", 0, OPTION_TEXT, AT(optimizer), "NAME",
 	 "sgd, momentum, adam or adamw (default)", 0, 0, 0},
 	{"lr", 0, OPTION_SHARE, AT(rate), "RATE",
@@ -161,7 +164,8 @@ read_training(const struct arguments *a)
 					       : 0.1,
 		.max_norm = a->norm,
 		.freeze = a->freeze,
-		.n_micro_batches = a->accumulate};
+		.n_micro_batches = a->accumulate,
+		.n_segments = read_segments(a->recompute, help.name)};
 }
 
 static enum sl_status

@@ -2,6 +2,9 @@
 /* loading_options.c - which data steps of training take, and how. */
 #include "loading_options.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define AT(field) offsetof(struct loading_options, field)
 
 static const struct option options[] = {
@@ -45,4 +48,23 @@ struct sl_augmentation
 loading_augmentation(const struct loading_options *o)
 {
 	return (struct sl_augmentation){(int64_t)o->shift, o->flip, o->noise};
+}
+
+int64_t
+read_segments(const char *word, const char *command)
+{
+	char *end;
+	long n;
+
+	if (!word)
+		return 0;
+	if (!strcmp(word, "auto"))
+		return -1;
+	n = strtol(word, &end, 10);
+	if (end == word || *end || n < 2 || n > 64)
+		refuse(command,
+		       "--recompute %.40s: must be auto or a number from 2 to "
+		       "64",
+		       word);
+	return n;
 }

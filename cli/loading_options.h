@@ -23,4 +23,8 @@ const char *loading_option_alone(const struct loading_options *options);
 struct sl_augmentation
 loading_augmentation(const struct loading_options *options);
 
+/* What --recompute says, as n_segments of struct sl_training_options: -1 for
+ * "auto", a number from 2 to 64, 0 for NULL.  Ends the program for another. */
+int64_t read_segments(const char *word, const char *command);
+
 #endif

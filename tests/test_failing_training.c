@@ -30,6 +30,7 @@ make_step(void *ctx, const struct sl_allocator *allocator, struct sl_error *err)
 					       .smoothing = 0.1,
 					       .max_norm = 1,
 					       .n_micro = 2,
+					       .n_segments = 2,
 					       .keeps_gradients = 1};
 	struct sl__shapes_options sizes = {.allocator = allocator};
 	const struct graph_text *g = ctx;

@@ -69,8 +69,8 @@ ratios_are_those_of_the_script(void **state)
 		    fast = {.t = &t};
 	struct sl__feed_rounds_options how;
 	struct sl_estimate ratios[2];
-	const struct sl__feed_arm arms[2] = {{feed, settle, &slow, 2, 3},
-					     {feed, NULL, &fast, 0, 0}};
+	const struct sl__feed_arm arms[2] = {{feed, settle, &slow, 2, 3, NULL},
+					     {feed, NULL, &fast, 0, 0, NULL}};
 	double whole;
 
 	(void)state;
@@ -97,8 +97,8 @@ too_few_rounds_say_nothing(void **state)
 {
 	struct taken t;
 	struct made any = {.t = &t};
-	const struct sl__feed_arm arms[2] = {{feed, NULL, &any, 0, 0},
-					     {feed, NULL, &any, 0, 0}};
+	const struct sl__feed_arm arms[2] = {{feed, NULL, &any, 0, 0, NULL},
+					     {feed, NULL, &any, 0, 0, NULL}};
 	struct sl__feed_rounds_options how;
 	struct sl_estimate ratios[2];
 
@@ -117,8 +117,9 @@ failing_feed_ends_it(void **state)
 {
 	struct taken t;
 	struct made any = {.t = &t};
-	const struct sl__feed_arm arms[2] = {{feed, NULL, &any, 0, 0},
-					     {feed_nothing, NULL, NULL, 0, 0}};
+	const struct sl__feed_arm arms[2] = {
+		{feed, NULL, &any, 0, 0, NULL},
+		{feed_nothing, NULL, NULL, 0, 0, NULL}};
 	struct sl__feed_rounds_options how;
 	struct sl_estimate ratios[2];
 	struct sl_error err;

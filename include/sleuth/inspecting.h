@@ -149,11 +149,12 @@ enum sl_phase {
 	SL_PHASE_BACKWARD,
 	SL_PHASE_UPDATE,
 	SL_PHASE_LOSS,
-	SL_PHASE_DATA /* a training run waits for a batch */
+	SL_PHASE_DATA,     /* a training run waits for a batch */
+	SL_PHASE_RECOMPUTE /* activations again, for the backward pass */
 };
 enum { SL_N_PHASES = SL_PHASE_UPDATE + 1 };
 
-/* "forward", "backward", "update", "loss", "data". */
+/* "forward", "backward", "update", "loss", "data", "recompute". */
 SL_API const char *sl_phase_text(enum sl_phase phase);
 
 /* What is in memory at the fullest moment of a phase, beside parameters, other

@@ -507,6 +507,7 @@ struct sl_training_layer {
 	double forward_ns, backward_input_ns, backward_weight_ns, update_ns;
 	double backward_to_forward; /* times; NaN: none in forward */
 	uint64_t forward_flops, backward_flops; /* core */
+	double recompute_ns;                    /* its activations again */
 };
 
 /* How training steps get their batches. */
@@ -560,6 +561,13 @@ struct sl_training_profile {
 	double step_ns; /* median of the whole step */
 	double samples_per_s;
 	uint64_t n_micro_batches; /* of a step: profile->batch is that of one */
+	/* Activations that are computed again, where n_segments is above 1.
+	 * Against a step that keeps them: the bound of its plan, as
+	 * memory.live_bytes, and its time / that of this one, measured in turn;
+	 * 0 and n 0: not compared. */
+	uint64_t n_segments; /* that the forward pass is cut into */
+	uint64_t keeping_live_bytes;
+	struct sl_estimate keeping_ratio;
 };
 
 enum sl_profile_flags {

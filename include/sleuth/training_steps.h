@@ -54,6 +54,11 @@ struct sl_training_options {
 				     inputs that have a batch and the target
 				     hold all of them, one after the other along
 				     their first dimension */
+	int64_t n_segments; /* that the forward pass is cut into: activations
+			       of all but the last are not kept for the backward
+			       pass but computed again, to the same bits; 0 or
+			       1: none, at most 64; negative: as many as need
+			       the least memory */
 };
 #define SL_TRAINING_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_training_options)
 

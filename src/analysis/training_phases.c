@@ -19,7 +19,7 @@
 /* What a gradient is used for. */
 enum { USED_BY_LAYERS = 1, USED_BY_UPDATE = 2 };
 
-enum { N_PHASES = SL_PHASE_DATA + 1 };
+enum { N_PHASES = SL_PHASE_RECOMPUTE + 1 };
 
 struct attribution {
 	struct sl_profile *profile;
@@ -167,6 +167,8 @@ sum_layers(struct attribution *a)
 			layer->forward_flops += flops;
 		} else if (op->phase == SL_PHASE_UPDATE) {
 			layer->update_ns += op->self_ns;
+		} else if (op->phase == SL_PHASE_RECOMPUTE) {
+			layer->recompute_ns += op->self_ns;
 		} else {
 			*(a->is_weight[a->node[i]]
 				  ? &layer->backward_weight_ns
@@ -221,28 +223,36 @@ sum_phase(struct attribution *a, struct sl_training_phase *out, double *column)
 	out->ns = phase_time(a, out->phase, column);
 }
 
-/* Each operation has a phase; that of data is there where one has it. */
+/* Each operation has a phase; those of data and of recomputing are there where
+ * one has them. */
 static void
 sum_phases(struct attribution *a, struct sl_training_phase *phases,
 	   double *column)
 {
-	static const enum sl_phase order[] = {SL_PHASE_DATA, SL_PHASE_FORWARD,
-					      SL_PHASE_LOSS, SL_PHASE_BACKWARD,
-					      SL_PHASE_UPDATE};
-	int has_data = 0;
+	static const enum sl_phase order[] = {
+		SL_PHASE_DATA,      SL_PHASE_FORWARD,  SL_PHASE_LOSS,
+		SL_PHASE_RECOMPUTE, SL_PHASE_BACKWARD, SL_PHASE_UPDATE};
+	double ns[N_PHASES] = {0};
+	int is_there[N_PHASES] = {[SL_PHASE_FORWARD] = 1,
+				  [SL_PHASE_LOSS] = 1,
+				  [SL_PHASE_BACKWARD] = 1,
+				  [SL_PHASE_UPDATE] = 1};
 
 	for (size_t i = 0; i < a->profile->n_operations; i++)
-		has_data |= a->profile->operations[i].phase == SL_PHASE_DATA;
-	for (size_t k = !has_data; k < N_PHASES; k++) {
-		struct sl_training_phase *out = &phases[a->out->n_phases++];
+		is_there[a->profile->operations[i].phase] = 1;
+	for (size_t k = 0; k < N_PHASES; k++) {
+		struct sl_training_phase *out = &phases[a->out->n_phases];
 
+		if (!is_there[order[k]])
+			continue;
+		a->out->n_phases++;
 		out->phase = order[k];
 		sum_phase(a, out, column);
+		ns[order[k]] = out->ns.value;
 	}
 	a->out->phases = phases;
-	phases += has_data;
 	a->out->backward_to_forward =
-		ratio(phases[2].ns.value, phases[0].ns.value);
+		ratio(ns[SL_PHASE_BACKWARD], ns[SL_PHASE_FORWARD]);
 }
 
 enum sl_status
@@ -290,6 +300,8 @@ sl__training_attribute_time(struct sl_profile *profile,
 		ratio((double)profile->batch * (double)t->n_micro * 1e9,
 		      a.out->step_ns);
 	a.out->n_micro_batches = t->n_micro;
+	a.out->n_segments = t->n_segments;
+	a.out->keeping_ratio = sl__no_estimate();
 	profile->training = a.out;
 	return SL_OK;
 }
@@ -306,7 +318,7 @@ kept_bytes(const struct sl_profile *p, const struct sl__program *program,
 	for (size_t i = 0; i < p->n_operations; i++) {
 		enum sl_phase phase = p->operations[i].phase;
 
-		if (phase == SL_PHASE_BACKWARD)
+		if (phase == SL_PHASE_BACKWARD || phase == SL_PHASE_RECOMPUTE)
 			break;
 		if (phase == SL_PHASE_FORWARD || phase == SL_PHASE_LOSS)
 			last = p->operations[i].step;

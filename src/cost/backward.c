@@ -685,7 +685,7 @@ const char *
 sl_phase_text(enum sl_phase phase)
 {
 	static const char *const texts[] = {"forward", "backward", "update",
-					    "loss", "data"};
+					    "loss",    "data",     "recompute"};
 
-	return (unsigned)phase <= SL_PHASE_DATA ? texts[phase] : "unknown";
+	return (unsigned)phase <= SL_PHASE_RECOMPUTE ? texts[phase] : "unknown";
 }

@@ -290,7 +290,8 @@ iterations_s(const struct profiler *p)
 {
 	double all = ITERATIONS_SHARE + MEMORY_SHARE;
 
-	if (p->is_judged && (!p->training || p->trained.loader))
+	if (p->is_judged &&
+	    (!p->training || p->trained.loader || p->training->n_segments))
 		all += EXPERIMENTS_SHARE + TRIALS_SHARE;
 	if (!(p->how.flags & SL_PROFILE_NO_ABLATION))
 		all += ABLATION_SHARE;
@@ -621,21 +622,26 @@ remark_no_time(struct profiler *p, struct sl_error *err)
 	return remarks.has_failed ? sl__fail_nomem(err) : SL_OK;
 }
 
-/* What the batches of a training step cost. */
+/* What the batches of a training step cost, and what is computed again. */
 static enum sl_status
 compare_feeds(struct profiler *p, struct sl_error *err)
 {
-	const struct sl__feed_rounds_options how = {
+	struct sl__feed_rounds_options how = {
 		.plan = p->subject.plan,
-		.time_s = left_s(p),
+		.time_s = p->is_judged ? left_s(p) / 2 : 0,
 		.iteration_ns = p->out->latency.median.value,
 		.seed = p->how.seed,
 		.control = p->control,
 	};
 	enum sl_status rc;
 
-	if (!p->trained.loader || !p->is_judged || is_interrupted(p))
+	if (!p->trained.trainer || is_interrupted(p))
 		return SL_OK;
+	rc = sl__training_subject_compare_keeping(&p->trained, &p->subject,
+						  p->out, &how, p->arena, err);
+	if (rc || !p->trained.loader || !p->is_judged)
+		return rc == SL_E_INTERRUPTED ? SL_OK : rc;
+	how.time_s = left_s(p);
 	rc = sl__training_subject_compare_feeds(&p->trained, p->out, &how,
 						p->arena, err);
 	return rc == SL_E_INTERRUPTED ? SL_OK : rc;

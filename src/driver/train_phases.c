@@ -47,7 +47,7 @@ sl__train_phases_begin(struct sl__train_phases *p, uint64_t step)
 }
 
 /* A step of the plan that covers no node, a reorder, is of the phase of the
- * one after it. */
+ * one after it.  What is computed again is part of the backward pass. */
 void
 sl__train_phases_end(struct sl__train_phases *p,
 		     const struct sl__event_buffer *e, double wait_ns)
@@ -63,6 +63,8 @@ sl__train_phases_end(struct sl__train_phases *p,
 		if (sl_plan_step(p->plan->plan, from->step, &step) &&
 		    step.n_covers)
 			phase = graph->nodes[step.covers[0]].phase;
+		if (phase == SL_PHASE_RECOMPUTE)
+			phase = SL_PHASE_BACKWARD;
 		for (size_t k = 1; k < SL_TRAIN_PHASES; k++) {
 			if (order[k] == phase)
 				sums[k] += sl__ticker_span_ns(

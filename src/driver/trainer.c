@@ -13,7 +13,7 @@
 static const char target_name[] = "target";
 
 /* Each has nodes of its own. */
-enum { MICRO_BATCHES_MOST = 4096 };
+enum { MICRO_BATCHES_MOST = 4096, SEGMENTS_MOST = 64 };
 
 const char *
 sl_loss_text(enum sl_loss loss)
@@ -45,6 +45,10 @@ take_options(struct sl_training_options *out,
 		return sl__fail(err, SL_E_USAGE,
 				"a step has at most %d micro-batches",
 				MICRO_BATCHES_MOST);
+	if (out->n_segments > SEGMENTS_MOST)
+		return sl__fail(err, SL_E_USAGE,
+				"the forward pass has at most %d segments",
+				SEGMENTS_MOST);
 	if (!out->n_micro_batches)
 		out->n_micro_batches = 1;
 	if (!out->optimizer)
@@ -110,6 +114,7 @@ make_plan(struct sl_trainer *t, const struct sl_graph *graph,
 		.weight_decay = o->weight_decay,
 		.max_norm = o->max_norm,
 		.n_micro = o->n_micro_batches,
+		.n_segments = o->n_segments,
 		.keeps_gradients = !!(o->flags & SL_TRAINING_KEEP_GRADIENTS),
 		.keeps_outputs = !!(o->flags & SL__TRAINING_KEEP_OUTPUTS),
 	};

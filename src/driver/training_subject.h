@@ -57,4 +57,14 @@ enum sl_status sl__training_subject_compare_feeds(
 	const struct sl__feed_rounds_options *how, struct sl__arena *arena,
 	struct sl_error *err) SL_CHECKED;
 
+/*
+ * keeping_price.c: of steps that compute activations again, what keeping them
+ * would take: fills keeping_live_bytes of out->training and, where there is
+ * time, keeping_ratio.  'subject' has the graph, the plan and its sizes.
+ */
+enum sl_status sl__training_subject_compare_keeping(
+	struct sl__training_subject *s, const struct sl__subject_model *subject,
+	struct sl_profile *out, const struct sl__feed_rounds_options *how,
+	struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
+
 #endif

@@ -37,9 +37,11 @@ iterate(struct feeder *f, const struct sl__feed_arm *arm, size_t n,
 	enum sl_status rc = SL_OK;
 
 	for (size_t i = 0; !rc && i < n; i++) {
-		rc = arm->feed(arm->ctx, err);
+		if (arm->feed)
+			rc = arm->feed(arm->ctx, err);
 		if (!rc)
-			rc = sl_plan_run(f->how->plan, err);
+			rc = sl_plan_run(arm->plan ? arm->plan : f->how->plan,
+					 err);
 	}
 	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* feed_rounds.h - iterations of one plan, fed in several ways, in rounds. */
+/* feed_rounds.h - iterations of a plan, fed in several ways, in rounds. */
 #ifndef SL_FEED_ROUNDS_H
 #define SL_FEED_ROUNDS_H
 
@@ -9,7 +9,7 @@ enum { SL__FEED_ARMS_MOST = 4 };
 
 /* One way to feed iterations. */
 struct sl__feed_arm {
-	sl__feed_function *feed;
+	sl__feed_function *feed;   /* NULL: inputs stay as they are */
 	void (*settle)(void *ctx); /* after a slot, off the clock: whatever
 				      works on ahead comes to rest; NULL */
 	void *ctx;                 /* of both */
@@ -17,6 +17,7 @@ struct sl__feed_arm {
 			     then nothing is left that was made while other
 			     arms ran */
 	size_t n_least;   /* iterations on the clock, at least */
+	struct sl_plan *plan; /* that is run; NULL: that of the options */
 };
 
 struct sl__feed_rounds_options {

@@ -56,8 +56,8 @@ struct sl__value {
 	uint32_t block;                  /* where it is defined */
 	struct sl__type declared;        /* by the file; may be UNKNOWN */
 	const struct sl__tensor *tensor; /* of parameters, else NULL */
-	uint32_t old_state;              /* of a STATE's new value: the input
-					    it replaces; else SL__NONE */
+	uint32_t old_state; /* input that a new state replaces; else SL__NONE */
+	int is_apart;       /* never fused with the node that uses it */
 };
 
 enum sl__attribute_kind {

@@ -55,6 +55,7 @@ sl__graph_copy(struct sl_graph *to, const struct sl_graph *from,
 		to->values[i].declared = from->values[i].declared;
 		to->values[i].tensor = from->values[i].tensor;
 		to->values[i].old_state = from->values[i].old_state;
+		to->values[i].is_apart = from->values[i].is_apart;
 	}
 	to->name = from->name;
 	to->source = from->source;

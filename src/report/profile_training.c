@@ -125,8 +125,31 @@ add_layers(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 			     n, t->n_layers);
 }
 
+/* What is saved by computing activations again, and what that takes. */
 static void
-add_memory(struct sl__doc *doc, const struct sl_training_profile *t)
+add_price(struct sl__doc *doc, const struct sl_training_profile *t,
+	  uint64_t live_bytes)
+{
+	const struct sl_estimate *r = &t->keeping_ratio;
+	struct sl__text a, b;
+
+	sl__doc_plain_pair(doc, "recompute",
+			   "%zu of %zu segments again: %s memory instead of %s",
+			   (size_t)t->n_segments - 1, (size_t)t->n_segments,
+			   sl__bytes_text(&a, (double)live_bytes),
+			   sl__bytes_text(&b, (double)t->keeping_live_bytes));
+	if (!r->n)
+		return;
+	sl__doc_append_plain(doc, " for %s more a step",
+			     sl__time_text(&a, (1 - r->value) * t->step_ns));
+	sl__doc_append_dim(doc, " [%s, %s], by %zu rounds in turn",
+			   sl__time_text(&a, (1 - r->hi) * t->step_ns),
+			   sl__time_text(&b, (1 - r->lo) * t->step_ns), r->n);
+}
+
+static void
+add_memory(struct sl__doc *doc, const struct sl_training_profile *t,
+	   uint64_t live_bytes)
 {
 	struct sl__text a;
 
@@ -140,6 +163,8 @@ add_memory(struct sl__doc *doc, const struct sl_training_profile *t)
 	sl__doc_append_plain(
 		doc, ", %s state of the optimizer",
 		sl__bytes_text(&a, (double)t->optimizer_bytes[t->optimizer]));
+	if (t->n_segments > 1)
+		add_price(doc, t, live_bytes);
 	for (size_t i = 0; i < t->n_findings; i++)
 		sl__doc_plain_pair(doc, i ? "" : "stands out", "%s",
 				   sl__doc_fact_sentence(doc, &t->findings[i]));
@@ -177,5 +202,5 @@ sl__profile_training(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	}
 	add_phases(doc, sheet);
 	add_layers(doc, sheet);
-	add_memory(doc, t);
+	add_memory(doc, t, sheet->profile->memory.live_bytes);
 }

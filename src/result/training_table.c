@@ -52,6 +52,8 @@ static const struct sl__field layer_fields[] = {
 	      "backward_weight_ms", "gradients of its parameters", MS),
 	SL__F(NUMBER, sl_training_layer, update_ns, "update_ms",
 	      "of its parameters", MS),
+	SL__F(NUMBER, sl_training_layer, recompute_ns, "recompute_ms",
+	      "its activations again, for the backward pass", MS),
 	SL__F(NUMBER, sl_training_layer, backward_to_forward,
 	      "backward_to_forward",
 	      "times, both parts of the backward pass together",
@@ -84,6 +86,16 @@ SL__MAKE(make_backward_flops, sl_training_profile, t, WHOLE, whole,
 SL__MAKE(make_total_flops, sl_training_profile, t, WHOLE, whole,
 	 phase_of(t, SL_PHASE_FORWARD)->core_flops +
 		 phase_of(t, SL_PHASE_BACKWARD)->core_flops)
+SL__MAKE(make_recompute_flops, sl_training_profile, t, WHOLE, whole,
+	 phase_of(t, SL_PHASE_RECOMPUTE)->core_flops)
+SL__MAKE(make_price, sl_training_profile, t, NUMBER, number,
+	 (1 - t->keeping_ratio.value) * (t->step_ns / SL__NS_PER_MS))
+SL__WHY(not_compared, sl_training_profile, t,
+	t->n_segments < 2     ? "nothing is computed again"
+	: !t->keeping_ratio.n ? "there was no time to compare"
+			      : NULL)
+SL__WHY(not_again, sl_training_profile, t,
+	t->n_segments < 2 ? "nothing is computed again" : NULL)
 SL__MAKE(make_flops_ratio, sl_training_profile, t, NUMBER, number,
 	 ratio((double)phase_of(t, SL_PHASE_BACKWARD)->core_flops,
 	       (double)phase_of(t, SL_PHASE_FORWARD)->core_flops))
@@ -164,6 +176,24 @@ static const struct sl__field training_fields[] = {
 		   "2 x multiply-adds of convolutions and matmuls"),
 	SL__F_MADE(make_backward_flops, "backward_flops", "likewise"),
 	SL__F_MADE(make_total_flops, "total_flops", "their sum"),
+	SL__F_MADE(make_recompute_flops, "recompute_flops",
+		   "what is computed again, in neither"),
+	SL__F(WHOLE, sl_training_profile, n_segments, "segments",
+	      "of the forward pass, computed again but for the last"),
+	SL__F(WHOLE, sl_training_profile, keeping_live_bytes,
+	      "keeping_live_bytes",
+	      "memory.live_bytes of a step that keeps all activations",
+	      .why = not_again),
+	SL__F(NUMBER, sl_training_profile, keeping_ratio.value, "keeping_ratio",
+	      "time of a step that keeps all activations / of this one, median "
+	      "over rounds",
+	      .why = not_compared),
+	SL__F(INTERVAL, sl_training_profile, keeping_ratio, "keeping_ci95",
+	      "its 95 % interval"),
+	SL__F(WHOLE, sl_training_profile, keeping_ratio.n, "keeping_rounds",
+	      "of random order"),
+	SL__F_MADE(make_price, "recompute_price_ms",
+		   "(1 - keeping_ratio) x total_ms", .why = not_compared),
 	SL__F(NUMBER, sl_training_profile, backward_to_forward,
 	      "backward_to_forward", "times of the phases",
 	      .absent = "no time in the forward pass"),

@@ -7,7 +7,8 @@
  * one micro-batch after the other, so that the activations of one lie where
  * those of the one before it lay.  A gradient is added to the sum as soon as
  * its copy is there.  Statistics of a BatchNormalization go from each
- * micro-batch to the next.  What depends on no input is there once.
+ * micro-batch to the next.  What depends on no input is there once, but for
+ * random numbers, which are drawn anew.
  */
 #include "base/status.h"
 #include "transform/node_copies.h"
@@ -176,23 +177,6 @@ split_inputs(struct accumulation *a)
 	}
 }
 
-/* Random numbers are drawn anew for each micro-batch. */
-static int
-draws(const struct sl__node *node)
-{
-	static const enum sl__op_id ops[] = {
-		SL__OP_ONNX_Dropout,           SL__OP_ONNX_RandomNormal,
-		SL__OP_ONNX_RandomNormalLike,  SL__OP_ONNX_RandomUniform,
-		SL__OP_ONNX_RandomUniformLike, SL__OP_ONNX_Bernoulli,
-		SL__OP_ONNX_Multinomial};
-
-	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
-		if (sl__is_op(node, ops[i]))
-			return 1;
-	}
-	return 0;
-}
-
 /* The nodes that are copied: of these, an input differs. */
 static void
 find_nodes(struct accumulation *a)
@@ -209,7 +193,7 @@ find_nodes(struct accumulation *a)
 		a->differs[a->out->states[i].old] = 1;
 	for (size_t i = 0; i < main->n_nodes; i++) {
 		const struct sl__node *node = &graph->nodes[main->nodes[i]];
-		int differs = draws(node), is_slice = 0;
+		int differs = sl__node_draws(node), is_slice = 0;
 
 		for (size_t k = 0; k < a->n_splits; k++)
 			is_slice |= node->outputs[0] == a->splits[k].part;

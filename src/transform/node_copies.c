@@ -34,8 +34,24 @@ sl__node_copies_value(const struct sl__node_copies *c, uint32_t value)
 		       : value;
 }
 
-static int
-has_body(const struct sl__node *node)
+int
+sl__node_draws(const struct sl__node *node)
+{
+	static const enum sl__op_id ops[] = {
+		SL__OP_ONNX_Dropout,           SL__OP_ONNX_RandomNormal,
+		SL__OP_ONNX_RandomNormalLike,  SL__OP_ONNX_RandomUniform,
+		SL__OP_ONNX_RandomUniformLike, SL__OP_ONNX_Bernoulli,
+		SL__OP_ONNX_Multinomial};
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
+		if (sl__is_op(node, ops[i]))
+			return 1;
+	}
+	return 0;
+}
+
+int
+sl__node_has_body(const struct sl__node *node)
 {
 	for (size_t i = 0; i < node->n_attributes; i++) {
 		if (node->attributes[i].kind == SL__ATTRIBUTE_BLOCK)
@@ -80,7 +96,7 @@ sl__node_copies_add(struct sl__node_copies *c, uint32_t id, const char *name)
 	if (w->rc)
 		return 0;
 	node = from = w->graph->nodes[id];
-	if (has_body(&from)) {
+	if (sl__node_has_body(&from)) {
 		w->rc = sl__fail(w->err, SL_E_ABSENT,
 				 "%.60s '%.200s' has a body: it cannot run "
 				 "more than once in a training step",
@@ -102,8 +118,13 @@ sl__node_copies_add(struct sl__node_copies *c, uint32_t id, const char *name)
 	if (!w->rc)
 		w->rc = sl__infer_node(w->shapes, made, w->err);
 	for (uint32_t k = 0; k < from.n_outputs; k++) {
-		if (from.outputs[k] < c->n_values)
-			c->copy_of[from.outputs[k]] = node.outputs[k];
+		uint32_t v = from.outputs[k];
+
+		if (v >= c->n_values)
+			continue;
+		c->copy_of[v] = node.outputs[k];
+		w->graph->values[node.outputs[k]].is_apart =
+			w->graph->values[v].is_apart;
 	}
 	return made;
 }

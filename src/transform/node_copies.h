@@ -33,4 +33,9 @@ uint32_t sl__node_copies_value(const struct sl__node_copies *c, uint32_t value);
 uint32_t sl__node_copies_add(struct sl__node_copies *c, uint32_t node,
 			     const char *name);
 
+/* Whether a node draws random numbers: from its seed, or its name where it has
+ * none.  And whether it has a body. */
+int sl__node_draws(const struct sl__node *node);
+int sl__node_has_body(const struct sl__node *node);
+
 #endif

@@ -178,6 +178,7 @@ copy_values(struct sl__rewrite *rw)
 		rw->to->values[id].declared = v->declared;
 		rw->to->values[id].tensor = v->tensor;
 		rw->types[id] = rw->shapes->types[id];
+		rw->is_pinned[id] |= !!from->values[id].is_apart;
 	}
 }
 

@@ -427,6 +427,9 @@ build(struct trainer *t)
 	if (!t->w->rc)
 		collect_parameters(t, is_wanted);
 	if (!t->w->rc)
+		sl__training_recompute(t->out, t->d, t->options->n_segments,
+				       t->arena);
+	if (!t->w->rc)
 		sl__training_accumulate(t->out, t->d, t->options, t->arena);
 	if (!t->w->rc)
 		add_updates(t);

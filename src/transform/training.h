@@ -20,8 +20,11 @@ struct sl__training_options {
 	int is_nesterov;
 	double beta1, beta2, epsilon; /* of ADAM, ADAMW; 0: 0.9, 0.999, 1e-8 */
 	double weight_decay;
-	double max_norm;  /* gradients are clipped to; 0: not at all */
-	uint64_t n_micro; /* micro-batches whose gradients are averaged before
+	double max_norm;    /* gradients are clipped to; 0: not at all */
+	int64_t n_segments; /* of the forward pass, computed again for the
+			       backward pass but for the last; 0: none,
+			       negative: as many as need the least memory */
+	uint64_t n_micro;   /* micro-batches whose gradients are averaged before
 			     the update; 0: 1 */
 
 	const unsigned char *is_frozen; /* by value of the model: not trained;
@@ -50,7 +53,8 @@ struct sl__trained_parameter {
  * SL__NONE where not needed) and the states; outputs the model's output that is
  * trained, 'loss', gradients where they are kept, and the states renewed.  Nodes
  * of the model keep their numbers; the nodes of a phase stand together, in the
- * order forward, loss, backward, update.
+ * order forward, loss, backward, update; nodes that compute activations again
+ * stand within backward.
  *
  * With micro-batches forward, loss and backward come once for each, one after
  * the other.  Inputs that have a batch, and the target, hold all of them along
@@ -62,6 +66,7 @@ struct sl__training_graph {
 	uint32_t *outputs; /* of the micro-batches whose output is kept, the
 			      first first; without micro-batches 'output' */
 	size_t n_outputs, n_micro;
+	size_t n_segments;    /* that there are; 1: nothing is computed again */
 	size_t n_model_nodes; /* the first nodes are the model's */
 	int64_t n_classes; /* that targets choose from; 0: they are numbers */
 	struct sl__training_state *states;
@@ -87,6 +92,12 @@ void sl__training_graph_free(struct sl__training_graph *t); /* NULL is fine */
 void sl__training_add_loss(struct sl__training_graph *t,
 			   struct sl__differentiation *d,
 			   const struct sl__training_options *options);
+
+/* recompute.c: lets the backward pass, whose nodes are there, use activations
+ * that are computed again, and fills t->n_segments.  Storage is from 'arena'. */
+void sl__training_recompute(struct sl__training_graph *t,
+			    struct sl__differentiation *d, int64_t n_segments,
+			    struct sl__arena *arena);
 
 /*
  * accumulate.c: a step whose gradients are known becomes one of several
