@@ -118,6 +118,7 @@ branches(void **state)
 		both = sl_builder_op(b, "Neg", 1, &both);
 		sl_builder_output(b, both, "y");
 		assert_int_equal(sl_builder_finish(&graph, b, &err), SL_OK);
+		sl_builder_free(b);
 		plan(&p, graph, flags ? SL_PLAN_NO_FUSION : 0);
 		assert_true(leads(&p, "first", "left"));
 		assert_true(leads(&p, "first", "right"));
