@@ -8,6 +8,7 @@
  * lie side by side.
  */
 #include "base/arena.h"
+#include "base/poison.h"
 #include "base/status.h"
 
 #include <stdarg.h>
@@ -15,24 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SL_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SL_ASAN 1
-#endif
-#endif
-#ifdef SL_ASAN
-#include <sanitizer/asan_interface.h>
-#define POISON(at, n)   ASAN_POISON_MEMORY_REGION(at, n)
-#define UNPOISON(at, n) ASAN_UNPOISON_MEMORY_REGION(at, n)
-#define RED_ZONE        16 /* left poisoned between two blocks */
-#else
-#define POISON(at, n)   ((void)(at), (void)(n))
-#define UNPOISON(at, n) ((void)(at), (void)(n))
-#define RED_ZONE        0
-#endif
 
 /* One page first, in which most results fit.  With 0 for both every request is
  * a chunk of its own, so that tests can fail each. */
@@ -43,6 +26,7 @@
 
 enum {
 	ALIGNMENT = 16,
+	RED_ZONE = SL__RED_ZONE(ALIGNMENT),
 	FIRST_CHUNK_BYTES = SL_ARENA_FIRST_BYTES,
 	LARGEST_STEP_BYTES = SL_ARENA_STEP_BYTES
 };
@@ -92,7 +76,7 @@ drop_chunk(struct sl__arena *arena)
 	struct sl__chunk *chunk = arena->chunks;
 
 	arena->chunks = chunk->next;
-	UNPOISON(chunk->data, chunk->cap_bytes);
+	SL__UNPOISON(chunk->data, chunk->cap_bytes);
 	sl__allocator_free(&arena->allocator, chunk);
 }
 
@@ -125,7 +109,7 @@ open_chunk(struct sl__arena *arena, size_t n_bytes)
 	chunk->cap_bytes = cap;
 	chunk->used_bytes = 0;
 	arena->chunks = chunk;
-	POISON(chunk->data, cap);
+	SL__POISON(chunk->data, cap);
 	return chunk;
 }
 
@@ -141,7 +125,7 @@ sl__arena_clear(struct sl__arena *arena)
 		open_chunk(arena, total); /* where it fails: later */
 	} else if (arena->chunks) {
 		arena->chunks->used_bytes = 0;
-		POISON(arena->chunks->data, arena->chunks->cap_bytes);
+		SL__POISON(arena->chunks->data, arena->chunks->cap_bytes);
 	}
 }
 
@@ -194,8 +178,8 @@ sl__arena_rewind(struct sl__arena *arena, struct sl__arena_mark mark)
 	if (!mark.chunk)
 		return;
 	mark.chunk->used_bytes = mark.used_bytes;
-	POISON(mark.chunk->data + mark.used_bytes,
-	       mark.chunk->cap_bytes - mark.used_bytes);
+	SL__POISON(mark.chunk->data + mark.used_bytes,
+		   mark.chunk->cap_bytes - mark.used_bytes);
 }
 
 void *
@@ -216,7 +200,7 @@ sl__arena_alloc(struct sl__arena *arena, size_t n_bytes)
 		return NULL;
 	block = chunk->data + chunk->used_bytes;
 	chunk->used_bytes += need;
-	UNPOISON(block, n_bytes);
+	SL__UNPOISON(block, n_bytes);
 	memset(block, 0, n_bytes);
 	return block;
 }

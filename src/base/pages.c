@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pages.c - large storage with one lifetime. */
+/*
+ * pages.c - large storage with one lifetime.
+ *
+ * Under AddressSanitizer what rounding adds to a block, and a red zone after
+ * it, is poisoned.  What is counted is what there would be without.
+ */
 #define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
 #include "base/pages.h"
 #include "base/arena.h"
+#include "base/poison.h"
 #include "base/status.h"
 
 #include <malloc.h>
@@ -13,6 +19,7 @@
 
 enum {
 	ALIGNMENT = 64,
+	RED_ZONE = SL__RED_ZONE(ALIGNMENT),
 	SMALL_PAGE_BYTES = 4 << 10,
 	LARGE_PAGE_BYTES = 2 << 20,
 	STRETCH_BYTES = 16 << 20 /* of one request to the system */
@@ -22,6 +29,7 @@ struct stretch {
 	struct stretch *next;
 	unsigned char *start; /* what the system gave */
 	size_t n_bytes, used_bytes;
+	size_t red_bytes, last_red_bytes; /* in used_bytes; of the last block */
 };
 
 struct sl__pages {
@@ -77,6 +85,7 @@ take(const struct sl__pages *pages, size_t n_bytes)
 static void
 give(const struct sl__pages *pages, struct stretch *stretch)
 {
+	SL__UNPOISON(stretch->start, stretch->n_bytes);
 	if (pages->is_given)
 		sl__allocator_free(&pages->allocator, stretch->start);
 	else
@@ -143,29 +152,41 @@ new_stretch(struct sl__pages *pages, size_t n_bytes)
 		return NULL;
 	}
 	s->used_bytes = (size_t)(-(uintptr_t)s->start & (ALIGNMENT - 1));
+	s->red_bytes = s->last_red_bytes = 0;
 	s->next = pages->stretches;
 	pages->stretches = s;
 	return s;
+}
+
+/* None after whole large pages: they would be one more. */
+static size_t
+red_zone_after(size_t need)
+{
+	return need % LARGE_PAGE_BYTES ? RED_ZONE : 0;
 }
 
 void *
 sl__pages_alloc(struct sl__pages *pages, uint64_t n_bytes)
 {
 	struct stretch *s = pages->stretches;
-	size_t need;
-	void *block;
+	unsigned char *block;
+	size_t need, red;
 
 	if (n_bytes > SIZE_MAX / 4)
 		return NULL;
 	need = ((size_t)n_bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-	if (!s || s->n_bytes - s->used_bytes < need) {
+	red = red_zone_after(need);
+	if (!s || s->n_bytes - s->used_bytes < need + red) {
 		sl__pages_trim(pages);
-		s = new_stretch(pages, need);
+		s = new_stretch(pages, need + red);
 	}
 	if (!s)
 		return NULL;
 	block = s->start + s->used_bytes;
-	s->used_bytes += need;
+	SL__POISON(block + n_bytes, need + red - (size_t)n_bytes);
+	s->used_bytes += need + red;
+	s->red_bytes += red;
+	s->last_red_bytes = red;
 	pages->used_bytes += need;
 	return block;
 }
@@ -176,7 +197,10 @@ sl__pages_free_last(struct sl__pages *pages, const void *block)
 	struct stretch *s = pages->stretches;
 	size_t before = (size_t)((uintptr_t)block - (uintptr_t)s->start);
 
-	pages->used_bytes -= s->used_bytes - before;
+	SL__UNPOISON(block, s->used_bytes - before);
+	pages->used_bytes -= s->used_bytes - s->last_red_bytes - before;
+	s->red_bytes -= s->last_red_bytes;
+	s->last_red_bytes = 0;
 	s->used_bytes = before;
 	if (before < ALIGNMENT) {
 		pages->stretches = s->next;
@@ -208,7 +232,8 @@ sl__pages_touched(const struct sl__pages *pages, uint64_t page_bytes)
 	uint64_t page = page_bytes ? page_bytes : SMALL_PAGE_BYTES, sum = 0;
 
 	for (const struct stretch *s = pages->stretches; s; s = s->next) {
-		uint64_t n = (s->used_bytes + page - 1) & ~(page - 1);
+		uint64_t n = (s->used_bytes - s->red_bytes + page - 1) &
+			     ~(page - 1);
 
 		sum += n < s->n_bytes ? n : s->n_bytes;
 	}
