@@ -132,6 +132,31 @@ limits(void **state)
 	assert_string_equal(sl_objective_text(o.objective), "memory");
 }
 
+/* int8 was "faster" beside 0.74 [0.49, 1.08]: CPU time had proved it. */
+static void
+verdicts_stand_beside_their_ratio(void **state)
+{
+	static const struct {
+		enum sl_verdict all, wall, expected;
+	} rows[] = {
+		{SL_VERDICT_FASTER, SL_VERDICT_FASTER, SL_VERDICT_FASTER},
+		{SL_VERDICT_FASTER, SL_VERDICT_UNDECIDED, SL_VERDICT_UNDECIDED},
+		{SL_VERDICT_SLOWER, SL_VERDICT_SLOWER, SL_VERDICT_SLOWER},
+		{SL_VERDICT_SLOWER, SL_VERDICT_UNDECIDED, SL_VERDICT_UNDECIDED},
+		{SL_VERDICT_SAME, SL_VERDICT_SAME, SL_VERDICT_SAME},
+		/* Withdrawn, since others used the machine. */
+		{SL_VERDICT_UNDECIDED, SL_VERDICT_SAME, SL_VERDICT_UNDECIDED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct sl_arm_comparison pair = {.wall_verdict = rows[i].wall};
+
+		pair.comparison.verdict = rows[i].all;
+		assert_int_equal(sl__verdict_on_time(&pair), rows[i].expected);
+	}
+}
+
 int
 main(void)
 {
@@ -140,6 +165,7 @@ main(void)
 		cmocka_unit_test(physics),
 		cmocka_unit_test(recommended),
 		cmocka_unit_test(limits),
+		cmocka_unit_test(verdicts_stand_beside_their_ratio),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,6 +57,15 @@ sl__pareto_front(unsigned char *is_on, const double *costs, size_t n,
 	}
 }
 
+enum sl_verdict
+sl__verdict_on_time(const struct sl_arm_comparison *pair)
+{
+	enum sl_verdict v = pair->comparison.verdict;
+	int differs = v == SL_VERDICT_FASTER || v == SL_VERDICT_SLOWER;
+
+	return differs && pair->wall_verdict != v ? SL_VERDICT_UNDECIDED : v;
+}
+
 /* Whether it was measured, and may be believed. */
 static int
 is_known(const struct sl_variant_result *r)

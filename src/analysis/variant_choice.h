@@ -3,6 +3,7 @@
 #ifndef SL_VARIANT_CHOICE_H
 #define SL_VARIANT_CHOICE_H
 
+#include "sleuth/comparing.h"
 #include "sleuth/optimizing.h"
 
 /*
@@ -20,6 +21,12 @@ void sl__pareto_front(unsigned char *is_on, const double *costs, size_t n,
  */
 double sl__most_speedup(double flops_ratio, double peak_ratio,
 			double bytes_ratio);
+
+/*
+ * The verdict that stands beside a ratio of wall times: a difference that only
+ * CPU time or layers prove is undecided there, whose interval may hold 1.
+ */
+enum sl_verdict sl__verdict_on_time(const struct sl_arm_comparison *pair);
 
 /*
  * Fills is_pareto, is_within and is_accurate of all variants, and says in 'o',

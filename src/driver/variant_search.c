@@ -458,7 +458,7 @@ take_times(struct search *s, const size_t *of,
 		if (!k)
 			continue;
 		r->ratio = c->pairs[k - 1].comparison.ratio;
-		r->verdict = c->pairs[k - 1].comparison.verdict;
+		r->verdict = sl__verdict_on_time(&c->pairs[k - 1]);
 		check_speedup(s, of[k], &c->sides[0], side);
 	}
 	s->out->n_rounds = c->n > 1 ? c->pairs[0].comparison.n_rounds : 0;
