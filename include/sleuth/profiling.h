@@ -708,6 +708,16 @@ sl_profile_training(struct sl_profile **out, const struct sl_graph *graph,
 		    const struct sl_training_options *training,
 		    const struct sl_profile_options *options,
 		    struct sl_error *err) SL_CHECKED;
+
+/*
+ * Like sl_profile_training(), but an iteration ends with the gradients: there is
+ * no update, and the optimizer of 'training' does not matter.
+ */
+SL_API enum sl_status
+sl_profile_backward(struct sl_profile **out, const struct sl_graph *graph,
+		    const struct sl_training_options *training,
+		    const struct sl_profile_options *options,
+		    struct sl_error *err) SL_CHECKED;
 SL_API void sl_profile_free(struct sl_profile *profile); /* NULL is fine */
 
 /* Appends what an advice promises, "at most 1.9 x", or the time that remains

@@ -223,8 +223,8 @@ sum_phase(struct attribution *a, struct sl_training_phase *out, double *column)
 	out->ns = phase_time(a, out->phase, column);
 }
 
-/* Each operation has a phase; those of data and of recomputing are there where
- * one has them. */
+/* Each operation has a phase; those of data, recomputing and update are there
+ * where one has them. */
 static void
 sum_phases(struct attribution *a, struct sl_training_phase *phases,
 	   double *column)
@@ -235,8 +235,7 @@ sum_phases(struct attribution *a, struct sl_training_phase *phases,
 	double ns[N_PHASES] = {0};
 	int is_there[N_PHASES] = {[SL_PHASE_FORWARD] = 1,
 				  [SL_PHASE_LOSS] = 1,
-				  [SL_PHASE_BACKWARD] = 1,
-				  [SL_PHASE_UPDATE] = 1};
+				  [SL_PHASE_BACKWARD] = 1};
 
 	for (size_t i = 0; i < a->profile->n_operations; i++)
 		is_there[a->profile->operations[i].phase] = 1;
