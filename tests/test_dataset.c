@@ -182,6 +182,12 @@ what_makes_no_sense_is_refused(void **state)
 	assert_int_equal(sl_dataset_open(&data, "digits", &how, &err),
 			 SL_E_USAGE);
 	assert_string_equal(err.text, "'digits' has a test split of its own");
+	how.test = "other.csv";
+	assert_int_equal(sl_dataset_open(&data, "some.npz", &how, &err),
+			 SL_E_USAGE);
+	assert_string_equal(
+		err.text, "the test file 'other.csv' must be of the format of "
+			  "'some.npz': CSV, arrays or text");
 	numbered_init(&mine, 0, 0);
 	assert_int_equal(sl_dataset_new(&data, &mine.source, NULL, NULL),
 			 SL_E_DATA);

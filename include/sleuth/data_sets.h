@@ -66,8 +66,8 @@ struct sl_dataset_options {
 	size_t struct_size;
 	const char *labels; /* file of labels where 'name' holds none; NULL:
 				 found by its name, or in the same file */
-	const char *test;   /* file of the test split; NULL: what the data
-				 set itself sets apart */
+	const char *test;   /* file of the test split, of the same format;
+				 NULL: what the data set itself sets apart */
 	double validation;  /* share of the training samples that is the
 				 validation split, 0 to below 1; default 0 */
 	int64_t context;    /* tokens of a sample of text; default 64 */

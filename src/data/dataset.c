@@ -151,25 +151,41 @@ sl__name_ends_in(const char *name, const char *end)
 	return n > n_end && !strcmp(name + n - n_end, end);
 }
 
+enum format { NO_FILE, ARRAYS, CSV, TEXT };
+
+static enum format
+format_of(const char *name)
+{
+	if (sl__name_ends_in(name, ".npy") || sl__name_ends_in(name, ".npz") ||
+	    sl__idx_is_named(name))
+		return ARRAYS;
+	if (sl__name_ends_in(name, ".csv"))
+		return CSV;
+	return sl__name_ends_in(name, ".txt") ? TEXT : NO_FILE;
+}
+
 static enum sl_status
 open_named(struct sl_dataset *data, const char *name,
 	   const struct sl_dataset_options *o, struct sl_error *err)
 {
-	int has_arrays = sl__name_ends_in(name, ".npy") ||
-			 sl__name_ends_in(name, ".npz") ||
-			 sl__idx_is_named(name);
-	int is_text = sl__name_ends_in(name, ".txt"), is_task;
+	enum format format = format_of(name);
+	int has_arrays = format == ARRAYS, is_text = format == TEXT, is_task;
 	enum sl_status rc;
 
 	if ((o->labels && !has_arrays) || (o->context && !is_text))
 		return sl__fail(err, SL_E_USAGE, "'%.200s' takes no %s", name,
 				o->labels && !has_arrays ? "file of labels"
 							 : "context");
+	if (o->test && format != NO_FILE && format_of(o->test) != format)
+		return sl__fail(err, SL_E_USAGE,
+				"the test file '%.200s' must be of the format "
+				"of '%.200s': CSV, arrays or text",
+				o->test, name);
 	if (is_text)
 		return sl__text_open(data, name, o, err);
 	if (has_arrays)
 		return sl__arrays_open(data, name, o, err);
-	if (sl__name_ends_in(name, ".csv"))
+	if (format == CSV)
 		return sl__csv_open(data, name, o->test, err);
 	if (o->test)
 		return sl__fail(err, SL_E_USAGE,
