@@ -28,6 +28,24 @@ note_interrupt(int number)
 	interrupted = 1;
 }
 
+/*
+ * Code that oneDNN generates uses the stack pointer for data of its own: a
+ * handler that ran where it points would write over the heap.  So handlers
+ * have a stack to themselves; the largest frame, with AMX's tiles, takes some
+ * 12 KiB of it.
+ */
+static int
+give_handlers_a_stack(void)
+{
+	static _Alignas(64) char bytes[64 * 1024];
+	stack_t stack;
+
+	memset(&stack, 0, sizeof(stack));
+	stack.ss_sp = bytes;
+	stack.ss_size = sizeof(bytes);
+	return sigaltstack(&stack, NULL);
+}
+
 /* What the parent ignores (nohup, a script's '&') stays ignored. */
 static void
 catch_signal(int number)
@@ -36,6 +54,7 @@ catch_signal(int number)
 
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = note_interrupt;
+	action.sa_flags = SA_ONSTACK;
 	if (sigaction(number, NULL, &before) == 0 &&
 	    before.sa_handler == SIG_IGN)
 		return;
@@ -45,6 +64,9 @@ catch_signal(int number)
 const volatile sig_atomic_t *
 tty_catch_interrupt(void)
 {
+	/* Without such a stack a signal ends the program, and harms nothing. */
+	if (give_handlers_a_stack())
+		return &interrupted;
 	catch_signal(SIGINT);
 	catch_signal(SIGTERM);
 	return &interrupted;
