@@ -31,6 +31,11 @@
  * allowed there.  On failure every out-parameter is NULL.  The library never
  * prints, never ends the program and installs no signal handlers.
  *
+ * A handler of the caller's that may run on a thread that runs a model needs
+ * SA_ONSTACK and an alternate stack on that thread (sigaltstack(2)): code that
+ * oneDNN generates may use the stack pointer for data, and a handler's frame
+ * would be written over them.
+ *
  * Functions may be called from several threads at once on different objects.
  * Measuring from two threads at once is allowed and disturbs both.
  */
