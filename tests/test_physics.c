@@ -121,6 +121,36 @@ a_cost_a_hundred_times_too_high_is_flagged(void **state)
 	sl__arena_release(&m.arena);
 }
 
+/* What is asked for is above the peak; why less is done is said. */
+static void
+skipped_work_is_explained(void **state)
+{
+	static const struct {
+		const char *kernel, *reason;
+		enum sl_part part;
+	} rows[] = {
+		{"wino:avx512_core", "Winograd", SL_PART_CONVOLUTION},
+		{"jit:avx512_core", "in padding", SL_PART_CONVOLUTION},
+		{"attention", "its mask hides", SL_PART_ATTENTION},
+	};
+	struct made m;
+
+	(void)state;
+	make(&m);
+	for (size_t i = 0; i < N_OPS; i++) {
+		m.ops[i].kernel = rows[i].kernel;
+		m.ops[i].part = rows[i].part;
+		m.ops[i].core_flops = 200000000;
+	}
+	check(&m);
+	assert_int_equal(m.profile.n_remarks, N_OPS);
+	for (size_t i = 0; i < N_OPS; i++) {
+		assert_true(fact_says(&m.profile.remarks[i], "1 operation "));
+		assert_true(fact_says(&m.profile.remarks[i], rows[i].reason));
+	}
+	sl__arena_release(&m.arena);
+}
+
 /* The interval decides: 103 GFLOP/s by the median, 101 at the least. */
 static void
 intervals_that_meet_are_no_flag(void **state)
@@ -278,6 +308,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(honest_figures_are_not_flagged),
 		cmocka_unit_test(a_cost_a_hundred_times_too_high_is_flagged),
+		cmocka_unit_test(skipped_work_is_explained),
 		cmocka_unit_test(intervals_that_meet_are_no_flag),
 		cmocka_unit_test(types_are_held_to_their_own_ceiling),
 		cmocka_unit_test(bytes_beyond_the_fastest_cache_are_flagged),

@@ -77,6 +77,7 @@ enum sl_fact_kind {
 	SL_FACT_COVERAGE,    /* share of time in experiments, operations */
 	SL_FACT_WINOGRAD,    /* operations that do less than the model asks */
 	SL_FACT_PADDING,     /* likewise, because windows reach beyond */
+	SL_FACT_MASKED,      /* likewise, because scores are masked */
 
 	/* What would help; of advice that is worth the same, in this order.
 	 * Operations are how many, and the one that takes longest. */

@@ -407,17 +407,19 @@ check_sum(const struct sl_ledger *ledger, struct sl__facts *found)
 				       {NULL}});
 }
 
-static int
-is_winograd(const struct sl_operation *op)
+/* Why an operation does less than the model asks for. */
+static enum sl_fact_kind
+why_less(const struct sl_operation *op)
 {
-	return op->kernel && strstr(op->kernel, "wino") != NULL;
+	if (op->kernel && strstr(op->kernel, "wino"))
+		return SL_FACT_WINOGRAD;
+	return op->part == SL_PART_ATTENTION ? SL_FACT_MASKED : SL_FACT_PADDING;
 }
 
-/* How many operations do less than the model asks for, and so much less that
- * what is asked for a second is above the peak: those of Winograd's kernels, or
- * the others. */
+/* How many operations do less than the model asks for, for this reason, and so
+ * much less that what is asked for a second is above the peak. */
 static size_t
-n_beyond(const struct sl_profile *profile, int by_winograd)
+n_beyond(const struct sl_profile *profile, enum sl_fact_kind why)
 {
 	size_t n = 0;
 
@@ -429,7 +431,7 @@ n_beyond(const struct sl_profile *profile, int by_winograd)
 			(double)op->core_flops / median_most_ns(op) * 1e9;
 
 		n += peak && !op->impossible && !op->uncounted &&
-		     is_winograd(op) == by_winograd &&
+		     why_less(op) == why &&
 		     op->executed_flops < op->core_flops && asked > peak->hi;
 	}
 	return n;
@@ -440,16 +442,18 @@ remark_nominal(struct sl_profile *profile, struct sl__arena *arena,
 	       struct sl_error *err)
 {
 	/* Norms that were folded are no part of what is asked for here. */
-	const struct sl_fact beyond[] = {
-		{SL_FACT_WINOGRAD, {(double)n_beyond(profile, 1)}, {NULL}},
-		{SL_FACT_PADDING, {(double)n_beyond(profile, 0)}, {NULL}},
-	};
+	static const enum sl_fact_kind reasons[] = {
+		SL_FACT_WINOGRAD, SL_FACT_PADDING, SL_FACT_MASKED};
 	struct sl__facts remarks;
 
 	sl__facts_init(&remarks, arena, profile->remarks, profile->n_remarks);
-	for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
-		if (beyond[i].values[0] > 0)
-			sl__facts_add(&remarks, beyond[i]);
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		double n = (double)n_beyond(profile, reasons[i]);
+
+		if (n > 0)
+			sl__facts_add(
+				&remarks,
+				(struct sl_fact){reasons[i], {n}, {NULL}});
 	}
 	profile->remarks = remarks.list;
 	profile->n_remarks = remarks.n;

@@ -51,6 +51,7 @@ static const struct {
 	[SL_FACT_COVERAGE] = {"coverage", 2, 0},
 	[SL_FACT_WINOGRAD] = {"winograd", 1, 0},
 	[SL_FACT_PADDING] = {"padding", 1, 0},
+	[SL_FACT_MASKED] = {"masked", 1, 0},
 	[SL_FACT_AVOID_LAYOUTS] = {"avoid-layouts", 1, 1},
 	[SL_FACT_AVOID_MOVES] = {"avoid-moves", 1, 2},
 	[SL_FACT_FIX_ALGORITHMS] = {"fix-algorithms", 0, 0},
