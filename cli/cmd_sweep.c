@@ -17,8 +17,8 @@ static const struct command_help help = {
 	"fitted exponents beside\nthose of the formulas, where the knee is, "
 	"and which size is best within limits.\n1..64 doubles, 64..512:64 goes "
 	"in steps, 1,3,8 is a list; a single number fixes\na size. Exits with "
-	"1 when no point is within the limits, and with 3 when more\nthan half "
-	"of them could not be measured.",
+	"1 when no point is within the limits, 2 when others\ndisturbed too "
+	"much to tell, and 3 when more than half could not be measured.",
 	"  sleuth sweep resnet50 --batch 1..64\n"
 	"  sleuth sweep bert-base --seq 64..512:64 --time 2\n"
 	"  sleuth sweep resnet18 mobilenetv2 --threads 1..N\n"
@@ -137,16 +137,34 @@ check(struct arguments *a)
 	output_check(&a->output, help.name);
 }
 
+/* Others may disturb too much for a best point to be named: no limit is broken
+ * for that, but none is proved to be kept either. */
+static int
+budget_code(const struct sl_sweep *sweep)
+{
+	int has_limits = sweep->memory_bytes > 0 || sweep->latency_s > 0;
+	int code = EXIT_REGRESSED;
+
+	for (size_t i = 0; i < sweep->n_series; i++) {
+		const struct sl_sweep_series *s = &sweep->series[i];
+
+		if (!s->best.absent)
+			return EXIT_FINE;
+		if (s->best.is_disturbed)
+			code = has_limits ? EXIT_UNDECIDED : EXIT_FINE;
+	}
+	return code;
+}
+
 static int
 report(struct arguments *a, const struct sl_sweep *sweep)
 {
-	size_t n_points = 0, n_measured = 0, n_best = 0;
+	size_t n_points = 0, n_measured = 0;
 	int code = output_write(&a->output, help.name, render, sweep);
 
 	for (size_t i = 0; i < sweep->n_series; i++) {
 		n_points += sweep->series[i].n_points;
 		n_measured += sweep->series[i].n_measured;
-		n_best += !sweep->series[i].best.absent;
 	}
 	if (code)
 		return code;
@@ -156,7 +174,7 @@ report(struct arguments *a, const struct sl_sweep *sweep)
 		return complain(help.name, EXIT_INVALID,
 				"%zu of %zu points could not be measured",
 				n_points - n_measured, n_points);
-	return n_best ? 0 : EXIT_REGRESSED; /* over the budget */
+	return budget_code(sweep);
 }
 
 static int

@@ -342,6 +342,18 @@ test_best_within_limits(void **state)
 	sl__sweep_best_point(&best, points, 4, 0, 0);
 	assert_int_equal(best.at, 4);
 	assert_int_equal(best.as_good, 2);
+	/* Half of all visits may be disturbed. */
+	for (size_t i = 0; i < 3; i++)
+		points[i].n_visits = 4;
+	points[0].n_disturbed = 4;
+	points[1].n_disturbed = 2;
+	sl__sweep_best_point(&best, points, 4, 0, 0);
+	assert_null(best.absent);
+	assert_int_equal(best.at, 4);
+	points[2].n_disturbed = 1;
+	sl__sweep_best_point(&best, points, 4, 0, 0);
+	assert_non_null(best.absent);
+	assert_true(best.point == SIZE_MAX);
 }
 
 int

@@ -146,6 +146,7 @@ struct sl_sweep_best {
 	int64_t as_good;      /* the smallest value that may be as fast */
 	size_t n_over_memory; /* points that the limit excludes */
 	size_t n_over_latency;
+	int is_disturbed;   /* others disturbed most visits: none is named */
 	const char *absent; /* why there is none; NULL */
 };
 

@@ -274,7 +274,7 @@ sl__sweep_best_point(struct sl_sweep_best *out,
 		     double memory_bytes, double latency_s)
 {
 	const struct sl_sweep_point *best = NULL;
-	size_t n_measured = 0;
+	size_t n_measured = 0, n_visits = 0, n_disturbed = 0;
 	/* Which points are within is asked twice and counted once. */
 	struct sl_sweep_best uncounted = {0};
 
@@ -282,6 +282,8 @@ sl__sweep_best_point(struct sl_sweep_best *out,
 	out->point = SIZE_MAX;
 	for (size_t i = 0; i < n; i++) {
 		n_measured += !points[i].absent;
+		n_visits += points[i].absent ? 0 : points[i].n_visits;
+		n_disturbed += points[i].absent ? 0 : points[i].n_disturbed;
 		if (points[i].absent ||
 		    !is_within(out, &points[i], memory_bytes, latency_s))
 			continue;
@@ -294,6 +296,12 @@ sl__sweep_best_point(struct sl_sweep_best *out,
 	if (!best) {
 		out->absent = n_measured ? "no point is within the limits"
 					 : "nothing was measured";
+		return;
+	}
+	if (2 * n_disturbed > n_visits) {
+		out->absent = "others disturbed most visits";
+		out->point = SIZE_MAX;
+		out->is_disturbed = 1;
 		return;
 	}
 	out->at = out->as_good = best->value;

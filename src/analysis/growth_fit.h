@@ -42,7 +42,7 @@ void sl__growth_knee(struct sl_sweep_knee *out, const double *x,
 /*
  * The best of the measured points under limits (0: none): memory_bytes,
  * where known, at most the one, the upper bound of the latency at most the
- * other.
+ * other.  None is named where others disturbed most visits.
  */
 void sl__sweep_best_point(struct sl_sweep_best *out,
 			  const struct sl_sweep_point *points, size_t n,

@@ -112,10 +112,11 @@ add_times(struct sl__doc *doc, const struct sl_sweep *sweep,
 		n_noisy += !s->points[i].absent &&
 			   is_noisy(&s->points[i].latency_ns);
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "* best%s; GFLOP/s: nominal FLOPs; of peak: executed "
-		     "FLOPs, of the peak that was measured beside that point",
-		     n_noisy ? "; ~ noisy: the interval spans more than a "
-			       "factor of 3"
+		     "%s%sGFLOP/s: nominal FLOPs; of peak: executed FLOPs, of "
+		     "the peak that was measured beside that point",
+		     s->best.absent ? "" : "* best; ",
+		     n_noisy ? "~ noisy: the interval spans more than a "
+			       "factor of 3; "
 			     : "");
 }
 

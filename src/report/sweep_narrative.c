@@ -290,6 +290,11 @@ tell_none(struct narrator *t)
 
 	if (!t->series->n_measured)
 		return;
+	if (b->is_disturbed) {
+		sl__narrative_add_sentence(t->to, "No best point is named: %s.",
+					   b->absent);
+		return;
+	}
 	sl__narrative_add_sentence(
 		t->to,
 		"No point is within %s: %zu exceed the memory limit; the "

@@ -240,6 +240,8 @@ static const struct sl__field best_fields[] = {
 	SL__F(SIGNED, sl_sweep_series, best.as_good, "as_good",
 	      "the smallest value that may be as fast",
 	      SL__REASON(sl_sweep_series, best.absent), .is_left_out = 1),
+	SL__F(BOOLEAN, sl_sweep_series, best.is_disturbed, "is_disturbed",
+	      "others disturbed most visits: none is named"),
 	SL__F(NUMBER, sl_sweep, memory_bytes, "limit_bytes", "asked for",
 	      .why = no_memory_limit, .is_outer = 1),
 	SL__F(NUMBER, sl_sweep, latency_s, "limit_ms", "asked for",
