@@ -13,17 +13,15 @@ static const struct command_help help = {
 	"fit", "MODEL --mem SIZE [options]",
 	"Finds the largest batch (or sequence) whose memory stays within "
 	"SIZE, for\ninference or for training, and says what fills the memory "
-	"there. Inference is\npredicted from plans of the engine, training "
-	"from "
-	"the graph; nothing is run,\nunless --verify looks for the largest "
-	"that "
-	"runs in a process with so much\nmemory. 8G is 8000000000 bytes, 8Gi "
-	"is "
-	"8 x 2^30. Exits with 1 when not even the\nsmallest fits.",
+	"there. It is\npredicted from plans of the engine; nothing is run, "
+	"unless --verify looks for\nthe largest that runs in a process with so "
+	"much memory. 8G is 8000000000 bytes,\n8Gi is 8 x 2^30. Exits with 1 "
+	"when not even the smallest fits.",
 	"  sleuth fit resnet50 --mem 8G\n"
 	"  sleuth fit gpt2 --mem 24Gi --train adamw --seq 1024\n"
 	"  sleuth fit bert-base --mem 4G --axis seq\n"
-	"  sleuth fit mobilenetv2 --mem 500M --verify",
+	"  sleuth fit mobilenetv2 --mem 500M --verify\n"
+	"  sleuth fit resnet18 --mem 1G --train --verify",
 	"no model given; try 'sleuth fit resnet50 --mem 8G'"};
 
 struct arguments {
@@ -63,8 +61,6 @@ check(struct arguments *a)
 	if (axis ? a->model.seq : a->model.batch)
 		refuse(help.name, "--%s is what fit looks for; leave it out",
 		       axes[axis]);
-	if (a->train && a->verify)
-		refuse(help.name, "--verify runs inference; leave --train out");
 	if (a->train)
 		a->fit.optimizer = optimizer_named(a->train, help.name);
 	model_options_resolve(&a->model, help.name);

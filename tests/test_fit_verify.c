@@ -12,14 +12,9 @@
 #include "experiment/confined.h"
 #include "dnnl_memory.h"
 #include "emulator.h"
-#include "timing/proc_text.h"
 
 #include <math.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 static struct sl_fit *
 fitted(struct sl_graph **graph, const char *name, struct sl_fit_options *how)
@@ -35,8 +30,9 @@ fitted(struct sl_graph **graph, const char *name, struct sl_fit_options *how)
 }
 
 static enum sl_status
-try_batch(const struct sl_graph *graph, int64_t batch, double memory_bytes,
-	  struct sl__confined_outcome *out)
+try_what(const struct sl_graph *graph, int64_t batch, double memory_bytes,
+	 const struct sl__training_options *training,
+	 struct sl__confined_outcome *out)
 {
 	struct sl_sizes sizes = {.struct_size = sizeof(sizes), .batch = batch};
 	struct sl_plan_options plan = {.struct_size = sizeof(plan),
@@ -44,6 +40,7 @@ try_batch(const struct sl_graph *graph, int64_t batch, double memory_bytes,
 				       .algorithms = SL_ALGORITHMS_FIXED};
 	struct sl__confined_options how = {.graph = graph,
 					   .plan = &plan,
+					   .training = training,
 					   .memory_bytes = memory_bytes,
 					   .is_run = 1};
 	struct sl_error err;
@@ -52,6 +49,13 @@ try_batch(const struct sl_graph *graph, int64_t batch, double memory_bytes,
 	if (sl__confined_run(out, &how, &err))
 		fail_msg("%s", err.text);
 	return out->status;
+}
+
+static enum sl_status
+try_batch(const struct sl_graph *graph, int64_t batch, double memory_bytes,
+	  struct sl__confined_outcome *out)
+{
+	return try_what(graph, batch, memory_bytes, NULL, out);
 }
 
 /* What ran is the answer, on the page and in JSON. */
@@ -174,7 +178,7 @@ what_cannot_be_tried_is_said(void **state)
 	(void)state;
 	assert_int_equal(sl_fit_verify(fit, graph, &how, &err), SL_E_ABSENT);
 	how.optimizer = SL_OPTIMIZER_SGD;
-	assert_int_equal(sl_fit_verify(fit, graph, &how, &err), SL_E_USAGE);
+	assert_int_equal(sl_fit_verify(fit, graph, &how, &err), SL_E_ABSENT);
 	sl_fit_free(fit);
 	sl_graph_free(graph);
 }
@@ -195,148 +199,6 @@ other_failures_are_told_apart(void **state)
 	assert_int_equal(try_batch(graph, -1, 1e8, &result), SL_E_DATA);
 	assert_true(isnan(result.used_bytes));
 	sl_graph_free(graph);
-}
-
-struct fate {
-	pid_t parent;
-	int by;        /* signal that ends the process; 0: it just leaves */
-	int to_parent; /* signal that the parent is sent meanwhile; 0: none */
-	rlim_t enough; /* memory with which nothing happens; 0: none is */
-};
-
-static rlim_t
-limit_of_this_process(void)
-{
-	struct rlimit limit = {0};
-
-	(void)getrlimit(RLIMIT_DATA, &limit);
-	return limit.rlim_cur;
-}
-
-/* Memory that is asked for in the confined process is its end. */
-static void *
-alloc(size_t n_bytes, void *ctx)
-{
-	const struct fate *fate = ctx;
-
-	if (getpid() == fate->parent ||
-	    (fate->enough && limit_of_this_process() > fate->enough))
-		return malloc(n_bytes);
-	if (fate->to_parent) {
-		kill(fate->parent, fate->to_parent);
-		for (;;)
-			pause();
-	}
-	if (fate->by)
-		raise(fate->by);
-	_exit(7);
-}
-
-static void
-release(void *block, void *ctx)
-{
-	(void)ctx;
-	free(block);
-}
-
-static enum sl_status
-die(struct sl__confined_outcome *out, struct fate *fate)
-{
-	struct sl_allocator allocator = {alloc, release, fate};
-	struct sl_plan_options plan = {.struct_size = sizeof(plan),
-				       .allocator = &allocator};
-	struct sl__confined_options how = {.plan = &plan, .memory_bytes = 1e8};
-	struct sl_graph *graph;
-	enum sl_status rc;
-
-	skip_in_emulator("a child that was forked cannot start threads");
-	fate->parent = getpid();
-	assert_int_equal(sl_graph_open(&graph, "mlp:4-2", NULL, NULL), SL_OK);
-	how.graph = graph;
-	rc = sl__confined_run(out, &how, NULL);
-	sl_graph_free(graph);
-	return rc;
-}
-
-/* A fault is no lack of memory. */
-static void
-deaths_are_told_apart(void **state)
-{
-	static const struct {
-		int by;
-		enum sl_status status;
-	} cases[] = {{SIGKILL, SL_E_NOMEM},   {SIGABRT, SL_E_NOMEM},
-		     {SIGBUS, SL_E_NOMEM},    {SIGILL, SL_E_MEASURE},
-		     {SIGSEGV, SL_E_MEASURE}, {SIGFPE, SL_E_MEASURE},
-		     {0, SL_E_MEASURE}};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fate fate = {.by = cases[i].by};
-		struct sl__confined_outcome result;
-		char word[32];
-
-		assert_int_equal(die(&result, &fate), SL_OK);
-		assert_int_equal(result.status, cases[i].status);
-		assert_true(isnan(result.used_bytes));
-		snprintf(word, sizeof(word), cases[i].by ? "signal %d" : "%d",
-			 cases[i].by ? cases[i].by : 7);
-		assert_non_null(strstr(result.text, word));
-	}
-}
-
-/* Private memory of this process, which a sanitizer makes large. */
-static rlim_t
-private_bytes(void)
-{
-	char text[1 << 14];
-	const char *at;
-
-	(void)sl__proc_read_file("/proc/self/status", text, sizeof(text));
-	at = strstr(text, "VmData:");
-	assert_non_null(at);
-	return (rlim_t)strtoull(at + strlen("VmData:"), NULL, 10) * 1024;
-}
-
-/* A fault that is gone with twice the memory is one.  The process has 100 MB
- * beyond what it had before; its threads take less than 90 MB. */
-static void
-faults_for_want_of_memory_are_known(void **state)
-{
-	struct fate fate = {.by = SIGSEGV,
-			    .enough = private_bytes() + 190000000};
-	struct sl__confined_outcome result;
-
-	(void)state;
-	assert_int_equal(die(&result, &fate), SL_OK);
-	assert_int_equal(result.status, SL_E_NOMEM);
-	assert_int_equal(result.by_signal, SIGSEGV);
-	assert_non_null(strstr(result.text, "twice the memory"));
-}
-
-static volatile sig_atomic_t n_caught;
-
-static void catch (int number)
-{
-	(void)number;
-	n_caught = n_caught + 1;
-}
-
-/* Whether the child gets the signal or the parent alone, its handler is
- * called once it is over. */
-static void
-interrupts_are_heard(void **state)
-{
-	struct fate child = {.by = SIGINT}, parent = {.to_parent = SIGINT};
-	struct sl__confined_outcome result;
-
-	(void)state;
-	assert_true(signal(SIGINT, catch) != SIG_ERR);
-	assert_int_equal(die(&result, &child), SL_E_INTERRUPTED);
-	assert_int_equal(n_caught, 0);
-	assert_int_equal(die(&result, &parent), SL_E_INTERRUPTED);
-	assert_int_equal(n_caught, 1);
-	(void)signal(SIGINT, SIG_DFL);
 }
 
 /* Refused at every size: the model is wrong, not the memory short. */
@@ -371,18 +233,60 @@ a_model_that_is_refused_is_an_error(void **state)
 	sl_graph_free(graph);
 }
 
+/* A training step: it runs at the size that was found, and the next one is out
+ * of memory; weights once and the optimizer's state twice (Adam) beside them. */
+static void
+a_training_step_runs_up_to_its_size(void **state)
+{
+	const double parameters = 784 * 256 + 256 + 256 * 128 + 128 + 1290;
+	const double memory_bytes = 64e6;
+	struct sl_fit_options how = {.struct_size = sizeof(how),
+				     .memory_bytes = memory_bytes,
+				     .optimizer = SL_OPTIMIZER_ADAM};
+	struct sl__training_options step = {.optimizer = SL_OPTIMIZER_ADAM};
+	struct sl__confined_outcome again;
+	struct sl_graph *graph;
+	struct sl_fit *fit = fitted(&graph, "mlp:784-256-128-10", &how);
+	const struct sl_fit_verified *v = &fit->verified;
+	struct sl_error err;
+
+	(void)state;
+	assert_true(fit->is_planned);
+	if (sl_fit_verify(fit, graph, &how, &err))
+		fail_msg("%s", err.text);
+	assert_true(v->runs_at > 1);
+	assert_int_equal(v->fails_at, v->runs_at + 1);
+	assert_true(v->used_bytes <= memory_bytes);
+	/* And three constants of the update. */
+	assert_near(v->weights_bytes, 4 * parameters + 12, 0);
+	/* And the count of steps. */
+	assert_near(v->optimizer_bytes, 8 * parameters + 4, 4);
+	assert_true(v->weights_bytes + v->optimizer_bytes + v->block_bytes <=
+		    v->used_bytes);
+	check_one_answer(fit);
+	assert_int_equal(
+		try_what(graph, v->runs_at, memory_bytes, &step, &again),
+		SL_OK);
+	assert_int_equal(
+		try_what(graph, v->fails_at, memory_bytes, &step, &again),
+		SL_E_NOMEM);
+	/* Inference has room where a training step has none. */
+	assert_int_equal(try_batch(graph, v->fails_at, memory_bytes, &again),
+			 SL_OK);
+	sl_fit_free(fit);
+	sl_graph_free(graph);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_perceptron_runs_up_to_its_size),
 		cmocka_unit_test(a_network_runs_up_to_its_size),
+		cmocka_unit_test(a_training_step_runs_up_to_its_size),
 		cmocka_unit_test(what_does_not_run_is_said),
 		cmocka_unit_test(what_cannot_be_tried_is_said),
 		cmocka_unit_test(other_failures_are_told_apart),
-		cmocka_unit_test(deaths_are_told_apart),
-		cmocka_unit_test(faults_for_want_of_memory_are_known),
-		cmocka_unit_test(interrupts_are_heard),
 		cmocka_unit_test(a_model_that_is_refused_is_an_error),
 	};
 

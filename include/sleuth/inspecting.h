@@ -513,6 +513,8 @@ struct sl_fit_verified {
 	char why[512];                     /* it failed there */
 	const char *difference; /* why runs_at is not what was predicted; NULL:
 				   it is */
+	double optimizer_bytes; /* of used_bytes, what the optimizer keeps; NaN:
+				   none */
 };
 
 struct sl_fit {
@@ -538,7 +540,7 @@ struct sl_fit {
 	size_t n_unknown;  /* values whose size is not known */
 	/* At 'size', predicted; they sum to the total.  Of a plan: weights as
 	 * the engine keeps them, what it needs for itself, the block that all
-	 * activations lie in. */
+	 * activations lie in, gradients (then 0 here) among them. */
 	double parameters_bytes, others_bytes, activations_bytes,
 		gradients_bytes, optimizer_bytes, total_bytes;
 	enum sl_phase phase; /* of training that needs most */
@@ -552,10 +554,10 @@ struct sl_fit {
 };
 
 /*
- * Finds the largest size within options->memory_bytes.  For inference the
- * engine plans a few sizes, without making weights or running anything, in
- * processes of their own; where that cannot be done (fit->unplanned) and for
- * training the answer is the graph's.  Forks unless graph_only: a process that
+ * Finds the largest size within options->memory_bytes.  The engine plans a few
+ * sizes, without making weights or running anything, in processes of their own;
+ * where that cannot be done (fit->unplanned) the answer is the graph's.  With
+ * an optimizer it plans a training step, whose loss is cross-entropy.  Forks unless graph_only: a process that
  * has more than one thread, as once a plan was made, gets the graph's.
  */
 SL_API enum sl_status sl_fit(struct sl_fit **out, const struct sl_graph *graph,
@@ -564,13 +566,12 @@ SL_API enum sl_status sl_fit(struct sl_fit **out, const struct sl_graph *graph,
 SL_API void sl_fit_free(struct sl_fit *f);
 
 /*
- * Tries what was found for inference: plans and runs the model in processes
+ * Tries what was found: plans and runs the model, or a training step, in processes
  * whose private memory is limited to options->memory_bytes beyond what Sleuth
  * itself has, and fills fit->verified.  Where another size than the one that
  * was predicted is the largest that runs, it is looked for, and
  * verified.difference says why.  Forks: no plan may have been made before in
- * the calling process, which should have one thread.  SL_E_USAGE for training,
- * SL_E_ABSENT where the machine has less memory than is to be tried.
+ * the calling process, which should have one thread.  SL_E_ABSENT where the machine has less memory than is to be tried.
  */
 SL_API enum sl_status sl_fit_verify(struct sl_fit *fit,
 				    const struct sl_graph *graph,

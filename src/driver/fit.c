@@ -3,7 +3,8 @@
  * fit.c - the largest batch or sequence that fits in given memory.
  *
  * From the graph, as for an engine that fuses nothing and needs nothing for
- * itself; for inference, what the engine plans replaces it (below).
+ * itself; what the engine plans, of inference or of a training step, replaces
+ * it (below).
  * Memory never shrinks as a size grows, so the size is doubled until it does
  * not fit and then halved in between.  A size that the model refuses, after it
  * took a smaller one, ends the search as well: a table of positions has so
@@ -69,6 +70,18 @@ give_up(struct predictor *p, const char *why, struct sl_error *err)
 	return sl__arena_copy_text(p->arena, &p->unplanned, why, err);
 }
 
+/* What is planned and run: inference, or a training step with the usual loss.
+ * 'training' is the storage of the latter. */
+static void
+choose_subject(struct sl__confined_options *how,
+	       struct sl__training_options *training,
+	       const struct sl_fit_options *fit)
+{
+	*training = (struct sl__training_options){.optimizer = fit->optimizer};
+	if (fit->optimizer)
+		how->training = training;
+}
+
 /* A plan of that size; the status is not about the model. */
 static enum sl_status
 plan(struct predictor *p, int64_t size, double memory_bytes,
@@ -82,7 +95,9 @@ plan(struct predictor *p, int64_t size, double memory_bytes,
 					   .plan = &plan,
 					   .memory_bytes = memory_bytes,
 					   .is_dry = 1};
+	struct sl__training_options training;
 
+	choose_subject(&how, &training, p->how);
 	if (p->how->sizes)
 		sizes = *p->how->sizes;
 	if (!p->fit->fixed_at)
@@ -236,8 +251,10 @@ take_parts(struct sl_fit *fit, const struct sl__confined_outcome *at)
 {
 	fit->parameters_bytes = at->weights_bytes;
 	fit->activations_bytes = at->block_bytes;
-	fit->others_bytes =
-		at->used_bytes - at->weights_bytes - at->block_bytes;
+	fit->gradients_bytes = 0; /* they lie among the activations */
+	fit->optimizer_bytes = at->optimizer_bytes;
+	fit->others_bytes = at->used_bytes - at->weights_bytes -
+			    at->block_bytes - at->optimizer_bytes;
 	fit->total_bytes = at->used_bytes;
 }
 
@@ -306,7 +323,7 @@ conclude(struct predictor *p, int64_t first, struct sl_error *err)
 }
 
 /*
- * Replaces what the graph said of inference, in 'fit', by what dry plans say:
+ * Replaces what the graph said, in 'fit', by what dry plans say:
  * the largest size, and the figures at it.  'first' is the smallest size that
  * the model takes.  Where the model cannot be planned, or nothing is to be
  * found by it, the graph's figures stay and fit->unplanned says why; fails for
@@ -537,9 +554,7 @@ predict(struct search *s, struct sl_fit *fit, struct sl_error *err)
 	fit->graph_largest = fit->largest;
 	fit->graph_bytes = fit->total_bytes;
 	fit->graph_size = fit->size;
-	if (s->how->optimizer)
-		fit->unplanned = "the engine does not train";
-	else if (s->how->graph_only)
+	if (s->how->graph_only)
 		fit->unplanned = "only the graph was asked";
 	else
 		rc = plan_fit(fit, s->graph, s->how, s->first, s->arena, err);
@@ -642,9 +657,11 @@ try_run(struct verifier *v, int64_t size, struct sl_error *err)
 					   .plan = &plan,
 					   .memory_bytes = v->how->memory_bytes,
 					   .is_run = v->is_run};
+	struct sl__training_options training;
 	struct sl__confined_outcome result;
 	enum sl_status rc;
 
+	choose_subject(&how, &training, v->how);
 	if (v->how->sizes)
 		sizes = *v->how->sizes;
 	plan.sizes = &sizes;
@@ -747,6 +764,7 @@ conclude_runs(struct verifier *v, struct sl_error *err)
 	out->used_bytes = v->good ? v->found.used_bytes : (double)NAN;
 	out->weights_bytes = v->good ? v->found.weights_bytes : (double)NAN;
 	out->block_bytes = v->good ? v->found.block_bytes : (double)NAN;
+	out->optimizer_bytes = v->good ? v->found.optimizer_bytes : (double)NAN;
 	out->fails_at = v->is_refused ? 0 : v->bad;
 	out->difference = find_difference(v);
 	if (!v->bad)
@@ -779,9 +797,6 @@ check_runs(const struct verifier *v, struct sl_error *err)
 {
 	double there = (double)sl__platform_free_bytes("");
 
-	if (v->how->optimizer)
-		return sl__fail(err, SL_E_USAGE,
-				"training cannot be run to verify it");
 	if (there > 0 && v->how->memory_bytes > there)
 		return sl__fail(err, SL_E_ABSENT,
 				"this machine has %.3g GB of memory to spare: "

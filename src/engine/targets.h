@@ -15,8 +15,11 @@
 #define SL__EACH_ALONE
 #endif
 
-/* Before a loop of at most 16 rounds whose number is known. */
-#ifdef __clang__
+/* Before a loop of at most 16 rounds whose number is known.  gcc warns of what
+ * it ignores where it does not optimise. */
+#if !defined(__OPTIMIZE__)
+#define SL__UNROLL
+#elif defined(__clang__)
 #define SL__UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define SL__UNROLL _Pragma("GCC unroll 16")

@@ -8,6 +8,7 @@
  */
 #include "engine/training_plan.h"
 #include "base/status.h"
+#include "engine/compile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -88,7 +89,9 @@ sl__training_plan_new(struct sl__training_plan **out,
 	rc = make_graph(p, model, sizes, training, err);
 	if (!rc)
 		rc = sl_plan_new(&p->plan, p->training->graph, &how, err);
-	for (size_t i = 0; !rc && i < p->training->n_states; i++)
+	for (size_t i = 0;
+	     !rc && i < p->training->n_states && !(how.flags & SL__PLAN_DRY);
+	     i++)
 		rc = set_initial(p, i, err);
 	if (rc) {
 		sl__training_plan_free(p);

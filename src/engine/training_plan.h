@@ -18,7 +18,8 @@ struct sl__training_plan {
 	uint64_t n_steps; /* that were made */
 };
 
-/* The model outlives it; sizes are all bound by 'sizes'. */
+/* The model outlives it; sizes are all bound by 'sizes'.  A dry plan has no
+ * states and is not run. */
 enum sl_status sl__training_plan_new(
 	struct sl__training_plan **out, const struct sl_graph *model,
 	const struct sl_sizes *sizes,

@@ -13,7 +13,9 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "base/thread.h"
+#include "engine/compile.h"
 #include "engine/parallel.h"
+#include "engine/training_plan.h"
 #include "experiment/subject.h"
 #include "machine/platform.h"
 #include "timing/proc_text.h"
@@ -174,36 +176,119 @@ count_mapped(const struct sl_plan *plan, double limit_bytes,
 	return limit(left, err);
 }
 
-static enum sl_status
-plan_and_run(const struct sl__confined_options *options, double start,
-	     struct sl__confined_outcome *out, struct sl_error *err)
+static void
+take_memory(struct sl__confined_outcome *out, const struct sl_plan *plan,
+	    double start)
 {
-	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
-	struct sl__subject_model_options how = {
-		.plan = &plan, .is_only_planned = options->is_dry};
 	struct sl_plan_memory memory;
+
+	sl_plan_memory(plan, &memory);
+	out->is_stepwise = plan->current->is_stepwise;
+	out->used_bytes = private_bytes() - start + (double)memory.mapped_bytes;
+	out->weights_bytes =
+		(double)memory.weight_bytes + (double)memory.mapped_bytes;
+	out->block_bytes = (double)memory.planned_bytes;
+}
+
+static enum sl_status
+infer(const struct sl__confined_options *options,
+      const struct sl_plan_options *plan, double start,
+      struct sl__confined_outcome *out, struct sl_error *err)
+{
+	struct sl__subject_model_options how = {
+		.plan = plan, .is_only_planned = options->is_dry};
 	struct sl__subject_model subject;
 	enum sl_status rc;
 
-	if (options->plan)
-		plan = *options->plan;
-	if (options->is_dry)
-		plan.flags |= SL__PLAN_DRY;
-	if (plan.sizes)
-		how.folder = plan.sizes->inputs_folder;
+	if (plan->sizes)
+		how.folder = plan->sizes->inputs_folder;
 	rc = sl__subject_model_open(&subject, options->graph, &how, err);
 	if (rc)
 		return rc;
 	rc = count_mapped(subject.plan, start + options->memory_bytes, err);
 	if (!rc && options->is_run)
 		rc = sl_plan_run(subject.plan, err);
-	out->is_stepwise = subject.plan->current->is_stepwise;
-	sl_plan_memory(subject.plan, &memory);
-	out->used_bytes = private_bytes() - start + (double)memory.mapped_bytes;
-	out->weights_bytes =
-		(double)memory.weight_bytes + (double)memory.mapped_bytes;
-	out->block_bytes = (double)memory.planned_bytes;
+	take_memory(out, subject.plan, start);
 	return rc;
+}
+
+/* Targets are zeros: the first class, or numbers. */
+static enum sl_status
+fill_step(struct sl__training_plan *step, struct sl_error *err)
+{
+	const struct sl__training_graph *t = step->training;
+	struct sl_array array;
+	enum sl_status rc = SL_OK;
+	void *data;
+
+	if (t->target != SL__NONE) {
+		rc = sl_plan_input(step->plan, t->graph->values[t->target].name,
+				   &array, &data, err);
+		if (!rc)
+			memset(data, 0, (size_t)array.n_bytes);
+	}
+	return rc ? rc : sl_plan_fill_inputs(step->plan, 1, err);
+}
+
+/* States lie in the block: parameters and statistics, which have a first
+ * value, are weights; the others are the optimizer's. */
+static enum sl_status
+divide_block(struct sl__confined_outcome *out, struct sl__training_plan *step,
+	     struct sl_error *err)
+{
+	const struct sl__training_graph *t = step->training;
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; !rc && i < t->n_states; i++) {
+		struct sl_array array;
+		void *data;
+
+		rc = sl__training_plan_state(step, i, &array, &data, err);
+		if (rc)
+			break;
+		*(t->states[i].initial
+			  ? &out->weights_bytes
+			  : &out->optimizer_bytes) += (double)array.n_bytes;
+		out->block_bytes -= (double)array.n_bytes;
+	}
+	return rc;
+}
+
+static enum sl_status
+train(const struct sl__confined_options *options,
+      const struct sl_plan_options *plan, double start,
+      struct sl__confined_outcome *out, struct sl_error *err)
+{
+	struct sl_plan_options how = *plan;
+	struct sl__training_plan *step;
+	enum sl_status rc;
+
+	how.sizes = NULL; /* the graph of a step has them */
+	rc = sl__training_plan_new(&step, options->graph, plan->sizes,
+				   options->training, &how, err);
+	if (rc)
+		return rc;
+	rc = count_mapped(step->plan, start + options->memory_bytes, err);
+	if (!rc && !options->is_dry)
+		rc = fill_step(step, err);
+	if (!rc && options->is_run)
+		rc = sl__training_plan_step(step, 0, NULL, NULL, err);
+	take_memory(out, step->plan, start);
+	return rc ? rc : divide_block(out, step, err);
+}
+
+static enum sl_status
+plan_and_run(const struct sl__confined_options *options, double start,
+	     struct sl__confined_outcome *out, struct sl_error *err)
+{
+	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
+
+	if (options->plan)
+		plan = *options->plan;
+	if (options->is_dry)
+		plan.flags |= SL__PLAN_DRY;
+	return options->training ? train(options, &plan, start, out, err)
+				 : infer(options, &plan, start, out, err);
 }
 
 static void

@@ -3,11 +3,14 @@
 #ifndef SL_CONFINED_H
 #define SL_CONFINED_H
 
+#include "transform/training.h"
 #include "sleuth/running.h"
 
 struct sl__confined_options {
 	const struct sl_graph *graph;
-	const struct sl_plan_options *plan; /* NULL: defaults */
+	const struct sl_plan_options *plan;          /* NULL: defaults */
+	const struct sl__training_options *training; /* a training step; NULL:
+							inference */
 	double memory_bytes; /* for all that the plan makes and uses; infinite:
 				no limit */
 	int is_run;          /* else it is only planned */
@@ -25,7 +28,9 @@ struct sl__confined_outcome {
 	char text[sizeof(((struct sl_error *)0)->text)]; /* "": it ran */
 	double used_bytes; /* of the memory, at the end; NaN: it did not run */
 	double weights_bytes, block_bytes; /* of these, the plan's: weights made
-					      or used in place; activations */
+					      or used in place; activations,
+					      with gradients */
+	double optimizer_bytes;            /* and what the optimizer keeps */
 	int is_stepwise; /* values have sizes that a run finds: they are in
 			    none of these */
 };
@@ -33,7 +38,8 @@ struct sl__confined_outcome {
 /*
  * Forks a process that starts threads and oneDNN, then limits its private
  * memory (RLIMIT_DATA) to what it has by then and 'memory_bytes', then plans
- * the model and, where asked, runs it on numbers that are made up.  A dry plan
+ * the model and, where asked, runs it, or one training step, on numbers that are
+ * made up.  A dry plan
  * takes the same memory and writes to none of it, so that the machine need not
  * have as much.  Weights that are used where a file has them count as well.
  * The process dies with its parent, and with whatever interrupts it or its

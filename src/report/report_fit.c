@@ -139,15 +139,23 @@ add_graph(struct sl__doc *doc, const struct sl_fit *f)
 	sl__doc_append_dim(doc, ", engine overhead not counted)");
 }
 
+struct parts {
+	double weights, activations, optimizer;
+};
+
 /* As the engine has them. */
 static void
-add_engine_parts(struct sl__doc *doc, const struct sl_fit *f, double weights,
-		 double activations, double total)
+add_engine_parts(struct sl__doc *doc, const struct sl_fit *f,
+		 const struct parts *p, double total)
 {
-	double rest = total - weights - activations;
+	double rest = total - p->weights - p->activations - p->optimizer;
 
-	add_share(doc, "weights", f, weights);
-	add_share(doc, "activations", f, activations);
+	add_share(doc, "weights", f, p->weights);
+	if (f->optimizer)
+		add_share(doc, "optimizer", f, p->optimizer);
+	add_share(doc, "activations", f, p->activations);
+	if (f->optimizer)
+		sl__doc_append(doc, SL__STYLE_DIM, ", with gradients");
 	if (rest > 0) {
 		add_share(doc, "engine", f, rest);
 		sl__doc_append(doc, SL__STYLE_DIM,
@@ -286,8 +294,11 @@ page(struct sl__doc *doc, const void *result,
 		add_tried_answer(doc, f);
 		sl__doc_gap(doc);
 		if (v->runs_at) {
-			add_engine_parts(doc, f, v->weights_bytes,
-					 v->block_bytes, v->used_bytes);
+			add_engine_parts(doc, f,
+					 &(struct parts){v->weights_bytes,
+							 v->block_bytes,
+							 v->optimizer_bytes},
+					 v->used_bytes);
 			add_left(doc, f->memory_bytes - v->used_bytes);
 		}
 		add_verified(doc, f);
@@ -298,8 +309,11 @@ page(struct sl__doc *doc, const void *result,
 	if (f->sizes && *f->sizes)
 		sl__doc_pair(doc, "sizes", SL__STYLE_PLAIN, "%s", f->sizes);
 	if (f->is_planned)
-		add_engine_parts(doc, f, f->parameters_bytes,
-				 f->activations_bytes, f->total_bytes);
+		add_engine_parts(doc, f,
+				 &(struct parts){f->parameters_bytes,
+						 f->activations_bytes,
+						 f->optimizer_bytes},
+				 f->total_bytes);
 	else
 		add_parts(doc, f);
 	add_left(doc, f->memory_bytes - f->total_bytes);

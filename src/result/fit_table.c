@@ -28,7 +28,10 @@ static const struct sl__field verified_fields[] = {
 	SL__F(NUMBER, sl_fit_verified, weights_bytes, "weights_bytes",
 	      "of these, weights made or mapped", .absent = "no size ran"),
 	SL__F(NUMBER, sl_fit_verified, block_bytes, "block_bytes",
-	      "of these, all activations", .absent = "no size ran"),
+	      "of these, all activations, gradients among them",
+	      .absent = "no size ran"),
+	SL__F(NUMBER, sl_fit_verified, optimizer_bytes, "optimizer_bytes",
+	      "of these, what the optimizer keeps", .absent = "no size ran"),
 	SL__F(SIGNED, sl_fit_verified, planned_at, "planned_at",
 	      "the largest size that could be planned"),
 	SL__F_MADE(make_as_predicted, "as_predicted",
@@ -64,7 +67,12 @@ SL__WHY(may_fit, sl_fit, f,
 		: NULL)
 SL__WHY(no_limit, sl_fit, f,
 	f->is_cut ? "the search ends there" : "memory ends it")
-SL__WHY(no_phase, sl_fit, f, f->optimizer ? NULL : "inference")
+SL__WHY(no_phase, sl_fit, f,
+	!f->optimizer   ? "inference"
+	: f->is_planned ? "the plan has one block for all phases"
+			: NULL)
+SL__WHY(no_gradients, sl_fit, f,
+	f->optimizer && f->is_planned ? "they lie among the activations" : NULL)
 SL__WHY(no_next, sl_fit, f,
 	f->limit        ? "the model takes no more"
 	: !f->largest   ? "nothing fits"
@@ -125,8 +133,8 @@ static const struct sl__field answer_fields[] = {
 	      "of a plan: the block that all lie in"),
 	SL__F_MADE(make_activations, "activations_basis",
 		   "planned, counted, estimated or at least"),
-	SL__F(NUMBER, sl_fit, gradients_bytes, "gradients_bytes",
-	      "of training"),
+	SL__F(NUMBER, sl_fit, gradients_bytes, "gradients_bytes", "of training",
+	      .why = no_gradients),
 	SL__F(NUMBER, sl_fit, optimizer_bytes, "optimizer_bytes",
 	      "of training"),
 	SL__F(NUMBER, sl_fit, total_bytes, "total_bytes", "their sum"),
