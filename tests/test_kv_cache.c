@@ -102,6 +102,41 @@ built_in(void **state)
 	sl_graph_free(graph);
 }
 
+/* A run of as many tokens becomes one of the last, after all before it. */
+static void
+a_run_is_of_one_token(void **state)
+{
+	struct sl_sizes sizes = {
+		.struct_size = sizeof(sizes), .batch = 2, .seq = 24};
+	struct sl_plan_options plan = {.struct_size = sizeof(plan),
+				       .sizes = &sizes};
+	struct sl_variant_options how = {.struct_size = sizeof(how),
+					 .plan = &plan};
+	struct sl_graph *graph;
+	struct sl_variant *v;
+	struct sl_plan *step;
+	struct sl_array in;
+	struct sl_error err;
+	void *data;
+
+	(void)state;
+	assert_int_equal(sl_graph_open(&graph, "tiny-gpt", NULL, NULL), SL_OK);
+	if (sl_variant_new(&v, graph, "kv-cache", &how, &err) ||
+	    sl_plan_new(&step, v->graph, &v->plan, &err) ||
+	    sl_plan_input(step, "input_ids", &in, &data, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(in.n_elements, 2);
+	if (sl_plan_input(step, "past_key_0", &in, &data, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(in.dims[0], 2);
+	assert_int_equal(in.dims[2], 23);
+	if (sl_plan_fill_inputs(step, 1, &err) || sl_plan_run(step, &err))
+		fail_msg("%s", err.text);
+	sl_plan_free(step);
+	sl_variant_free(v);
+	sl_graph_free(graph);
+}
+
 /* Positions by Range, keys turned around when heads are split, and a mask cut
  * out of a constant by the lengths of queries and keys. */
 static const char buffered[] = "n = Shape input_ids\n"
@@ -270,6 +305,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(built_in),
+		cmocka_unit_test(a_run_is_of_one_token),
 		cmocka_unit_test(as_exporters_write_it),
 		cmocka_unit_test(refused),
 	};

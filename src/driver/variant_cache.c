@@ -5,10 +5,13 @@
  * Whether attention looks ahead cannot be seen from every graph.  So both run
  * over a few tokens: one at once, the other in two goes, and the scores of the
  * last token of each go must be the same but for rounding.
+ *
+ * A run of the one with a cache is a run for one further token.
  */
 #include "base/status.h"
 #include "driver/variant_rules.h"
 #include "experiment/decoder.h"
+#include "graph/shapes.h"
 #include "transform/kv_cache.h"
 
 #include <math.h>
@@ -107,6 +110,43 @@ check(const struct sl_graph *whole, const struct sl_graph *cached,
 	return rc;
 }
 
+/* Where the whole model runs n tokens, the one with a cache runs the last of
+ * them; sizes that are not known yet are left to whoever runs it. */
+static enum sl_status
+shrink_to_step(struct sl__variant_build *b, const struct sl_graph *whole,
+	       struct sl_error *err)
+{
+	const struct sl__shapes_options how = {.sizes = &b->out->sizes,
+					       .free_sizes = SL__UNBOUND_KEEP,
+					       .allocator = b->how.allocator};
+	struct sl__decoder one, step = {0};
+	struct sl__shapes *shapes = NULL;
+	const struct sl__type *tokens;
+	enum sl_status rc =
+		sl__decoder_open(&one, whole, 0, b->how.seed, b->arena, err);
+
+	if (!rc)
+		rc = sl__shapes_new(&shapes, whole, &how, err);
+	if (!rc) {
+		tokens = &shapes->types[one.inputs[one.tokens].value];
+		if (tokens->dims[0] > 0 && tokens->dims[tokens->rank - 1] > 1) {
+			rc = sl__decoder_open(&step, b->graph,
+					      tokens->rank > 1 ? tokens->dims[0]
+							       : 0,
+					      b->how.seed, b->arena, err);
+			if (!rc)
+				rc = sl__decoder_sizes(
+					&step,
+					tokens->dims[tokens->rank - 1] - 1, 1,
+					&b->out->sizes, err);
+		}
+	}
+	sl__shapes_free(shapes);
+	sl__decoder_close(&one);
+	sl__decoder_close(&step);
+	return rc;
+}
+
 enum sl_status
 sl__variant_kv_cache(struct sl__variant_build *b, const char *value,
 		     struct sl_error *err)
@@ -120,10 +160,13 @@ sl__variant_kv_cache(struct sl__variant_build *b, const char *value,
 	if (rc)
 		return rc;
 	sl__variant_take_graph(b, cached);
-	b->change->text = sl__arena_format(
-		b->arena, "%zu attentions keep the keys and values of tokens",
-		b->change->n_layers);
+	b->change->text = sl__arena_format(b->arena,
+					   "%zu attentions keep the keys and "
+					   "values of tokens; a run is one "
+					   "further token",
+					   b->change->n_layers);
 	if (!b->change->text)
 		return sl__fail_nomem(err);
-	return check(whole, cached, b, err);
+	rc = check(whole, cached, b, err);
+	return rc ? rc : shrink_to_step(b, whole, err);
 }
