@@ -66,13 +66,37 @@ fit_dims(int64_t *out, const struct sl__type *type,
 	return 1;
 }
 
+/* Both shapes, and the first dimension that differs where there are as many:
+ * the batch is dimension 0. */
+static enum sl_status
+refuse_shape(const struct sl__value *value, const struct sl_data_input *input,
+	     const char *data, struct sl_error *err)
+{
+	const int64_t *dims = value->declared.dims + 1;
+	size_t rank = (size_t)value->declared.rank - 1;
+	char wanted[SHAPE_BYTES], given[SHAPE_BYTES], where[64] = "";
+
+	for (size_t d = 0; rank > 1 && rank == input->rank && d < rank; d++) {
+		if (dims[d] < 0 || dims[d] == input->dims[d])
+			continue;
+		snprintf(where, sizeof(where),
+			 ": dimension %zu is %lld, not %lld", d + 1,
+			 (long long)input->dims[d], (long long)dims[d]);
+		break;
+	}
+	return sl__fail(err, SL_E_DATA,
+			"input '%.100s' of the model takes %s; a sample of "
+			"%.100s has %s%s",
+			value->name, shape_text(wanted, dims, rank), data,
+			shape_text(given, input->dims, input->rank), where);
+}
+
 static enum sl_status
 bind_input(struct sl__train_data *t, size_t i, const struct sl__value *value,
 	   struct sl__arena *arena, struct sl_error *err)
 {
 	const struct sl_data_input *input = &t->source->inputs[i];
 	const struct sl__type *type = &value->declared;
-	char wanted[SHAPE_BYTES], given[SHAPE_BYTES];
 	int64_t *dims, *whole;
 
 	if (type->kind != SL__TYPE_TENSOR || type->rank < 1)
@@ -97,15 +121,7 @@ bind_input(struct sl__train_data *t, size_t i, const struct sl__value *value,
 	whole = dims + type->rank;
 	dims[0] = t->batch;
 	if (!fit_dims(dims + 1, type, input))
-		return sl__fail(
-			err, SL_E_DATA,
-			"input '%.100s' of the model takes %s; a sample of "
-			"%.100s has %s",
-			value->name,
-			shape_text(wanted, type->dims + 1,
-				   (size_t)type->rank - 1),
-			t->source->name,
-			shape_text(given, input->dims, input->rank));
+		return refuse_shape(value, input, t->source->name, err);
 	t->shapes[i] = (struct sl_input_shape){
 		.input = value->name, .dims = dims, .rank = (size_t)type->rank};
 	memcpy(whole, dims, (size_t)type->rank * sizeof(*dims));
