@@ -288,7 +288,7 @@ several_commands_end_in_verdicts(void **state)
 	assert_holds(out.data, "2.00 [1.96, 2.04] ×");
 	assert_holds(out.data, "undecided after 42 rounds:");
 	assert_holds(out.data, "changes from 2 %");
-	assert_holds(out.data, "(42 rounds, 3 disturbed ones excluded)");
+	assert_holds(out.data, "(42 rounds, 3 disturbed rounds excluded)");
 	assert_holds(out.data, "is shorter than starting the shell (6.00 ms, "
 			       "taken off); -N runs it without one\n");
 	assert_null(strstr(out.data, "'a' is shorter"));

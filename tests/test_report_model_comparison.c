@@ -147,7 +147,7 @@ the_verdict_stands_first(void **state)
 	assert_true(has(&out,
 			"B is faster: 0.512 × A's time, 95 % [0.508, 0.517] "
 			"(1.95 × as fast); decided by wall time after 1.2 s"));
-	assert_true(has(&out, "60 rounds, 3 disturbed ones excluded"));
+	assert_true(has(&out, "60 rounds, 3 disturbed rounds excluded"));
 	assert_true(has(&out, "A 1.00 GFLOP, B 500 MFLOP per iteration"));
 	assert_true(has(&out, "; B/A 0.5\n"));
 	assert_true(has(&out, "Layers that differ"));

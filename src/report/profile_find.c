@@ -274,10 +274,16 @@ add_amdahl_row(struct sl__doc *doc, const struct sl_amdahl *a,
 static void
 add_unmeasured(struct sl__doc *doc, const struct sl_amdahl *rows, size_t n)
 {
+	int is_any = 0;
+
+	for (size_t i = 0; i < n; i++)
+		is_any |= rows[i].measured_limit.n > 0;
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].measured_limit.n || !rows[i].absent)
 			continue;
-		sl__doc_text(doc, SL__STYLE_DIM, "-: %s", rows[i].absent);
+		/* The column is not shown where every row has none. */
+		sl__doc_text(doc, SL__STYLE_DIM, "%s: %s",
+			     is_any ? "-" : "not measured", rows[i].absent);
 		return;
 	}
 }

@@ -200,7 +200,8 @@ add_basis(struct sl__doc *doc, const struct sl_profile *p)
 	if (!noise->steal_share.absent && noise->steal_share.value > 0.01)
 		sl__doc_append(doc, SL__STYLE_WARN, ", %s of CPU time stolen",
 			       sl__percent_text(&t, noise->steal_share.value));
-	sl__doc_append_dim(doc, "; %.2g s with planning%s", p->elapsed_s,
+	sl__doc_append_dim(doc, "; %.*f s with planning%s",
+			   p->elapsed_s < 10 ? 1 : 0, p->elapsed_s,
 			   p->n_hot ? " and experiments" : "");
 }
 

@@ -206,9 +206,9 @@ static void
 add_table(struct sl__doc *doc, const struct sl_optimization *o)
 {
 	static const struct sl__column columns[] = {
-		{"  variant", 0, 0}, {"time", 1, 0},   {"/ baseline", 1, 0},
-		{"memory", 1, 1},    {"file", 1, 4},   {"accuracy", 1, 0},
-		{"95 %", 1, 3},      {"change", 1, 2}, {"time", 0, 0}};
+		{"  variant", 0, 0}, {"time", 1, 1},   {"/ baseline", 1, 0},
+		{"memory", 1, 2},    {"file", 1, 5},   {"accuracy", 1, 0},
+		{"95 %", 1, 4},      {"change", 1, 3}, {"verdict", 0, 0}};
 	enum { N = sizeof(columns) / sizeof(*columns) };
 	struct sl__column *kept =
 		sl__arena_array(&doc->arena, N, sizeof(*kept));

@@ -83,11 +83,11 @@ add_point(struct sl__doc *doc, const struct sl_sweep *sweep,
 
 /* What is the same at every point is said once. */
 static void
-add_same(struct sl__doc *doc, const struct sl_sweep *sweep, const char *same)
+add_same(struct sl__doc *doc, const char *same)
 {
 	if (*same)
-		sl__doc_text(doc, SL__STYLE_DIM, "at every %s: %s",
-			     sl_axis_text(sweep->axis), same);
+		sl__doc_text(doc, SL__STYLE_DIM, "the same at every point: %s",
+			     same);
 }
 
 static void
@@ -107,7 +107,7 @@ add_times(struct sl__doc *doc, const struct sl_sweep *sweep,
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->n_points; i++)
 		add_point(doc, sweep, &s->points[i], i == s->best.point);
-	add_same(doc, sweep, sl__doc_drop_equal_columns(doc));
+	add_same(doc, sl__doc_drop_equal_columns(doc));
 	for (size_t i = 0; i < s->n_points; i++)
 		n_noisy += !s->points[i].absent &&
 			   is_noisy(&s->points[i].latency_ns);
@@ -175,7 +175,7 @@ add_needs(struct sl__doc *doc, const struct sl_sweep *sweep,
 		if (!s->points[i].absent)
 			absent = s->points[i].energy_absent;
 	}
-	add_same(doc, sweep, sl__doc_drop_equal_columns(doc));
+	add_same(doc, sl__doc_drop_equal_columns(doc));
 	if (absent)
 		sl__doc_text(doc, SL__STYLE_DIM, "energy: %s", absent);
 }

@@ -291,8 +291,9 @@ sl__page_rounds(struct sl__doc *doc, const struct sl_comparison *c)
 {
 	sl__doc_append_dim(doc, "  (%zu rounds", c->n_rounds);
 	if (c->n_left_out)
-		sl__doc_append_dim(doc, ", %zu disturbed ones excluded",
-				   c->n_left_out);
+		sl__doc_append_dim(doc, ", %zu disturbed round%s excluded",
+				   c->n_left_out,
+				   c->n_left_out == 1 ? "" : "s");
 	sl__doc_append_dim(doc, ")");
 }
 

@@ -353,20 +353,16 @@ const char *
 sl__share_text(struct sl__text *text, double share)
 {
 	double percent = 100 * share;
-	const char *sign = percent < 0 ? "−" : "";
 
 	if (isnan(share))
 		return dash(text);
 	if (fabs(percent) >= 0.05)
-		snprintf(text->s, sizeof(text->s), "%s%.1f %%", sign,
-			 fabs(percent));
+		snprintf(text->s, sizeof(text->s), "%s%.1f %%",
+			 percent < 0 ? "−" : "", fabs(percent));
 	else
-		snprintf(text->s, sizeof(text->s), "%s%s %%",
-			 percent > 0   ? "<"
-			 : percent < 0 ? ">"
-				       : "",
-			 percent > 0   ? "0.1"
-			 : percent < 0 ? "−0.1"
+		snprintf(text->s, sizeof(text->s), "%s %%",
+			 percent > 0   ? "<0.1"
+			 : percent < 0 ? "0.0"
 				       : "0");
 	return text->s;
 }

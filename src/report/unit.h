@@ -81,7 +81,7 @@ const char *sl__count_text(struct sl__text *text, uint64_t n);
 const char *sl__percent_text(struct sl__text *text, double share);
 
 /* "1.2 %" with one decimal, for columns and legends: "<0.1 %" is less, "0 %"
- * exactly zero, and a minus is that of mathematics. */
+ * exactly zero, "0.0 %" less below it; a minus is that of mathematics. */
 const char *sl__share_text(struct sl__text *text, double share);
 
 /* "1.0213 [1.0187, 1.0240]", and its two parts. */
