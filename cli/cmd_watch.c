@@ -40,6 +40,7 @@ struct arguments {
 	struct plan_options plan;
 	double time_s, pause_s;
 	size_t repeats, top;
+	int plain;
 };
 
 #define AT(field) offsetof(struct arguments, field)
@@ -53,6 +54,8 @@ static const struct option options[] = {
 	 "profiles, instead of until it is stopped", 1, 1e9, 0},
 	{"top", 0, OPTION_COUNT, AT(top), "N",
 	 "operations to show on a terminal (8)", 1, 1000, 0},
+	{"plain", 0, OPTION_FLAG, AT(plain), NULL,
+	 "for logs: a line for each profile, in ASCII", 0, 0, 0},
 };
 
 struct watch {
@@ -335,6 +338,8 @@ cmd_watch(char **argv)
 
 	if (options_read_name(&help, groups, 3, argv, &model))
 		return EXIT_DONE;
+	if (a.plain)
+		tty_be_plain();
 	model_options_resolve(&a.model, help.name);
 	plan_options_resolve(&a.plan, help.name);
 	return run(&a, model);

@@ -33,6 +33,9 @@ static const struct option options[] = {
 	 0},
 	{"color", 0, OPTION_TEXT, AT(color), "WHEN", "auto, always or never", 0,
 	 0, 0},
+	{"plain", 0, OPTION_FLAG, AT(plain), NULL,
+	 "for logs: ASCII, no colours, 120 columns, progress as lines", 0, 0,
+	 0},
 	{"verbose", 'v', OPTION_FLAG, AT(verbose), NULL,
 	 "everything, not one screen", 0, 0, 0},
 	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL,
@@ -180,12 +183,18 @@ void
 output_check(const struct output *output, const char *command)
 {
 	static const char *const colors[] = {"auto", "always", "never", NULL};
+	enum { ALWAYS = 1 };
 	static const char *const units[] = {"ns", "us", "ms", "s", NULL};
 	static const char *const sorts[] = {"command", "mean-time", NULL};
 	const char *paths[N_PATHS];
 
 	list_paths(paths, output);
-	read_choice(command, "color", output->color, colors);
+	if (read_choice(command, "color", output->color, colors) == ALWAYS &&
+	    output->plain)
+		refuse(command, "--plain has no colours; leave out one of "
+				"--plain and --color always");
+	if (output->plain)
+		tty_be_plain();
 	read_choice(command, "time-unit", output->unit, units);
 	read_choice(command, "sort", output->sort, sorts);
 	check_distinct(command, paths, N_PATHS);

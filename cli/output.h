@@ -26,12 +26,12 @@ struct output {
 	const char *color;  /* "auto", "always" or "never" */
 	const char *own[2]; /* files that the command writes itself, or NULL */
 	const char *unit, *sort;
-	int quiet, verbose;
+	int quiet, verbose, plain;
 	struct save_options store;
 };
 
-/* --json, --csv, --html, --figures, --md, --color, --verbose, --quiet, --save,
- * --db, --tag: for every command whose result may be kept; and without the
+/* --json, --csv, --html, --figures, --md, --color, --plain, --verbose, --quiet,
+ * --save, --db, --tag: for every command whose result may be kept; and without the
  * last three. */
 struct option_group output_option_group(struct output *output);
 struct option_group output_page_option_group(struct output *output);

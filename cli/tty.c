@@ -14,8 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { PLAIN_COLUMNS = 120 };
+
+/* Of lines where nothing is drawn: a short run has none, and a long one does not
+ * fill a log. */
+static const double FIRST_LINE_S = 10, NEXT_LINE_S = 30;
+
 static volatile sig_atomic_t interrupted;
-static int draws;    /* progress, on the terminal */
+static int is_plain;
+static int tells;    /* progress, in whatever way */
 static int is_drawn; /* a progress bar stands on the terminal */
 
 /* The second one, of either kind, does not wait for the first. */
@@ -72,6 +79,12 @@ tty_catch_interrupt(void)
 	return &interrupted;
 }
 
+void
+tty_be_plain(void)
+{
+	is_plain = 1;
+}
+
 size_t
 tty_columns(void)
 {
@@ -79,6 +92,8 @@ tty_columns(void)
 	struct winsize size;
 	long n = columns ? strtol(columns, NULL, 10) : 0;
 
+	if (is_plain)
+		return PLAIN_COLUMNS;
 	if (n > 0 && n < 10000)
 		return (size_t)n;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -92,8 +107,8 @@ tty_wants_color(void)
 	const char *term = getenv("TERM");
 	const char *no_color = getenv("NO_COLOR");
 
-	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 &&
-	       !(no_color && *no_color);
+	return !is_plain && isatty(STDOUT_FILENO) && term &&
+	       strcmp(term, "dumb") != 0 && !(no_color && *no_color);
 }
 
 int
@@ -101,7 +116,7 @@ tty_is_utf8(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; !is_plain && i < 3; i++) {
 		const char *value = getenv(names[i]);
 
 		if (value && *value)
@@ -111,20 +126,25 @@ tty_is_utf8(void)
 	return 0;
 }
 
+static double
+seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 /* Ten times a second is enough for the eye. */
 static int
 is_due(void)
 {
-	static struct timespec last;
-	struct timespec now;
-	double gap_s;
+	static double last_s;
+	double now_s = seconds_now();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	gap_s = (double)(now.tv_sec - last.tv_sec) +
-		(double)(now.tv_nsec - last.tv_nsec) / 1e9;
-	if (gap_s < 0.1)
+	if (now_s - last_s < 0.1)
 		return 0;
-	last = now;
+	last_s = now_s;
 	return 1;
 }
 
@@ -133,7 +153,8 @@ tty_draws_progress(void)
 {
 	const char *term = getenv("TERM");
 
-	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+	return !is_plain && isatty(STDERR_FILENO) && term &&
+	       strcmp(term, "dumb") != 0;
 }
 
 void
@@ -146,37 +167,67 @@ tty_draw_line(const char *line)
 	is_drawn = 1;
 }
 
+/* "12 s left", and what is known of the times so far. */
+static void
+describe_rest(char *line, size_t n_bytes, const struct sl_progress *now)
+{
+	int n = 0;
+
+	*line = '\0';
+	if (!isnan(now->remaining_s))
+		n = snprintf(line, n_bytes, "  %.0f s left",
+			     ceil(now->remaining_s));
+	if (!isnan(now->median_ns))
+		snprintf(line + n, n_bytes - (size_t)n,
+			 "  %zu done, median %.4g ms", now->n_done,
+			 now->median_ns / 1e6);
+}
+
+static void
+tell_progress(const struct sl_progress *now, const char *label)
+{
+	static double due_s;
+	double now_s = seconds_now();
+	char rest[80];
+
+	if (due_s == 0)
+		due_s = now_s + FIRST_LINE_S;
+	if (now_s < due_s)
+		return;
+	due_s = now_s + NEXT_LINE_S;
+	describe_rest(rest, sizeof(rest), now);
+	fprintf(stderr, "sleuth: %s: %s %3.0f %%%s\n", label, now->what,
+		100 * now->share, rest);
+}
+
 static void
 draw_progress(const struct sl_progress *now, void *ctx)
 {
-	char bar[25], line[160];
+	char bar[25], rest[80], line[240];
 	size_t full = (size_t)(now->share * (sizeof(bar) - 1));
-	int n;
 
 	live_note(ctx, now->what, now->share, now->remaining_s);
 	save_visit();
-	if (!draws)
+	if (!tells)
 		return;
+	if (!tty_draws_progress()) {
+		tell_progress(now, ctx);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(bar) - 1; i++)
 		bar[i] = i < full ? '#' : '.';
 	bar[sizeof(bar) - 1] = '\0';
-	n = snprintf(line, sizeof(line), "%s: %s [%s] %3.0f %%",
-		     (const char *)ctx, now->what, bar, 100 * now->share);
-	if (!isnan(now->remaining_s))
-		n += snprintf(line + n, sizeof(line) - (size_t)n,
-			      "  %.0f s left", ceil(now->remaining_s));
-	if (!isnan(now->median_ns))
-		snprintf(line + n, sizeof(line) - (size_t)n,
-			 "  %zu done, median %.4g ms", now->n_done,
-			 now->median_ns / 1e6);
+	describe_rest(rest, sizeof(rest), now);
+	snprintf(line, sizeof(line), "%s: %s [%s] %3.0f %%%s",
+		 (const char *)ctx, now->what, bar, 100 * now->share, rest);
 	tty_draw_line(line);
 }
 
 progress_function *
 tty_progress(int is_quiet)
 {
-	draws = !is_quiet && tty_draws_progress();
-	return draws || live_is_on() ? draw_progress : NULL;
+	tells = !is_quiet;
+	return tells || live_is_on() ? draw_progress : NULL;
 }
 
 void

@@ -5,6 +5,10 @@
 
 #include "sleuth.h"
 
+/* From here on as if nobody looked: 120 columns whatever the terminal has, no
+ * colours, ASCII, and progress as lines. */
+void tty_be_plain(void);
+
 /* Columns of standard output: COLUMNS, the terminal's own, or 80. */
 size_t tty_columns(void);
 
@@ -24,9 +28,10 @@ typedef void progress_function(const struct sl_progress *now, void *ctx);
 
 /*
  * What draws a bar on standard error, after the label that its 'ctx' is, and
- * tells the store where the result will be saved; NULL where that is no
- * terminal or 'is_quiet', and nothing will be.  tty_clear_progress() removes
- * the bar, as complain() and output_write() do by themselves.
+ * tells the store where the result will be saved; where that is no terminal, a
+ * line of it after ten seconds and then every half minute.  NULL where 'is_quiet'
+ * and nothing will be saved.  tty_clear_progress() removes the bar, as complain()
+ * and output_write() do by themselves.
  */
 progress_function *tty_progress(int is_quiet);
 void tty_clear_progress(void);
