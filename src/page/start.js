@@ -4,7 +4,8 @@
 'use strict';
 
 const data = document.getElementById('result');
-const result = data && JSON.parse(data.textContent); // a list of results has none
+const result = data && // a list of results has none
+  JSON.parse(data.type === 'application/zlib' ? inflatedText(data.textContent) : data.textContent);
 
 // make('p', {class: 'note'}, 'text', child): an element; text stays text.
 function make(tag, attributes, ...children) {

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * html_page.c - a result as one page for a browser.
- *
- * The document is embedded as the JSON that --json writes, but for '<', which
- * is spelled "\u003c" so that no name in it ends its element; sl_result_read()
- * finds it there.
- */
+/* html_page.c - a result as one page for a browser. */
 #include "report/html_page.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "report/markup.h"
 #include "report/page_assets.h"
-#include "result/saved_result.h"
+#include "result/embedded_result.h"
 
 #include <string.h>
 
@@ -171,31 +165,6 @@ sl__doc_render_html(const struct sl__doc *doc, struct sl_buf *out)
 		sl__buf_format(out, "</%s>\n", open);
 }
 
-/* Without the space between its tokens, a fifth of it. */
-static void
-add_json(struct sl_buf *out, const struct sl_buf *json)
-{
-	const char *at = json->data, *end = at + json->n_bytes, *from = at;
-	int is_text = 0;
-
-	for (; at < end; at++) {
-		int is_space = !is_text && (*at == ' ' || *at == '\n');
-
-		if (is_space || *at == '<') {
-			sl__buf_add(out, from, (size_t)(at - from));
-			from = at + 1;
-		}
-		if (*at == '<')
-			sl__buf_text(out, "\\u003c");
-		if (*at == '"')
-			is_text = !is_text;
-		if (is_text && *at == '\\')
-			at++; /* what is escaped ends no text */
-	}
-	sl__buf_add(out, from, (size_t)(end - from));
-	sl__buf_text(out, "\n");
-}
-
 /* What a page that is a file of its own brings along. */
 static void
 add_policy(struct sl_buf *out)
@@ -304,11 +273,8 @@ sl__html_page(struct sl_buf *out, const struct sl__html_page *page)
 		add_text_of_report(out, page);
 	sl__buf_text(out, "</main>\n");
 	add_footer(out, page);
-	if (page->result) {
-		sl__buf_text(out, SL__RESULT_IN_PAGE);
-		add_json(out, page->result);
-		sl__buf_text(out, SL__RESULT_IN_PAGE_END "\n");
-	}
+	if (page->result)
+		sl__embedded_result_write(out, page->result);
 	if (page->frame)
 		sl__buf_text(out, "<script src=\"/page.js\"></script>\n"
 				  "<script src=\"/site.js\"></script>\n");

@@ -7,6 +7,7 @@
  */
 #include "result/saved_result.h"
 #include "base/status.h"
+#include "result/embedded_result.h"
 #include "result/record.h"
 #include "result/tables.h"
 #include "sleuth.h"
@@ -131,51 +132,12 @@ fill(struct sl_result *out, const struct sl__json_value *root,
 	return sl__record_read(out->record, out->table, root, arena, err);
 }
 
-/* The first place of 'word' in text[0..n-1]; NULL: none. */
-static const char *
-find_word(const char *text, size_t n, const char *word)
-{
-	size_t n_word = strlen(word);
-
-	for (const char *at = text; n >= n_word;) {
-		at = memchr(at, *word, n - n_word + 1);
-		if (!at || memcmp(at, word, n_word) == 0)
-			return at;
-		at++;
-		n = n - (size_t)(at - text);
-		text = at;
-	}
-	return NULL;
-}
-
-/* Narrows a page for browsers down to the document that it holds. */
-static enum sl_status
-find_document(const char **text, size_t *n_bytes, struct sl_error *err)
-{
-	static const char begin[] = "<!doctype html>";
-	const char *from, *to;
-
-	if (*n_bytes < strlen(begin) || memcmp(*text, begin, strlen(begin)))
-		return SL_OK;
-	from = find_word(*text, *n_bytes, SL__RESULT_IN_PAGE);
-	if (!from)
-		return sl__fail(err, SL_E_DATA, "this page holds no result");
-	from += strlen(SL__RESULT_IN_PAGE);
-	*n_bytes -= (size_t)(from - *text);
-	*text = from;
-	to = find_word(from, *n_bytes, SL__RESULT_IN_PAGE_END);
-	if (!to)
-		return sl__fail(err, SL_E_DATA,
-				"the result in this page is cut short");
-	*n_bytes = (size_t)(to - from);
-	return SL_OK;
-}
-
 enum sl_status
 sl_result_read(struct sl_result **out, const char *text, size_t n_bytes,
 	       const struct sl_allocator *allocator, struct sl_error *err)
 {
 	const struct sl__json_value *root;
+	struct sl_buf inflated = {0};
 	struct sl__arena *arena;
 	struct sl_result *result;
 	enum sl_status rc;
@@ -184,11 +146,12 @@ sl_result_read(struct sl_result **out, const char *text, size_t n_bytes,
 	result = sl__arena_object_new(&arena, allocator, sizeof(*result));
 	if (!result)
 		return sl__fail_nomem(err);
-	rc = find_document(&text, &n_bytes, err);
+	rc = sl__embedded_result_find(&text, &n_bytes, &inflated, err);
 	if (!rc)
 		rc = sl__json_read(&root, text, n_bytes, arena, err);
 	if (!rc)
 		rc = fill(result, root, arena, err);
+	sl_buf_release(&inflated);
 	if (rc) {
 		sl_result_free(result);
 		return rc;

@@ -24,10 +24,6 @@ void sl__result_document_begin(struct sl__json *json, struct sl_buf *out,
 			       const char *command, const char *version,
 			       const struct sl__record *table);
 
-/* What stands before the document in a page for browsers, and after it. */
-#define SL__RESULT_IN_PAGE     "<script type=\"application/json\" id=\"result\">\n"
-#define SL__RESULT_IN_PAGE_END "</script>"
-
 /* The tables of docs/schema.md, which follow from the rows of all kinds. */
 void sl__schema_doc_tables_write(struct sl_buf *out);
 
