@@ -7,7 +7,7 @@ set(folder ${CMAKE_CURRENT_LIST_DIR}/../src/page)
 set(style page.css)
 set(script inflate.js start.js memory.js tips.js zoom.js graph.js operations.js
   what_if.js method.js)
-set(site_script runs.js live.js) # of pages that are served
+set(site_script runs.js live.js changes.js) # of pages that are served
 set(digits "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
 function(hash_of out text)

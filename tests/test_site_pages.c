@@ -124,6 +124,13 @@ test_run_page(void **state)
 				      "id=\"result\">"));
 	assert_null(strstr(reply, "<style>"));
 	assert_null(strstr(reply, "http-equiv"));
+	assert_null(strstr(reply, "class=\"changes\""));
+	stop_serving();
+	start_serving(&(struct sl_serve_options){.token = "sixteen letters!"});
+	reply = ask(served.port, "GET /runs/252");
+	assert_non_null(strstr(reply, "<form class=\"changes\""));
+	assert_non_null(strstr(reply, "data-run=\"252\""));
+	assert_null(strstr(reply, "sixteen letters!"));
 	stop_serving();
 	sl_buf_release(&json);
 	sl_inspection_free(inspection);

@@ -314,7 +314,9 @@ answer(struct sl__http_reply *reply, const struct sl__http_request *request,
 {
 	struct site *site = ctx;
 	struct sl__arena arena;
-	struct sl__visit visit = {.request = request, .arena = &arena};
+	struct sl__visit visit = {.request = request,
+				  .arena = &arena,
+				  .has_token = site->how.token != NULL};
 	const struct sl__route *route;
 	struct sl_error err;
 	unsigned methods, status;

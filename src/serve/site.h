@@ -13,6 +13,7 @@ struct sl__visit {
 	struct sl_store *store;
 	struct sl__arena *arena; /* of this request */
 	uint64_t run;            /* N of its path; 0: the path has none */
+	int has_token;           /* there is a token to change things with */
 };
 
 /*

@@ -379,6 +379,34 @@ add_labels(struct sl_buf *out, const struct sl__visit *visit,
 	return SL_OK;
 }
 
+/* Used by src/page/changes.js: a form alone cannot send a header. */
+static void
+add_changes(struct sl_buf *out, const struct sl__visit *visit)
+{
+	sl__buf_format(
+		out,
+		"<details class=\"changes\"><summary>Change this result"
+		"</summary>\n<form class=\"changes\" method=\"post\" hidden "
+		"data-run=\"%" PRIu64 "\">\n"
+		"<p class=\"tools\"><label>Token <input type=\"password\" "
+		"name=\"token\" autocomplete=\"off\" required></label>"
+		"<output role=\"status\"></output></p>\n"
+		"<p class=\"tools\"><label>Tag <input name=\"tag\"></label>"
+		"<label>Value <input name=\"value\"></label>"
+		"<button value=\"tag\">Set the tag</button>"
+		"<button value=\"untag\">Remove the tag</button></p>\n"
+		"<p class=\"tools\"><label>Baseline <input name=\"baseline\">"
+		"</label><button value=\"baseline\">Make it the baseline"
+		"</button><button value=\"unbaseline\">No baseline</button>"
+		"</p>\n<p class=\"tools\"><button value=\"pin\">Pin</button>"
+		"<button value=\"unpin\">Unpin</button></p>\n"
+		"<p class=\"tools\"><label>Number of the result <input "
+		"name=\"sure\" inputmode=\"numeric\"></label>"
+		"<button value=\"delete\">Delete it</button></p>\n"
+		"</form></details>\n",
+		visit->run);
+}
+
 enum sl_status
 sl__page_run(struct sl_buf *body, const struct sl__visit *visit,
 	     struct sl_error *err)
@@ -390,6 +418,8 @@ sl__page_run(struct sl_buf *body, const struct sl__visit *visit,
 
 	if (!rc)
 		rc = add_labels(&f.head, visit, err);
+	if (!rc && visit->has_token)
+		add_changes(&f.head, visit);
 	if (!rc)
 		rc = frame_end(&f, PAGE_RUN, err);
 	if (!rc)
