@@ -2,6 +2,7 @@
 """A headless Chromium, driven by the WebDriver protocol of chromedriver."""
 import base64
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -115,6 +116,40 @@ class Browser:
     def picture(self, path):
         with open(path, "wb") as file:
             file.write(base64.b64decode(self.ask("GET", "/screenshot")))
+
+    def views(self, path):
+        """A picture of each view of a page: PATH-VIEW.png."""
+        width = self.run("return innerWidth;")
+        names = self.run("return [...document.querySelectorAll("
+                         "'section.view')].map((view) => view.id);")
+        for name in names:
+            height = self.run(
+                "const view = document.getElementById(arguments[0]);"
+                "view.scrollIntoView(); return view.offsetHeight;", name)
+            self.size(width, min(max(height + 160, 400), 4000))
+            self.run("document.getElementById(arguments[0])"
+                     ".scrollIntoView();", name)
+            self.picture(f"{path}-{name}.png")
+        self.size(width, 1000)
+
+    def memory_bytes(self):
+        """What the process that draws the page has for itself."""
+        most = 0
+        for folder in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{folder}/cmdline", "rb") as file:
+                    words = file.read()
+                if b"--type=renderer" not in words or \
+                        self.profile.encode() not in words:
+                    continue
+                with open(f"/proc/{folder}/smaps_rollup",
+                          encoding="ascii") as file:
+                    most = max(most, sum(
+                        1024 * int(line.split()[1]) for line in file
+                        if line.startswith("Private_")))
+            except OSError:
+                continue  # it ended, or is no process
+        return most
 
     def pdf(self):
         return base64.b64decode(self.ask("POST", "/print", {}))

@@ -13,10 +13,11 @@ const graphView = {
     this.svg = plot.querySelector('svg');
     this.boxes = [...plot.querySelectorAll('.box')];
     this.zoomed = 1;
+    this.least = parseFloat(getComputedStyle(this.svg).minWidth) || 0; // in points, of the sheet
     const choice = make('select', {'aria-label': 'Colour by', onchange: () => { state.set({heat: choice.value}); this.colour(choice.value); }},
       ...Object.entries(heats).map(([key, heat]) => make('option', {value: key}, heat.title)));
     const search = make('input', {type: 'search', placeholder: 'Find an operation', 'aria-label': 'Find an operation in the graph',
-      oninput: () => this.find(search.value)});
+      oninput: () => { state.set({find: search.value}); this.find(search.value); }});
     this.count = make('span', {class: 'count', 'aria-live': 'polite'});
     plot.before(make('div', {class: 'tools'}, make('label', {}, 'Colour by ', choice), search, this.count,
       make('button', {type: 'button', 'aria-label': 'Zoom in', onclick: () => this.zoom(1.5)}, '+'),
@@ -25,6 +26,11 @@ const graphView = {
     choice.value = heats[state.get('heat')] ? state.get('heat') : 'time';
     this.colour(choice.value);
     this.drag();
+    const zoomed = Number(state.get('zoom'));
+    if (zoomed > 0) this.zoom(zoomed);
+    plot.scrollLeft = (plot.scrollWidth - plot.clientWidth) / 2; // where the model begins
+    search.value = state.get('find');
+    if (search.value) this.find(search.value);
   },
 
   // The darkest is the most; what is not known stays pale.
@@ -34,7 +40,7 @@ const graphView = {
     const most = values.reduce((a, b) => Math.max(a, b), 0);
     this.boxes.forEach((box, i) => {
       const operation = result.operations[Number(box.dataset.op)];
-      box.setAttribute('fill-opacity', (0.02 + (most > 0 ? 0.78 * values[i] / most : 0)).toFixed(2));
+      box.setAttribute('fill-opacity', (0.02 + (most > 0 ? 0.53 * values[i] / most : 0)).toFixed(2));
       box.dataset.tip = `${operation.name} (${operation.type}): ${heat.text(operation)}, bound by ${operation.bound || 'unknown'}`;
     });
   },
@@ -66,8 +72,9 @@ const graphView = {
     const x = (this.plot.scrollLeft + this.plot.clientWidth / 2) * zoomed / this.zoomed;
     const y = (this.plot.scrollTop + this.plot.clientHeight / 2) * zoomed / this.zoomed;
     this.zoomed = zoomed;
+    state.set({zoom: zoomed === 1 ? '' : String(Number(zoomed.toFixed(3)))});
     this.svg.style.width = `${100 * zoomed}%`;
-    this.svg.style.minWidth = `${36 * zoomed}rem`;
+    this.svg.style.minWidth = `${this.least * zoomed}px`;
     this.plot.scrollLeft = x - this.plot.clientWidth / 2;
     this.plot.scrollTop = y - this.plot.clientHeight / 2;
   },

@@ -51,7 +51,7 @@ const operationTable = {
     section.querySelector('h2').after(
       make('div', {class: 'tools'}, this.search, this.count,
         make('button', {type: 'button', onclick: () => saveText('operations.csv', this.csv())}, 'Save CSV'),
-        make('button', {type: 'button', onclick: () => navigator.clipboard.writeText(this.csv())}, 'Copy')),
+        make('button', {type: 'button', onclick: (event) => this.copy(event.currentTarget)}, 'Copy')),
       make('div', {class: 'wide scroll', tabindex: '0', role: 'region', 'aria-label': 'Operations'},
         make('table', {id: 'operation-table'}, make('thead', {}, this.head), this.body)));
     for (const column of operationColumns) {
@@ -140,6 +140,13 @@ const operationTable = {
     line.after(make('tr', {class: 'detail'}, make('td', {colspan: operationColumns.length}, make('div', {}, sentences.filter(Boolean).join(' ')))));
     state.set({op: String(index)});
     return line;
+  },
+
+  // Some browsers refuse it to a page from a disk: the reader is told.
+  copy(button) {
+    const say = (text) => { button.textContent = text; setTimeout(() => { button.textContent = 'Copy'; }, 2000); };
+    if (!navigator.clipboard) say('Not allowed');
+    else navigator.clipboard.writeText(this.csv()).then(() => say('Copied'), () => say('Not allowed'));
   },
 
   csv() {

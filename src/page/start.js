@@ -27,7 +27,8 @@ function withPrefix(value, unit) {
   if (value === null || value === undefined || !isFinite(value)) return '–';
   if (value === 0) return `0 ${unit}`;
   const names = ['n', 'µ', 'm', '', 'k', 'M', 'G', 'T', 'P'];
-  const power = Math.max(-3, Math.min(5, Math.floor(Math.log10(Math.abs(value)) / 3)));
+  // 999.7 rounds to three digits in the next unit.
+  const power = Math.max(-3, Math.min(5, Math.floor(Math.log10(Math.abs(Number(value.toPrecision(3)))) / 3)));
   return `${digits(value / 1000 ** power, 3)} ${names[power + 3]}${unit}`;
 }
 const timeText = (ms) => (ms === null || ms === undefined ? '–' : withPrefix(ms / 1000, 's'));
@@ -44,7 +45,7 @@ const state = {
   listeners: [],
   read() {
     const hash = decodeURIComponent(location.hash.slice(1));
-    this.values = new URLSearchParams(hash.includes('=') ? location.hash.slice(1) : {view: hash});
+    this.values = new URLSearchParams(hash.includes('=') ? location.hash.slice(1) : hash ? {view: hash} : {});
     const theme = this.get('theme') || (kept && kept.getItem('theme'));
     if (theme) document.documentElement.dataset.theme = theme;
   },

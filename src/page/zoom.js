@@ -21,11 +21,15 @@ class Zoom {
     this.grid = [...this.svg.querySelectorAll('.axes .grid')];
     this.at = this.ticks.map((tick) => Number(tick.getAttribute('x')));
     const button = (label, text, action) => make('button', {type: 'button', 'aria-label': label, onclick: action}, text);
-    this.note = make('span', {class: 'count', 'aria-live': 'polite'}, 'Drag to move, or zoom with Ctrl and the wheel.');
+    this.key = figure.id.replace(/^figure-/, ''); // in the address
+    this.note = make('span', {class: 'count', 'aria-live': 'polite'}, make('span', {class: 'hint'}, 'Drag to move, or zoom with Ctrl and the wheel.'));
     figure.querySelector('.plot').before(make('div', {class: 'tools'}, this.note,
+      button('Earlier', '←', () => this.move(-0.5)), button('Later', '→', () => this.move(0.5)),
       button('Zoom in', '+', () => this.scale(2)), button('Zoom out', '−', () => this.scale(0.5)),
       button('Show all', 'All', () => this.show(0, 1))));
     this.listen(figure.querySelector('.plot'));
+    const [from, to] = state.get(this.key).split('-').map(Number);
+    if (from < to) this.show(from, to);
   }
 
   // The name of a mark that had no room for it: the last part of what its tip
@@ -33,7 +37,7 @@ class Zoom {
   label(element) {
     const name = tipText(element).split(/ \(|: /)[0].split('/').pop();
     const text = document.createElementNS(element.namespaceURI, 'text');
-    text.setAttribute('class', element.dataset.op === undefined ? 'count' : 'on');
+    text.setAttribute('class', element.dataset.op === undefined ? 'count' : /s[068]$/.test(element.getAttribute('class')) ? 'on-deep' : 'on');
     text.setAttribute('y', Number(element.getAttribute('y')) + Number(element.getAttribute('height')) / 2 + 4);
     text.textContent = name;
     element.after(text);
@@ -45,6 +49,12 @@ class Zoom {
     const span = Math.min(1, (this.to - this.from) / factor);
     const fixed = this.from + about * (this.to - this.from);
     this.show(fixed - about * span, fixed + (1 - about) * span);
+  }
+
+  // By a share of what is seen.
+  move(share) {
+    const step = share * (this.to - this.from);
+    this.show(this.from + step, this.to + step);
   }
 
   show(from, to) {
@@ -71,6 +81,7 @@ class Zoom {
       this.grid[i].setAttribute('x1', to_x.toFixed(2));
       this.grid[i].setAttribute('x2', to_x.toFixed(2));
     });
+    state.set({[this.key]: span < 1 ? `${this.from.toFixed(5)}-${this.to.toFixed(5)}` : ''});
     this.note.textContent = span < 1 ? `${percentText(this.from)} to ${percentText(this.to)} of the width` : '';
   }
 

@@ -215,7 +215,7 @@ add_boxes(struct sl__svg *s, const struct drawing *d, double width)
 			     x_of(d, at, width) - BOX / 2, y_of(at), BOX,
 			     HEIGHT, 5.0);
 		sl__svg_attribute(s, "fill-opacity", "0.%02d",
-				  most > 0 ? 2 + (int)(78 * o->share / most)
+				  most > 0 ? 2 + (int)(53 * o->share / most)
 					   : 2);
 		sl__svg_attribute(s, "data-op", "%zu", i);
 		if (s->is_alone)

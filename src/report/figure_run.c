@@ -96,6 +96,15 @@ add_modules(struct sl__svg *s, const struct sl_profile *p, size_t depth,
 	}
 }
 
+/* The colour of a name that is read on the colour of a part. */
+static const char *
+name_look(enum sl_part part)
+{
+	const char *look = sl__profile_part_look(part);
+
+	return strchr("068", look[strlen(look) - 1]) ? "on-deep" : "on";
+}
+
 static void
 add_operations(struct sl__svg *s, const struct sl_profile *p, double y,
 	       double total_ns)
@@ -116,7 +125,7 @@ add_operations(struct sl__svg *s, const struct sl_profile *p, double y,
 					       sl__time_text(&a, o->self_ns),
 					       sl__share_text(&b, o->share));
 			add_name(s, (double[]){x, y}, width, o->name,
-				 strlen(o->name), "on");
+				 strlen(o->name), name_look(o->part));
 		}
 		x += width;
 	}
@@ -186,7 +195,7 @@ add_events(struct sl__svg *s, const struct sl_profile *p,
 				       o->type, sl__time_text(&a, ns),
 				       sl__time_text(&b, e->start_ns));
 		add_name(s, (double[]){from, 22}, width, o->name,
-			 strlen(o->name), "on");
+			 strlen(o->name), name_look(o->part));
 	}
 }
 

@@ -35,7 +35,7 @@ add_cell(struct sl__svg *s, const struct sl_evaluation *e, size_t label,
 		     "x y width height", x, y, side, side);
 	/* In hundredths: a locale may have a decimal comma. */
 	sl__svg_attribute(s, "fill-opacity", "0.%02d",
-			  count ? 12 + (int)(60 * fmin(share, 1)) : 3);
+			  count ? 12 + (int)(42 * fmin(share, 1)) : 3);
 	sl__svg_close_with_tip(s, "label %zu taken for %zu: %llu of %zu", label,
 			       predicted, (unsigned long long)count,
 			       e->classes[label].n);
