@@ -10,6 +10,7 @@
 ## make check-all  test, check-long, check and check-isa; all tests under sanitizers
 ##                 and clang too; clang-tidy; an installed copy; a short make fuzz
 ## make check-page  pages for browsers, in a headless Chromium
+## make check-serve  the site of `sleuth serve`, over 10,000 results, likewise
 ## make check-isa  the engine's tests at each level of instruction sets
 ## make check-arm  the quick tests, compiled for 64-bit ARM, in an emulator;
 ##                 not part of check-all
@@ -50,7 +51,7 @@ run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error $(2)
 checks := includes headers symbols abi limits format text fields words scripts manual
 
 .PHONY: all demo test check check-all check-long bench schema abi cases pictures install clean help deps deps-build deps-dev \
-	$(checks:%=check-%) check-arm check-distributions check-isa check-mutants check-page check-asan check-tsan check-clang check-tidy \
+	$(checks:%=check-%) check-arm check-distributions check-isa check-mutants check-page check-serve check-asan check-tsan check-clang check-tidy \
 	check-install fuzz check-fuzz
 
 # What needs no test is built without, but for a folder that has them already.
@@ -103,10 +104,10 @@ check-symbols check-manual check-tidy: all
 $(checks:%=check-%) check-install check-tidy: deps-dev
 	@BUILD=$(BUILD) tools/$@
 
-check-isa check-page: all deps-dev
+check-isa check-page check-serve: all deps-dev
 	@BUILD=$(BUILD) tools/$@
 
-check-all: test check-long check check-isa check-page check-asan check-tsan check-clang check-tidy check-install \
+check-all: test check-long check check-isa check-page check-serve check-asan check-tsan check-clang check-tidy check-install \
 	check-fuzz
 
 asan  := -DCMAKE_BUILD_TYPE=Debug -DSL_SANITIZE=address,undefined

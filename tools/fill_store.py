@@ -14,9 +14,15 @@ KINDS = [
     ["generate", "gpt:1,16,2,50,128", "--tokens", "4", "--time", "0.1"],
     ["inspect", "lenet5"],
     ["load", "lenet5", "--scenario", "single", "--time", "0.1"],
+    ["machine", "--time", "0.2"],
+    ["microbench", "matmul:32..128", "--time", "0.2"],
+    ["optimize", "mlp:64-32-10", "--time", "0.2"],
+    ["overhead", "mlp:16-8-4", "--runs", "20"],
     ["profile", "mlp:16-8-4", "--brief", "--runs", "20"],
     ["profile", "lenet5", "--time", "0.2"],
     ["run", "mlp:16-8-4"],
+    ["selfcheck", "--time", "1", "--budget", "0.01"],
+    ["suite", "course", "--no-lock", "--repetitions", "2"],
     ["sweep", "mlp:64-32-10", "--batch", "1..4", "--visits", "2", "--runs",
      "3"],
     ["train", "digits-mlp", "--data", "digits", "--epochs", "1"],
@@ -26,9 +32,12 @@ EVERY = 25  # how many results of the large kinds there are: one in so many
 
 def measure(program, words, seeds):
     at = words.index("--") if "--" in words else len(words)
-    subprocess.run([program, *words[:at], "-q", "--save", "--db", seeds,
-                    *words[at:]], check=False, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
+    done = subprocess.run([program, *words[:at], "-q", "--save", "--db", seeds,
+                           *words[at:]], check=False, capture_output=True,
+                          text=True)
+    # A verdict is in the exit code, too.
+    if not done.stdout.startswith("run:"):
+        raise RuntimeError(f"{' '.join(words)}: {done.stderr}")
 
 
 def slowed(result, factor):
@@ -42,8 +51,8 @@ def slowed(result, factor):
 
 
 def fill(program, path, n, hostile=""):
-    """Makes the store; returns how many kinds of result it holds.  Every model
-    is slower by a fifth from the middle on; the last branch is 'hostile'."""
+    """Makes the store.  Every model is slower by a fifth from the middle on; one
+    branch is 'hostile'."""
     seeds = f"{path}.seeds"
     for words in KINDS:
         measure(program, words, seeds)
@@ -69,4 +78,3 @@ def fill(program, path, n, hostile=""):
     feed.stdin.close()
     if feed.wait():
         raise RuntimeError("the store was not filled")
-    return len({json.loads(line)["result"]["kind"] for line in lines})
