@@ -22,7 +22,7 @@
 ## make schema     write the tables of docs/schema.md anew
 ## make abi        record sizes, offsets and symbols of the library anew
 ## make bench      compare with other tools
-## make cases      the case studies of docs/cases, measured anew
+## make cases      the case studies of docs/cases, measured anew (MODELS=DIR: of models there too)
 ## make pictures   the pictures of README.md and docs/gallery.md, made anew
 ## make install    into PREFIX (/usr/local), below DESTDIR if set
 ## make clean      remove the build folders
@@ -77,7 +77,7 @@ abi: deps-dev
 	@tools/check-abi --write
 
 cases: all
-	@BUILD=$(BUILD) tools/cases
+	@BUILD=$(BUILD) tools/cases $(if $(MODELS),--models $(MODELS))
 
 pictures: all deps-dev
 	@BUILD=$(BUILD) tools/pictures $(PICTURES)
