@@ -16,9 +16,11 @@
 
 #include "base/banned.h"
 
-/* A tile of C: where its rows, its panel and its sums are. */
+/* A tile of C: where its rows, its panel and its sums are; and where two halves
+ * of a panel, to be fetched into the second cache meanwhile. */
 struct tile {
 	const float *a, *b, *bias, *addend;
+	const float *ahead[2];
 	float *c;
 	int64_t c_row, n_lines;
 	int is_first, is_clipped;
@@ -114,6 +116,25 @@ sl__gemm_blocked_rows(void)
 	return choose()->rows;
 }
 
+/*
+ * The panel that follows, NULL if none does, is fetched while the first two of
+ * n_groups tiles, or the only one, are computed: from memory it comes no faster
+ * than they take.
+ */
+static void
+look_ahead(struct tile *t, int columns, const float *next, int64_t group,
+	   int64_t n_groups)
+{
+	int64_t half = t->n_lines * SL__GEMM_LINE * columns / 2;
+
+	if (!next || group > 1) {
+		t->ahead[0] = t->ahead[1] = t->b;
+		return;
+	}
+	t->ahead[0] = next + group * half;
+	t->ahead[1] = n_groups == 1 ? next + half : t->ahead[0];
+}
+
 void
 sl__gemm_panel(const struct sl__gemm_panel *p)
 {
@@ -125,6 +146,7 @@ sl__gemm_panel(const struct sl__gemm_panel *p)
 			 .n_lines = p->n_lines,
 			 .is_first = 1};
 
+	look_ahead(&t, tiles->columns, p->next, p->group, p->n_groups);
 	tiles->wide(&t, p->n_rows);
 }
 
@@ -298,13 +320,17 @@ multiply_block(const struct sl__gemm_blocked *g,
 	const struct tiles *tiles = choose();
 	int64_t panel = sl__gemm_lines(g->k) * SL__GEMM_LINE;
 	int64_t end = range->column + range->n_columns;
+	int64_t n_groups = (range->n_rows + tiles->rows - 1) / tiles->rows;
 
 	for (int64_t j = range->column; j < end; j += tiles->columns) {
 		int columns = (int)(end - j < tiles->columns ? end - j
 							     : tiles->columns);
+		const float *next = NULL;
 
 		t.b = g->b + j * panel +
 		      first_line * SL__GEMM_LINE * tiles->columns;
+		if (j + tiles->columns < end)
+			next = t.b + tiles->columns * panel;
 		t.bias = g->bias ? g->bias + j : NULL;
 		t.a = a;
 		for (int64_t i = 0; i < range->n_rows; i += tiles->rows) {
@@ -314,6 +340,8 @@ multiply_block(const struct sl__gemm_blocked *g,
 
 			t.c = g->c + at;
 			t.addend = g->addend ? g->addend + at : NULL;
+			look_ahead(&t, tiles->columns, next, i / tiles->rows,
+				   n_groups);
 			multiply(tiles, &t, rows, columns);
 			t.a += rows * t.n_lines * SL__GEMM_LINE;
 		}

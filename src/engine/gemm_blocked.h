@@ -73,12 +73,15 @@ void sl__gemm_blocked_tile(const struct sl__gemm_blocked *g,
 
 /* One panel for rows that are copied already: C = A B, with A as
  * sl__gemm_part says and C [n_rows][panel].  At most sl__gemm_blocked_rows()
- * rows. */
+ * rows.  They are one of n_groups for this panel; meanwhile the next panel of as
+ * many lines is fetched, or none where that is NULL. */
 struct sl__gemm_panel {
 	const float *a, *b;
 	float *c;
 	int64_t n_lines;
 	int n_rows;
+	const float *next;
+	int64_t group, n_groups;
 };
 void sl__gemm_panel(const struct sl__gemm_panel *p);
 int sl__gemm_blocked_rows(void);

@@ -30,16 +30,17 @@ struct winograd {
 	int64_t n_tiles, rows; /* of all images; of a task */
 	int64_t n_channels, columns;  /* of the result; of a task */
 	int64_t lines;                /* of the source's channels */
-	int64_t panel, packed_floats; /* of one of the t x t matrices */
+	int64_t panel, panel_floats; /* columns; of one of its t x t matrices */
 	struct sl__winograd by;
 	struct sl__gemm_blocked g; /* for its epilogue: rows are pixels */
 	struct sl__gemm p;
 	struct sl__tile_epilogue epilogue;
 };
 
-/* How the weights of a layer are transformed. */
+/* How the weights of a layer are transformed: [panels][t t][in][panel], so that
+ * a task reads them in the order in which they lie. */
 struct weights {
-	int64_t m, in, out, panel, packed_floats;
+	int64_t m, in, out, panel, panel_floats;
 };
 
 /* Sixteen columns from j on of all t x t matrices. */
@@ -49,9 +50,9 @@ transform_weights(const struct weights *w, const float *from, int64_t j,
 {
 	struct sl__winograd by = sl__winograd_for((int)w->m);
 	int64_t n = w->out - j < LANES ? w->out - j : LANES;
-	int64_t rows = sl__gemm_lines(w->in) * SL__GEMM_LINE;
+	int64_t n_products = (w->m + 2) * (w->m + 2);
 	float g[9 * LANES] = {0};
-	struct sl__winograd_kernel k = {g, w->packed_floats, NULL};
+	struct sl__winograd_kernel k = {g, w->panel_floats, NULL};
 
 	for (int64_t c = 0; c < w->in; c++) {
 		for (int64_t i = 0; i < n; i++) {
@@ -60,8 +61,8 @@ transform_weights(const struct weights *w, const float *from, int64_t j,
 			for (int q = 0; q < 9; q++)
 				g[q * LANES + i] = x[q];
 		}
-		k.to = to + j / w->panel * w->panel * rows + c * w->panel +
-		       j % w->panel;
+		k.to = to + j / w->panel * n_products * w->panel_floats +
+		       c * w->panel + j % w->panel;
 		by.kernel(&k);
 	}
 }
@@ -70,10 +71,11 @@ static int
 pack(struct sl__planner *pl, const void *how, const void *from, void *to)
 {
 	const struct weights *w = how;
+	int64_t n_panels = (w->out + w->panel - 1) / w->panel;
 
 	(void)pl;
 	memset(to, 0,
-	       (size_t)((w->m + 2) * (w->m + 2) * w->packed_floats) *
+	       (size_t)((w->m + 2) * (w->m + 2) * n_panels * w->panel_floats) *
 		       sizeof(float));
 	for (int64_t j = 0; j < w->out; j += LANES)
 		transform_weights(w, from, j, to);
@@ -140,22 +142,27 @@ transform_tiles(const struct winograd *w, int64_t first, int64_t n,
 	}
 }
 
-/* All products of n tiles with one panel, to [t t][n][panel]. */
+/* All products of n tiles with one panel, to [t t][n][panel]; others of its task
+ * may follow. */
 static void
 multiply(const struct winograd *w, int64_t n, const float *rows,
-	 const float *panel, float *to)
+	 const float *panel, int is_last, float *to)
 {
 	struct groups groups = groups_of(n);
+	int n_products = w->t * w->t;
 
-	for (int i = 0; i < w->t * w->t; i++) {
-		for (int64_t k = 0; k < n; k += groups.rows) {
-			struct sl__gemm_panel p = {
-				rows + (i * n + k) * w->lines * LANES,
-				panel + i * w->packed_floats,
-				to + (i * n + k) * w->panel, w->lines,
-				(int)(n - k < groups.rows ? n - k
-							  : groups.rows)};
+	for (int i = 0; i < n_products; i++) {
+		struct sl__gemm_panel p = {.b = panel + i * w->panel_floats,
+					   .n_lines = w->lines,
+					   .n_groups = groups.n};
 
+		if (!is_last || i + 1 < n_products)
+			p.next = p.b + w->panel_floats;
+		for (int64_t k = 0; k < n; k += groups.rows, p.group++) {
+			p.a = rows + (i * n + k) * w->lines * LANES;
+			p.c = to + (i * n + k) * w->panel;
+			p.n_rows = (int)(n - k < groups.rows ? n - k
+							     : groups.rows);
 			sl__gemm_panel(&p);
 		}
 	}
@@ -247,8 +254,9 @@ run_task(const void *state, unsigned char *const *at, int64_t task,
 			rows);
 	for (int64_t j = columns.column; j < end; j += w->panel) {
 		multiply(w, n, rows,
-			 (const float *)(const void *)at[AT_W] + j * k,
-			 products);
+			 (const float *)(const void *)at[AT_W] +
+				 j * k * w->t * w->t,
+			 j + w->panel >= end, products);
 		for (int64_t i = 0; i < n * (w->panel / LANES); i++) {
 			int64_t tile = i / (w->panel / LANES);
 			int64_t part = i % (w->panel / LANES) * LANES;
@@ -364,8 +372,8 @@ read_winograd(struct winograd *w, struct sl__planner *pl,
 	w->n_channels = w->g.c_row = w->g.n = y->dims[1];
 	w->lines = s->channels / LANES;
 	w->panel = sl__gemm_blocked_panel();
-	w->packed_floats =
-		sl__gemm_blocked_packed_floats(s->channels, w->n_channels);
+	w->panel_floats =
+		sl__gemm_blocked_packed_floats(s->channels, w->panel);
 	w->by = sl__winograd_for(w->m);
 	sl__tile_epilogue_split(&w->epilogue, &w->p, &w->g);
 	return 1;
@@ -386,11 +394,12 @@ sl__make_native_winograd(struct sl__planner *pl, const struct sl__node *node)
 		return 0;
 	n_products = (uint64_t)(w->t * w->t);
 	weights = (struct weights){w->m, w->shape.channels, w->n_channels,
-				   w->panel, w->packed_floats};
+				   w->panel, w->panel_floats};
 	packing.how = &weights;
 	packing.n_how = sizeof(weights);
-	packing.n_bytes =
-		n_products * (uint64_t)w->packed_floats * sizeof(float);
+	packing.n_bytes = n_products * sizeof(float) *
+			  (uint64_t)sl__gemm_blocked_packed_floats(
+				  w->shape.channels, w->n_channels);
 	work.kernel = w->m == 2 ? "winograd_2x3" : "winograd_4x3";
 	work.n_threads = sl__threads_for_flops(
 		pl, 2. * (double)(w->n_tiles * w->shape.channels) *
