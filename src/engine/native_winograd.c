@@ -28,8 +28,8 @@ struct winograd {
 	int m, t;              /* results and pixels of a tile along a side */
 	int64_t tiles[2];      /* of an image, down and across */
 	int64_t n_tiles, rows; /* of all images; of a task */
-	int64_t n_channels, columns;  /* of the result; of a task */
-	int64_t lines;                /* of the source's channels */
+	int64_t n_channels, columns; /* of the result; of a task */
+	int64_t lines;               /* of the source's channels */
 	int64_t panel, panel_floats; /* columns; of one of its t x t matrices */
 	struct sl__winograd by;
 	struct sl__gemm_blocked g; /* for its epilogue: rows are pixels */
@@ -372,8 +372,7 @@ read_winograd(struct winograd *w, struct sl__planner *pl,
 	w->n_channels = w->g.c_row = w->g.n = y->dims[1];
 	w->lines = s->channels / LANES;
 	w->panel = sl__gemm_blocked_panel();
-	w->panel_floats =
-		sl__gemm_blocked_packed_floats(s->channels, w->panel);
+	w->panel_floats = sl__gemm_blocked_packed_floats(s->channels, w->panel);
 	w->by = sl__winograd_for(w->m);
 	sl__tile_epilogue_split(&w->epilogue, &w->p, &w->g);
 	return 1;
