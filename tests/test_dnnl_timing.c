@@ -114,16 +114,69 @@ runs_go_on_until_they_suffice(void **state)
 	}
 }
 
-/* Weights of a megabyte are pushed out of the caches before each run, by what
- * is found once. */
+enum { N = 512, N_BYTES = N * N * 4 };
+
+static size_t n_flushed;
+
+static int
+flush(const void *bytes, size_t n_bytes)
+{
+	assert_non_null(bytes);
+	assert_int_equal(n_bytes, N_BYTES);
+	n_flushed++;
+	return 1;
+}
+
+static int
+cannot_flush(const void *bytes, size_t n_bytes)
+{
+	(void)bytes;
+	(void)n_bytes;
+	return 0;
+}
+
+/* Weights of a megabyte are pushed out of the caches once, to see whether that
+ * can be done, and before each run. */
 static void
 large_weights_are_cold(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, N, MS);
+	s.timer.flush = flush;
+	n_flushed = 0;
+	assert_int_equal(runs_of(&s, UINT64_MAX), 1 + 4);
+	assert_int_equal(n_flushed, 1 + 1 + 4);
+	assert_null(s.timer.sweep);
+	close_scene(&s);
+}
+
+/* Small ones stay. */
+static void
+small_weights_are_warm(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 8, MS);
+	s.timer.flush = flush;
+	n_flushed = 0;
+	(void)runs_of(&s, UINT64_MAX);
+	assert_int_equal(n_flushed, 0);
+	close_scene(&s);
+}
+
+/* Where no line can be flushed something else is read, which is found once. */
+static void
+other_bytes_push_weights_out(void **state)
 {
 	unsigned char *sweep;
 	struct scene s;
 
 	(void)state;
-	open_scene(&s, 512, MS);
+	open_scene(&s, N, MS);
+	s.timer.flush = cannot_flush;
 	assert_int_equal(runs_of(&s, UINT64_MAX), 1 + 4);
 	assert_true(s.timer.was_asked);
 	assert_non_null(s.timer.sweep);
@@ -160,6 +213,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_go_on_until_they_suffice),
 		cmocka_unit_test(large_weights_are_cold),
+		cmocka_unit_test(small_weights_are_warm),
+		cmocka_unit_test(other_bytes_push_weights_out),
 		cmocka_unit_test(two_take_turns),
 	};
 

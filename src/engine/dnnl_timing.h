@@ -10,12 +10,15 @@
 struct sl__dnnl_timer {
 	struct sl__dnnl_context *dnnl;
 	struct sl__pages *pages; /* of 'sweep' */
-	unsigned char *sweep;    /* read between runs, so that caches are cold;
-				    NULL: not needed yet, or not to be had */
+	unsigned char *sweep;    /* read between runs, so that caches are cold,
+				    where no line can be flushed; NULL: not
+				    needed yet, or not to be had */
 	int was_asked;           /* for it */
 	unsigned sum;
 	size_t n_runs, n_waited; /* all runs; those with a wait for a CPU */
-	struct sl__measurement_sources with; /* for tests */
+	/* For tests; NULL: those of the machine. */
+	struct sl__measurement_sources with;
+	int (*flush)(const void *bytes, size_t n_bytes);
 };
 
 void sl__dnnl_timer_release(struct sl__dnnl_timer *timer); /* NULL is fine */
