@@ -18,7 +18,7 @@ static const struct option options[] = {
 	 "shift images by up to N pixels", 0, 1e6, 0},
 	{"flip", 0, OPTION_FLAG, AT(flip), NULL, "mirror half of the images", 0,
 	 0, 0},
-	{"noise", 0, OPTION_SHARE, AT(noise), "X",
+	{"noise", 0, OPTION_NUMBER, AT(noise), "X",
 	 "add normal noise of this deviation", 0, 1e6, 0},
 	{"prefetch", 0, OPTION_COUNT, AT(prefetch), "N",
 	 "threads that make batches ahead (0)", 0, 256, 0},

@@ -278,27 +278,40 @@ set_count(const struct reader *r, struct met met, const char *value)
 	*(size_t *)met.target = count;
 }
 
+/* What a number of a kind is read by, what it is called where it is none, and
+ * how its limits are written. */
+static const struct number_kind {
+	int (*parse)(double *, const char *);
+	const char *what;
+	int is_percentage;
+} number_kinds[] = {
+	[OPTION_SECONDS] = {parse_seconds, "a time such as 2, 500ms or 1m", 0},
+	[OPTION_SHARE] = {parse_share, "a share such as 1% or 0.01", 1},
+	[OPTION_NUMBER] = {parse_share, "a number such as 0.001 or 1e-3", 0},
+};
+
 static void
 set_number(const struct reader *r, struct met met, const char *value)
 {
 	const struct option *option = met.option;
-	int is_share = option->kind == OPTION_SHARE;
+	const struct number_kind *kind = &number_kinds[option->kind];
 	char least[32], most[32];
 	double number;
 
-	if (!(is_share ? parse_share : parse_seconds)(&number, value))
+	if (!kind->parse(&number, value))
 		refuse(r->help->name, "--%s %s: not %s", option->name, value,
-		       is_share ? "a share such as 1% or 0.01"
-				: "a time such as 2, 500ms or 1m");
-	if ((number < option->min || number > option->max) && is_share)
+		       kind->what);
+	if (number >= option->min && number <= option->max) {
+		*(double *)met.target = number;
+		return;
+	}
+	if (kind->is_percentage)
 		refuse(r->help->name, "--%s %s: must be from %g%% to %g%%",
 		       option->name, value, 100 * option->min,
 		       100 * option->max);
-	if (number < option->min || number > option->max)
-		refuse(r->help->name, "--%s %s: must be from %s to %s",
-		       option->name, value, limit_text(least, option->min),
-		       limit_text(most, option->max));
-	*(double *)met.target = number;
+	refuse(r->help->name, "--%s %s: must be from %s to %s", option->name,
+	       value, limit_text(least, option->min),
+	       limit_text(most, option->max));
 }
 
 static void
@@ -338,6 +351,7 @@ set_option(struct reader *r, struct met met, const char *value)
 		break;
 	case OPTION_SECONDS:
 	case OPTION_SHARE:
+	case OPTION_NUMBER:
 		set_number(r, met, value);
 		break;
 	case OPTION_WORDS:

@@ -15,6 +15,7 @@ enum option_kind {
 	OPTION_COUNT,   /* size_t, within min and max */
 	OPTION_SECONDS, /* double: 2, 500ms, 10us, 1m; within min and max */
 	OPTION_SHARE,   /* double: 1% or 0.01; within min and max */
+	OPTION_NUMBER,  /* double: 0.01, 1e-2, 1%; within min and max */
 	OPTION_WORDS    /* struct repeated_values: n_words values each time */
 };
 
