@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_cache_ladder.c - proves that the caches a process gets are found from
- * ladders that were recorded on two machines, whatever these say they have,
+ * ladders that were recorded on three machines, whatever these say they have,
  * and from a staircase that is known.
  */
 #include "harness.h"
@@ -134,6 +134,40 @@ an_epyc_gives_its_own_caches_and_a_share(void **state)
 	assert_contains(&found.at[2].stream, 32 * 1024);
 }
 
+/* Recorded twice on two virtual CPUs of an AMD EPYC (Zen 5) that has 48 KiB, 1
+ * MiB and 32 MiB.  Other guests leave a chase so little of the last one that it
+ * has no level between 4 ns and 155; a stream has one. */
+static void
+an_epyc_whose_last_cache_streams_alone_see(void **state)
+{
+	static const char *const files[] = {"zen5-0.txt", "zen5-1.txt"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct recorded r;
+		struct sl__found_caches found;
+		char path[256];
+
+		snprintf(path, sizeof(path), "%s/ladders/%s", SL_TEST_DATA,
+			 files[i]);
+		read_ladder(&r, path);
+		find(&found, &r);
+		assert_int_equal(found.n, 3);
+		assert_int_equal(found.at[2].level, SL_LEVEL_L3);
+		/* 45 KiB fit in some repetitions only. */
+		assert_contains(&found.at[0].latency, 40);
+		assert_contains(&found.at[1].latency, 1024);
+		assert_within(&found.at[1].latency, 256, 3 * 1024);
+		assert_within(&found.at[1].stream, 128, 3 * 1024);
+		assert_contains(&found.at[1].stream, 1024);
+		assert_within(&found.at[2].latency, 1024, 12 * 1024);
+		assert_within(&found.at[2].stream, 2 * 1024, 64 * 1024);
+		assert_contains(&found.at[2].stream, 16 * 1024);
+		assert_true(found.at[1].behind_ns < 30);
+		assert_true(found.at[2].behind_ns > 120);
+	}
+}
+
 /* Caches of 32 KiB and 6 MiB with 10 % of noise, one access in 25 disturbed
  * threefold; a set beyond a cache hits it in proportion. */
 static void
@@ -247,6 +281,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_xeon_that_shows_260_mib_gives_16),
 		cmocka_unit_test(an_epyc_gives_its_own_caches_and_a_share),
+		cmocka_unit_test(an_epyc_whose_last_cache_streams_alone_see),
 		cmocka_unit_test(a_noisy_staircase_is_found),
 		cmocka_unit_test(a_flat_curve_has_no_cache),
 		cmocka_unit_test(probes_take_sizes_from_what_was_found),

@@ -9,7 +9,8 @@
  * memory is never nearer; stretches
  * that hardly rise over an octave are levels; what lies between two levels is
  * the edge of a cache.  An edge is placed in each repetition by counting the
- * sizes on its near side, which one disturbed size moves by one at most.
+ * sizes on its near side, which one disturbed size moves by one at most.  A
+ * cache without a level of its own in one curve may have one in the other.
  */
 #include "machine/cache_ladder.h"
 #include "base/status.h"
@@ -193,10 +194,60 @@ edge_of(const struct staircase *s, size_t k)
 		size_at(s, lo - 1), size_at(s, hi)};
 }
 
+/* The least latency of a set of this size, as made monotonic. */
+static double
+latency_of(const struct staircase *latency, double size_bytes)
+{
+	size_t i = 0;
+
+	while (i + 1 < latency->curve->n_sizes &&
+	       latency->curve->sizes_bytes[i] < size_bytes)
+		i++;
+	return exp(latency->y[i]);
+}
+
+/*
+ * A cache of which others take much has no level in random order, only a rise
+ * from the cache before it to memory: streams still see where one ends and the
+ * other begins.  Cache i, whose streams end at 'near', becomes two; the latter
+ * has what is left of the rise.
+ */
+static void
+split(struct sl__found_caches *out, size_t i, const struct sl_cache_edge *far,
+      const struct staircase *latency)
+{
+	struct sl_found_cache *first = &out->at[i], *second = first + 1;
+	const struct sl_cache_edge *near = &first->stream;
+
+	memmove(second, first, (out->n - i) * sizeof(*first));
+	out->n++;
+	second->stream = *far;
+	second->latency.lo_bytes = near->hi_bytes;
+	second->latency.bytes = fmax(first->latency.bytes, near->hi_bytes);
+	second->latency_ns = latency_of(latency, near->hi_bytes);
+	first->behind_ns = second->latency_ns;
+	first->latency.bytes = fmin(first->latency.bytes, near->bytes);
+	first->latency.hi_bytes = near->hi_bytes;
+	for (size_t k = i; k < out->n; k++)
+		out->at[k].level = (enum sl_level)(SL_LEVEL_L1 + k);
+}
+
+/* Whether the rise behind a cache begins before its streams end, and goes on to
+ * where streams end once more. */
+static int
+holds_two(const struct sl_found_cache *c, const struct sl_cache_edge *far)
+{
+	return !isnan(c->stream.bytes) &&
+	       c->stream.bytes >= c->latency.lo_bytes &&
+	       c->stream.hi_bytes < c->latency.hi_bytes &&
+	       far->bytes > c->stream.hi_bytes;
+}
+
 /* An edge of streams belongs to the last cache whose own edge begins before
  * it: prefetching lets a cache seem larger, never smaller. */
 static void
-place_streams(struct sl__found_caches *out, const struct staircase *s)
+place_streams(struct sl__found_caches *out, const struct staircase *s,
+	      const struct staircase *latency)
 {
 	for (size_t k = 0; k + 1 < s->n_levels; k++) {
 		struct sl_cache_edge edge = edge_of(s, k);
@@ -204,7 +255,11 @@ place_streams(struct sl__found_caches *out, const struct staircase *s)
 
 		while (i > 0 && out->at[i - 1].latency.lo_bytes > edge.hi_bytes)
 			i--;
-		if (i > 0)
+		if (!i)
+			continue;
+		if (out->n < SL_LEVEL_L5 && holds_two(&out->at[i - 1], &edge))
+			split(out, i - 1, &edge, latency);
+		else
 			out->at[i - 1].stream = edge;
 	}
 }
@@ -217,7 +272,7 @@ sl__cache_ladder_find(struct sl__found_caches *out,
 {
 	const struct sl_cache_edge none = {(double)NAN, (double)NAN,
 					   (double)NAN};
-	struct staircase s;
+	struct staircase s, streams;
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
@@ -231,10 +286,10 @@ sl__cache_ladder_find(struct sl__found_caches *out,
 			exp(s.levels[k].y), exp(s.levels[k + 1].y)};
 	if (!stream)
 		return SL_OK;
-	rc = take_curve(&s, stream, arena, err);
+	rc = take_curve(&streams, stream, arena, err);
 	if (rc)
 		return rc;
-	find_levels(&s);
-	place_streams(out, &s);
+	find_levels(&streams);
+	place_streams(out, &streams, &s);
 	return SL_OK;
 }
