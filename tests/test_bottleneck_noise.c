@@ -71,6 +71,23 @@ several_empty_steps_are_enough(void **state)
 	}
 }
 
+/* 70 ns where an empty step of two threads takes 1 us: whatever it answers,
+ * recorded of such steps, it is small. */
+static void
+what_is_over_at_once_is_overhead(void **state)
+{
+	static const struct answers recorded[] = {
+		{0.00007, 1e-7, 0.0002, 1.17, 8.27, 1.21, 2.0, 0.05},
+		{0.00007, 1e-7, 0.0002, 2.07, 5.78, 1.25, 2.07, 0.05},
+		{0.0002, 1e-7, 0.0006, 4.57, 0.58, 8.69, 0.27, 0.05},
+		{0.0005, 1e-7, 0.0004, 4.0, 0.96, 5.0, 0.4, 0.05},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++)
+		assert_int_equal(judge(recorded[i]), SL_BOUND_OVERHEAD);
+}
+
 int
 main(void)
 {
@@ -79,6 +96,7 @@ main(void)
 		cmocka_unit_test(instructions_need_an_experiment),
 		cmocka_unit_test(threads_that_slow_it_down_are_overhead),
 		cmocka_unit_test(several_empty_steps_are_enough),
+		cmocka_unit_test(what_is_over_at_once_is_overhead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
