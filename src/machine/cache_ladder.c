@@ -243,24 +243,42 @@ holds_two(const struct sl_found_cache *c, const struct sl_cache_edge *far)
 	       far->bytes > c->stream.hi_bytes;
 }
 
-/* An edge of streams belongs to the last cache whose own edge begins before
- * it: prefetching lets a cache seem larger, never smaller. */
+/* The cache whose own edge is nearest to one of streams, of those that begin
+ * before it ends, for prefetching lets a cache seem larger, never smaller;
+ * out->n: none. */
+static size_t
+nearest_cache(const struct sl__found_caches *out,
+	      const struct sl_cache_edge *edge)
+{
+	size_t nearest = out->n;
+	double least = HUGE_VAL;
+
+	for (size_t i = 0; i < out->n; i++) {
+		const struct sl_cache_edge *own = &out->at[i].latency;
+		double distance = fabs(log(edge->bytes / own->bytes));
+
+		if (own->lo_bytes <= edge->hi_bytes && distance < least) {
+			least = distance;
+			nearest = i;
+		}
+	}
+	return nearest;
+}
+
 static void
 place_streams(struct sl__found_caches *out, const struct staircase *s,
 	      const struct staircase *latency)
 {
 	for (size_t k = 0; k + 1 < s->n_levels; k++) {
 		struct sl_cache_edge edge = edge_of(s, k);
-		size_t i = out->n;
+		size_t i = nearest_cache(out, &edge);
 
-		while (i > 0 && out->at[i - 1].latency.lo_bytes > edge.hi_bytes)
-			i--;
-		if (!i)
+		if (i == out->n)
 			continue;
-		if (out->n < SL_LEVEL_L5 && holds_two(&out->at[i - 1], &edge))
-			split(out, i - 1, &edge, latency);
+		if (out->n < SL_LEVEL_L5 && holds_two(&out->at[i], &edge))
+			split(out, i, &edge, latency);
 		else
-			out->at[i - 1].stream = edge;
+			out->at[i].stream = edge;
 	}
 }
 
