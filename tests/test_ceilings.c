@@ -63,8 +63,10 @@ find_and_name(const struct curve *c, size_t n_caches, size_t n_threads)
 	assert_int_equal(
 		sl__plateaus_find(&plateaus, c->values, c->n, &arena, NULL),
 		SL_OK);
-	sl__plateaus_name(&plateaus, c->sizes, three_caches, n_caches,
-			  n_threads);
+	sl__plateaus_name(
+		&plateaus, c->sizes, three_caches, n_caches, n_threads,
+		sl__size_exceeds_caches(c->sizes[c->n - 1], three_caches,
+					n_caches, n_threads));
 	sl__arena_release(&arena);
 	return plateaus;
 }

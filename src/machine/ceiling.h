@@ -10,7 +10,9 @@
 struct sl__ceiling_options {
 	size_t n_threads; /* at most; at least 1 */
 	double time_s;
-	const struct sl_cache *caches; /* as they were found */
+	/* As they were found: as far as streams see them, and accesses in random
+	 * order. */
+	const struct sl_cache *caches, *chase_caches; /* [n_caches] */
 	size_t n_caches;
 	size_t free_bytes; /* at most an eighth of it is used */
 	const struct sl_log *log;

@@ -108,6 +108,27 @@ list_peaks(struct sl__ceiling_measurement *work, struct sl_error *err)
 	return SL_OK;
 }
 
+/* What the largest sizes of one number of threads may take together, so that
+ * the buffers for all numbers stay within an eighth of the free memory. */
+static size_t
+limit_bytes(const struct sl__ceiling_measurement *work)
+{
+	return work->plan->free_bytes / MEMORY_SHARE / work->n_counts;
+}
+
+/* A cache serves streams from farther than a chase, whose cycles take longer to
+ * build and to warm the larger they are. */
+static size_t
+chased_bytes(const struct sl__ceiling_measurement *work, size_t n_threads,
+	     size_t largest)
+{
+	size_t enough = sl__ceiling_max_working_set(
+		work->plan->chase_caches, work->plan->n_caches, n_threads,
+		limit_bytes(work));
+
+	return enough < largest ? enough : largest;
+}
+
 static enum sl_status
 list_curve(struct sl__ceiling_measurement *work, enum sl_access access,
 	   size_t n_threads, size_t largest, struct sl_error *err)
@@ -123,7 +144,9 @@ list_curve(struct sl__ceiling_measurement *work, enum sl_access access,
 		return SL_OK;
 	job->access = access;
 	job->n_threads = n_threads;
-	job->n_sizes = sl__ceiling_working_set_sizes(sizes, largest);
+	job->n_sizes = sl__ceiling_working_set_sizes(
+		sizes,
+		is_chase ? chased_bytes(work, n_threads, largest) : largest);
 	job->memory_bytes = largest;
 	job->series = sl__arena_array(work->arena, job->n_sizes,
 				      sizeof(*job->series));
@@ -138,14 +161,6 @@ list_curve(struct sl__ceiling_measurement *work, enum sl_access access,
 	}
 	work->n_curves++;
 	return new_series(&job->memory, MEMORY_PROBES, work->arena, err);
-}
-
-/* What the largest sizes of one number of threads may take together, so that
- * the buffers for all numbers stay within an eighth of the free memory. */
-static size_t
-limit_bytes(const struct sl__ceiling_measurement *work)
-{
-	return work->plan->free_bytes / MEMORY_SHARE / work->n_counts;
 }
 
 static void
@@ -212,9 +227,12 @@ sl__ceiling_measurement_open(struct sl__ceiling_measurement *work,
 	work->arena = arena;
 	work->n_counts =
 		sl__ceiling_thread_counts(work->counts, plan->n_threads);
-	if (plan->n_caches)
+	if (plan->n_caches) {
 		work->last_cache_bytes =
 			plan->caches[plan->n_caches - 1].size_bytes;
+		work->last_chased_bytes =
+			plan->chase_caches[plan->n_caches - 1].size_bytes;
+	}
 	buffer_bytes =
 		sl__arena_array(arena, plan->n_threads, sizeof(*buffer_bytes));
 	if (!buffer_bytes)
@@ -357,7 +375,7 @@ run_chase(struct sl__ceiling_measurement *work, const struct sl__curve_job *job,
 	double ns;
 
 	sl__rig_chase_grow(&work->rig, job->n_threads, n_lines);
-	if (work->sizes[k] > 2 * work->last_cache_bytes || n_warm < FEW_STEPS)
+	if (work->sizes[k] > 2 * work->last_chased_bytes || n_warm < FEW_STEPS)
 		n_warm = FEW_STEPS;
 	ns = sl__rig_run_chase(&work->rig, job->n_threads, n_warm);
 	for (size_t i = 0; i < CHASE_PROBES; i++)

@@ -57,7 +57,8 @@ struct sl__ceiling_measurement {
 	size_t counts[SL__MAX_COUNTS];
 	size_t n_counts;
 	size_t sizes[SL__MAX_SIZES];
-	size_t last_cache_bytes; /* as the plan has it */
+	/* As the plan has it, for streams and for chases. */
+	size_t last_cache_bytes, last_chased_bytes;
 	struct sl__peak_job *peaks;
 	size_t n_peaks;
 	struct sl__curve_job *curves;

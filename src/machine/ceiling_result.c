@@ -101,16 +101,24 @@ find_plateaus(struct sl__plateaus *out,
 	      const struct sl__curve_job *job, double *scratch,
 	      struct sl_error *err)
 {
+	const struct sl__ceiling_options *plan = work->plan;
 	double values[SL__MAX_SIZES];
 	enum sl_status rc;
+	size_t last;
 
 	for (size_t k = 0; k < job->n_sizes; k++)
 		values[k] = point_of(job, k, scratch);
 	rc = sl__plateaus_find(out, values, job->n_sizes, work->arena, err);
 	if (rc)
 		return rc;
-	sl__plateaus_name(out, work->sizes, work->plan->caches,
-			  work->plan->n_caches, job->n_threads);
+	last = work->sizes[job->n_sizes - 1];
+	sl__plateaus_name(
+		out, work->sizes, plan->caches, plan->n_caches, job->n_threads,
+		sl__size_exceeds_caches(last,
+					job->access == SL_ACCESS_CHASE
+						? plan->chase_caches
+						: plan->caches,
+					plan->n_caches, job->n_threads));
 	return SL_OK;
 }
 

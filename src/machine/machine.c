@@ -249,6 +249,7 @@ measure(struct sl_machine *m, const struct request *request,
 {
 	const struct sl_machine_options *o = &request->options;
 	struct sl_cache rows[SL__LADDER_STEPS_MOST];
+	struct sl_cache chase_rows[SL__LADDER_STEPS_MOST];
 	struct sl__found_caches_options caches = {
 		.fingerprint = m->fingerprint,
 		.cache_folder = o->cache_folder,
@@ -258,6 +259,7 @@ measure(struct sl_machine *m, const struct request *request,
 	struct sl__ceiling_options plan = {.n_threads = o->n_threads,
 					   .time_s = o->time_s,
 					   .caches = rows,
+					   .chase_caches = chase_rows,
 					   .free_bytes = caches.memory_bytes,
 					   .log = o->log,
 					   .progress = o->progress,
@@ -269,6 +271,11 @@ measure(struct sl_machine *m, const struct request *request,
 		return rc;
 	plan.n_caches = sl__found_caches_as_rows(
 		rows, m->found_caches, m->n_found_caches, m, m->n_cpus_allowed);
+	for (size_t i = 0; i < plan.n_caches; i++) {
+		chase_rows[i] = rows[i];
+		chase_rows[i].size_bytes =
+			(size_t)m->found_caches[i].latency.bytes;
+	}
 	return sl__ceiling_measure(m, &plan, arena, err);
 }
 

@@ -256,11 +256,9 @@ name_by_size(struct sl__plateaus *plateaus, const size_t *sizes_bytes,
 void
 sl__plateaus_name(struct sl__plateaus *plateaus, const size_t *sizes_bytes,
 		  const struct sl_cache *caches, size_t n_caches,
-		  size_t n_threads)
+		  size_t n_threads, int to_memory)
 {
 	struct sl__plateau *last = &plateaus->at[plateaus->n - 1];
-	int to_memory = sl__size_exceeds_caches(sizes_bytes[last->last], caches,
-						n_caches, n_threads);
 
 	if (plateaus->n == 1)
 		return; /* no step, no level */

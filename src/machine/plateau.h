@@ -31,8 +31,8 @@ enum sl_status sl__plateaus_find(struct sl__plateaus *out, const double *values,
 				 struct sl_error *err) SL_CHECKED;
 
 /*
- * Names plateaus, if there is more than one.  A last one that goes on to twice
- * the last cache is DRAM.  The others take the names of the caches in order
+ * Names plateaus, if there is more than one.  The last one is DRAM where the
+ * curve goes on to memory, twice the last cache.  The others take the names of the caches in order
  * when there are as many, else of the cache whose capacity for one of
  * n_threads is nearest to where they end, from a sixth to twice of it; what
  * fits nothing, or what a longer one fits, has none.  The caches only lend
@@ -40,7 +40,7 @@ enum sl_status sl__plateaus_find(struct sl__plateaus *out, const double *values,
  */
 void sl__plateaus_name(struct sl__plateaus *plateaus, const size_t *sizes_bytes,
 		       const struct sl_cache *caches, size_t n_caches,
-		       size_t n_threads);
+		       size_t n_threads, int to_memory);
 
 /* Whether a set of this size, touched by each of n_threads, is at least twice
  * the share of any cache. */
