@@ -120,9 +120,9 @@ adam_by_reciprocal(const struct factors *f, const struct tensors *t,
 	const __m512 rate = _mm512_set1_ps(f->rate);
 
 	for (int64_t i = first; i < end; i += 16) {
-		__mmask16 has = end - i < 16
-					? (__mmask16)((1u << (end - i)) - 1)
-					: (__mmask16)0xffff;
+		/* Without -O, gcc 12 widens what is chosen to an int. */
+		__mmask16 has = (__mmask16)(end - i < 16 ? (1u << (end - i)) - 1
+							 : 0xffff);
 		__m512 x = _mm512_maskz_loadu_ps(has, t->x + i);
 		__m512 g = _mm512_maskz_loadu_ps(has, t->g + i);
 		__m512 v = _mm512_maskz_loadu_ps(has, t->v + i);
