@@ -2,6 +2,7 @@
 /* cmd_sweep.c - `sleuth sweep`: models over a range of sizes. */
 #include "commands.h"
 #include "exit_code.h"
+#include "hardware_options.h"
 #include "model_options.h"
 #include "options.h"
 #include "output.h"
@@ -23,7 +24,8 @@ static const struct command_help help = {
 	"  sleuth sweep bert-base --seq 64..512:64 --time 2\n"
 	"  sleuth sweep resnet18 mobilenetv2 --threads 1..N\n"
 	"  sleuth sweep mlp:784-256-10 --width 64..4096 --batch 32\n"
-	"  sleuth sweep resnet50 --batch 1..64 --mem 2G --latency 50ms",
+	"  sleuth sweep resnet50 --batch 1..64 --mem 2G --latency 50ms\n"
+	"  sleuth sweep resnet18 --train --batch 1..16",
 	"no model given; try 'sleuth sweep resnet50 --batch 1..64'"};
 
 struct arguments {
@@ -31,7 +33,7 @@ struct arguments {
 	struct plan_options plan;
 	struct output output;
 	const char *ranges[SL_N_AXES]; /* as given; NULL: not */
-	const char *memory;
+	const char *memory, *train, *optimizer;
 	struct sl_sweep_values values;
 	struct sl_sweep_options sweep;
 };
@@ -47,6 +49,10 @@ static const struct option options[] = {
 	 "threads: 1..N is up to all CPUs, or a number", 0, 0, 0},
 	{"width", 0, OPTION_TEXT, AT(ranges[SL_AXIS_WIDTH]), "RANGE",
 	 "width of mlp:, linear:, conv: or attention:", 0, 0, 0},
+	{"train", 0, OPTION_MAYBE, AT(train), "OPTIMIZER",
+	 "training steps: sgd, momentum, adam (default), adamw", 0, 0, 1},
+	{"optimizer", 0, OPTION_TEXT, AT(optimizer), "NAME",
+	 "that --train updates with", 0, 0, 0},
 	{"mem", 0, OPTION_TEXT, AT(memory), "SIZE",
 	 "the best point takes SIZE at most: 2G, 512Mi", 0, 0, 0},
 	{"latency", 0, OPTION_SECONDS, AT(sweep.latency_s), "TIME",
@@ -119,8 +125,26 @@ read_range(struct arguments *a, enum sl_axis axis)
 }
 
 static void
+read_training(struct arguments *a)
+{
+	if (!a->train && a->optimizer)
+		refuse(help.name, "--optimizer goes with --train");
+	if (!a->train)
+		return;
+	if (a->model.inputs)
+		refuse(help.name, "--inputs does not go with --train");
+	if (a->optimizer && *a->train)
+		refuse(help.name,
+		       "--train=%s and --optimizer %s both name an optimizer",
+		       a->train, a->optimizer);
+	a->sweep.optimizer = optimizer_named(
+		a->optimizer ? a->optimizer : a->train, help.name);
+}
+
+static void
 check(struct arguments *a)
 {
+	read_training(a);
 	for (int i = 0; i < SL_N_AXES; i++) {
 		if (a->ranges[i])
 			read_range(a, (enum sl_axis)i);

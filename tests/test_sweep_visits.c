@@ -76,6 +76,27 @@ scripted_profile(struct sl_profile **out, const struct sl_graph *graph,
 	return SL_OK;
 }
 
+/* A step whose passes have 300 and 500 FLOPs. */
+static enum sl_status
+scripted_training(struct sl_profile **out, const struct sl_graph *graph,
+		  const struct sl_training_options *training,
+		  const struct sl_profile_options *how, struct sl_error *err)
+{
+	static const struct sl_training_phase phases[] = {
+		{.phase = SL_PHASE_FORWARD, .core_flops = 300},
+		{.phase = SL_PHASE_BACKWARD, .core_flops = 500},
+	};
+	static const struct sl_training_profile step = {.phases = phases,
+							.n_phases = 2};
+	enum sl_status rc = scripted_profile(out, graph, how, err);
+
+	assert_int_equal(training->optimizer, SL_OPTIMIZER_MOMENTUM);
+	assert_int_equal(training->seed, 7);
+	if (!rc)
+		(*out)->training = &step;
+	return rc;
+}
+
 static void
 open_scene(struct scene *s)
 {
@@ -110,8 +131,8 @@ try_sweep(struct scene *s, struct sl_error *err)
 {
 	const struct sl_sweep_model model = {.name = "small",
 					     .graph = s->graph};
-	const struct sl__sweep_test_hooks script = {&s->script.clock,
-						    scripted_profile};
+	const struct sl__sweep_test_hooks script = {
+		&s->script.clock, scripted_profile, scripted_training};
 
 	return sl__sweep(&s->sweep, &model, 1, &s->how, &script, err);
 }
@@ -153,6 +174,30 @@ each_round_visits_every_point(void **state)
 	}
 	/* Either comes first, by the seed: 24 fair coins. */
 	assert_in_range(n_first, 4, 20);
+}
+
+/* FLOPs are those of all passes; a folder of inputs has no labels. */
+static void
+an_optimizer_makes_them_training_steps(void **state)
+{
+	const struct sl_sweep_point *points;
+	struct sl_error err;
+	struct scene s;
+
+	(void)state;
+	open_scene(&s);
+	s.how.seed = 7;
+	s.how.optimizer = SL_OPTIMIZER_MOMENTUM;
+	points = sweep(&s);
+	assert_int_equal(s.sweep->optimizer, SL_OPTIMIZER_MOMENTUM);
+	for (size_t i = 0; i < VALUES; i++)
+		assert_int_equal(points[i].flops, 300 + 500);
+	close_scene(&s);
+	open_scene(&s);
+	s.how.optimizer = SL_OPTIMIZER_MOMENTUM;
+	s.how.inputs_folder = ".";
+	assert_int_equal(try_sweep(&s, &err), SL_E_USAGE);
+	close_scene(&s);
 }
 
 /* A visit's half is a twelfth of the sweep. */
@@ -285,6 +330,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_round_visits_every_point),
+		cmocka_unit_test(an_optimizer_makes_them_training_steps),
 		cmocka_unit_test(progress_is_of_the_whole),
 		cmocka_unit_test(disturbed_visits_are_made_again),
 		cmocka_unit_test(an_interrupt_in_each_phase),

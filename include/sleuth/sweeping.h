@@ -186,6 +186,8 @@ struct sl_sweep {
 	enum sl_stop stopped_by; /* RUNS or INTERRUPT */
 	const struct sl_sweep_series *series;
 	size_t n_series;
+	enum sl_optimizer optimizer; /* of the training steps that iterations
+					are; NONE: inference */
 };
 
 struct sl_sweep_model {
@@ -216,6 +218,9 @@ struct sl_sweep_options {
 	void *progress_ctx;
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator;
+	/* Iterations are training steps with it, as sl_profile_training() has
+	 * them, without inputs_folder; NONE: inference. */
+	enum sl_optimizer optimizer;
 };
 #define SL_SWEEP_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_sweep_options)
 

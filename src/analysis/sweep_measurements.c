@@ -95,6 +95,18 @@ sl__sweep_enter(struct sl__sweep_measurements *work, size_t i, size_t nth,
 	return 1;
 }
 
+/* Of a training step those of all its passes. */
+static uint64_t
+flops_of(const struct sl_profile *p)
+{
+	const struct sl_training_profile *t = p->training;
+	uint64_t sum = 0;
+
+	for (size_t k = 0; t && k < t->n_phases; k++)
+		sum += t->phases[k].core_flops;
+	return t ? sum : p->model->flops;
+}
+
 void
 sl__sweep_fill_point(struct sl__sweep_measurements *work, size_t i,
 		     const struct sl_profile *p)
@@ -105,7 +117,7 @@ sl__sweep_fill_point(struct sl__sweep_measurements *work, size_t i,
 	work->batch = p->batch;
 	work->executed[i] = executed_of(p);
 	point->parameters = p->model->parameters.trainable;
-	point->flops = p->model->flops;
+	point->flops = flops_of(p);
 	point->memory_bytes =
 		m->planned_bytes + m->packed_bytes + m->mapped_bytes;
 	if (point->memory_bytes)

@@ -54,6 +54,7 @@ struct sweeper {
 	struct sl__sweep_measurements *works;
 	struct sl__runner runner; /* of visits */
 	sl__profile_function *profile;
+	sl__profile_training_function *profile_training;
 	struct sl__energy_meter meter;
 	struct metered metered;
 	size_t n_begun, n_all;         /* visits */
@@ -89,6 +90,12 @@ check_numbers(const struct sl_sweep_options *how, struct sl_error *err)
 	if (how->n_visits > SL__SWEEP_VISITS_MOST)
 		return sl__fail(err, SL_E_USAGE, "at most %d visits, not %zu",
 				SL__SWEEP_VISITS_MOST, how->n_visits);
+	if ((unsigned)how->optimizer >= SL_N_OPTIMIZERS)
+		return sl__fail(err, SL_E_USAGE, "there is no such optimizer");
+	if (how->optimizer && how->inputs_folder)
+		return sl__fail(err, SL_E_USAGE,
+				"a training step takes no inputs from a "
+				"folder");
 	if (!(how->memory_bytes >= 0) || !(how->latency_s >= 0))
 		return sl__fail(err, SL_E_USAGE, "limits cannot be below 0");
 	return check_values(how, err);
@@ -319,8 +326,11 @@ check_memory(struct sweeper *s, const struct visit *v, struct sl_error *err)
 
 	if (rc)
 		return rc;
-	work->needs[v->point] = (double)seen->memory.parameter_bytes +
-				(double)seen->memory.live_bytes;
+	work->needs[v->point] =
+		s->how.optimizer
+			? (double)seen->training.peak_bytes[s->how.optimizer]
+			: (double)seen->memory.parameter_bytes +
+				  (double)seen->memory.live_bytes;
 	sl_inspection_free(seen);
 	room = room_for(s, work->needs[v->point]);
 	if (room > 0 && work->needs[v->point] > room)
@@ -328,6 +338,21 @@ check_memory(struct sweeper *s, const struct visit *v, struct sl_error *err)
 				"needs %.4g MB of memory, %.4g MB are free",
 				work->needs[v->point] / 1e6, room / 1e6);
 	return SL_OK;
+}
+
+static enum sl_status
+profile(struct sweeper *s, const struct visit *v,
+	const struct sl_profile_options *how, struct sl_profile **out,
+	struct sl_error *err)
+{
+	const struct sl_training_options training = {
+		.struct_size = sizeof(training),
+		.optimizer = s->how.optimizer,
+		.seed = s->how.seed};
+
+	if (!s->how.optimizer)
+		return s->profile(out, v->graph, how, err);
+	return s->profile_training(out, v->graph, &training, how, err);
 }
 
 static enum sl_status
@@ -361,7 +386,7 @@ measure(struct sweeper *s, const struct visit *v, struct sl_profile **out,
 	if (!is_first || (s->how.flags & SL_PROFILE_NO_CEILINGS))
 		how.flags |= SL_PROFILE_NO_CEILINGS;
 	memset(&s->metered, 0, sizeof(s->metered));
-	return s->profile(out, v->graph, &how, err);
+	return profile(s, v, &how, out, err);
 }
 
 /* Tokens of an iteration; NaN where the model has no sequence. */
@@ -604,6 +629,7 @@ run(struct sweeper *s, struct sl_error *err)
 	out->memory_bytes = s->how.memory_bytes;
 	out->latency_s = s->how.latency_s;
 	out->seed = s->how.seed;
+	out->optimizer = s->how.optimizer;
 	rc = sl__energy_open(&s->meter, "", s->arena, err);
 	if (!rc)
 		rc = reserve(s, err);
@@ -621,8 +647,10 @@ sl__sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
 	  const struct sl_sweep_options *options,
 	  const struct sl__sweep_test_hooks *script, struct sl_error *err)
 {
-	struct sweeper s = {
-		.models = models, .n_models = n, .profile = script->profile};
+	struct sweeper s = {.models = models,
+			    .n_models = n,
+			    .profile = script->profile,
+			    .profile_training = script->profile_training};
 	enum sl_status rc;
 
 	*out = NULL;
@@ -646,8 +674,8 @@ enum sl_status
 sl_sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
 	 const struct sl_sweep_options *options, struct sl_error *err)
 {
-	static const struct sl__sweep_test_hooks real = {NULL,
-							 sl_profile_forward};
+	static const struct sl__sweep_test_hooks real = {
+		NULL, sl_profile_forward, sl_profile_training};
 
 	return sl__sweep(out, models, n, options, &real, err);
 }

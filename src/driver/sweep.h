@@ -12,9 +12,16 @@ sl__profile_function(struct sl_profile **out, const struct sl_graph *graph,
 		     const struct sl_profile_options *options,
 		     struct sl_error *err);
 
+/* sl_profile_training(), or what takes its place. */
+typedef enum sl_status sl__profile_training_function(
+	struct sl_profile **out, const struct sl_graph *graph,
+	const struct sl_training_options *training,
+	const struct sl_profile_options *options, struct sl_error *err);
+
 struct sl__sweep_test_hooks {
 	const struct sl_clock *clock; /* NULL: monotonic */
 	sl__profile_function *profile;
+	sl__profile_training_function *profile_training;
 };
 
 /* Like sl_sweep(), by a script. */

@@ -321,7 +321,13 @@ add_facts(struct sl__doc *doc, const struct sl_sweep *sweep,
 		i++;
 	if (i == s->n_points)
 		return;
-	sl__doc_text(doc, SL__STYLE_DIM, "%s", sl_dtype_text(sweep->dtype));
+	if (sweep->optimizer)
+		sl__doc_text(doc, SL__STYLE_DIM, "training steps with %s, %s",
+			     sl_optimizer_text(sweep->optimizer),
+			     sl_dtype_text(sweep->dtype));
+	else
+		sl__doc_text(doc, SL__STYLE_DIM, "%s",
+			     sl_dtype_text(sweep->dtype));
 	if (sweep->axis != SL_AXIS_THREADS)
 		sl__doc_append(doc, SL__STYLE_DIM, " on %d thread%s",
 			       sweep->n_threads,
