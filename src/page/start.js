@@ -108,4 +108,13 @@ function startTheme() {
   document.querySelector('nav').append(button);
 }
 
-addEventListener('DOMContentLoaded', () => { startTheme(); startNavigation(); });
+// What is long is written smaller, from a number of letters on.
+function startTiles() {
+  document.querySelectorAll('.tile .value').forEach((value) => {
+    const n = value.textContent.length;
+    value.classList.toggle('longer', n > 14);
+    value.classList.toggle('long', n > 9 && n <= 14);
+  });
+}
+
+addEventListener('DOMContentLoaded', () => { startTheme(); startNavigation(); startTiles(); });
