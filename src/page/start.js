@@ -70,26 +70,51 @@ function show(view) {
 
 function startNavigation() {
   const links = [...document.querySelectorAll('nav a[href^="#"]')];
-  const mark = (view) => links.forEach((link) => {
-    if (link.hash === `#${view}`) link.setAttribute('aria-current', 'true');
-    else link.removeAttribute('aria-current');
-  });
+  const sections = [...document.querySelectorAll('section.view')];
+  let asked = state.get('view'); // matters where the page ends before it is at the top
+  let marked = '';
+  const mark = (view) => {
+    if (view === marked) return;
+    marked = view;
+    links.forEach((link) => {
+      if (link.hash !== `#${view}`) { link.removeAttribute('aria-current'); return; }
+      link.setAttribute('aria-current', 'true');
+      const list = link.closest('ul'), at = link.getBoundingClientRect(), around = list.getBoundingClientRect();
+      list.scrollLeft += at.left + at.width / 2 - around.left - around.width / 2; // on a phone
+    });
+  };
+  // The section at the top of the window, whatever was seen before.
+  const markSeen = () => {
+    const line = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) + 24;
+    const tops = sections.map((section) => section.getBoundingClientRect().top);
+    let at = tops.findLastIndex((top) => top <= line);
+    if (scrollY + innerHeight >= document.documentElement.scrollHeight - 2) {
+      const wanted = sections.findIndex((section) => section.id === asked);
+      at = wanted > at && tops[wanted] < innerHeight ? wanted : tops.findLastIndex((top) => top <= Math.max(line, innerHeight / 3));
+    }
+    if (sections.length) mark(sections[Math.max(at, 0)].id);
+  };
   links.forEach((link) => link.addEventListener('click', (event) => {
     event.preventDefault();
     const view = link.hash.slice(1);
     state.set({view});
-    mark(view);
+    asked = view;
     show(view);
+    markSeen();
     const title = document.getElementById(`${view}-title`);
     title.tabIndex = -1;
     title.focus({preventScroll: true});
   }));
-  const seen = new IntersectionObserver((entries) => {
-    const entry = entries.find((one) => one.isIntersecting);
-    if (entry) mark(entry.target.id);
-  }, {rootMargin: '-10% 0px -75% 0px'});
-  document.querySelectorAll('section.view').forEach((section) => seen.observe(section));
-  if (state.get('view')) show(state.get('view'));
+  let isDue = false;
+  const later = () => {
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => { isDue = false; markSeen(); });
+  };
+  addEventListener('scroll', later, {passive: true});
+  addEventListener('resize', later);
+  if (asked) show(asked);
+  markSeen();
   addEventListener('hashchange', () => location.reload());
 }
 
