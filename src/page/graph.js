@@ -3,9 +3,9 @@
 // searched.  Without this script it is there, coloured by time, and scrolls.
 'use strict';
 
-const heats = {time: {title: 'time', of: (o) => o.self_ms, text: (o) => `${timeText(o.self_ms)}, ${percentText(o.share)}`},
-  flops: {title: 'arithmetic', of: (o) => o.executed_flops, text: (o) => withPrefix(o.executed_flops, 'FLOP')},
-  memory: {title: 'live memory', of: (o) => o.memory_bytes, text: (o) => bytesText(o.memory_bytes)}};
+const heats = {time: {title: 'time', of: (o) => o.self_ms, amount: timeText, text: (o) => `${timeText(o.self_ms)}, ${percentText(o.share)}`},
+  flops: {title: 'arithmetic', of: (o) => o.executed_flops, amount: (n) => withPrefix(n, 'FLOP'), text: (o) => withPrefix(o.executed_flops, 'FLOP')},
+  memory: {title: 'live memory', of: (o) => o.memory_bytes, amount: bytesText, text: (o) => bytesText(o.memory_bytes)}};
 
 const graphView = {
   start(plot) {
@@ -23,6 +23,8 @@ const graphView = {
       make('button', {type: 'button', 'aria-label': 'Zoom in', onclick: () => this.zoom(1.5)}, '+'),
       make('button', {type: 'button', 'aria-label': 'Zoom out', onclick: () => this.zoom(1 / 1.5)}, '−'),
       make('button', {type: 'button', onclick: () => this.zoom(1 / this.zoomed)}, 'Fit')));
+    this.key = make('p', {class: 'key', role: 'group', 'aria-label': 'What the colours are'});
+    plot.before(this.key);
     choice.value = heats[state.get('heat')] ? state.get('heat') : 'time';
     this.colour(choice.value);
     this.drag();
@@ -33,16 +35,23 @@ const graphView = {
     if (search.value) this.find(search.value);
   },
 
-  // The darkest is the most; what is not known stays pale.
+  // The strongest is the most; what is not known stays pale.  A square root,
+  // as a single operation often takes most of the time.
   colour(key) {
     const heat = heats[key];
     const values = this.boxes.map((box) => heat.of(result.operations[Number(box.dataset.op)]) || 0);
     const most = values.reduce((a, b) => Math.max(a, b), 0);
+    const strength = (value) => (0.02 + (most > 0 ? 0.53 * Math.sqrt(value / most) : 0)).toFixed(4);
     this.boxes.forEach((box, i) => {
       const operation = result.operations[Number(box.dataset.op)];
-      box.setAttribute('fill-opacity', (0.02 + (most > 0 ? 0.53 * values[i] / most : 0)).toFixed(2));
+      box.setAttribute('fill-opacity', strength(values[i]));
       box.dataset.tip = `${operation.name} (${operation.type}): ${heat.text(operation)}, bound by ${operation.bound || 'unknown'}`;
     });
+    this.key.replaceChildren(...(most > 0 ? [0, 1 / 16, 1 / 4, 9 / 16, 1] : []).map((share) => {
+      const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'}, make('span', {}));
+      swatch.firstChild.style.opacity = strength(share * most);
+      return make('span', {}, swatch, heat.amount(share * most));
+    }));
   },
 
   find(text) {

@@ -17,8 +17,8 @@
 
 #include "base/banned.h"
 
-static const double BOX = 168, HEIGHT = 26, ACROSS = 20, DOWN = 24, EDGE = 16;
-enum { NAME_LETTERS = 23 };
+static const double BOX = 192, HEIGHT = 26, ACROSS = 20, DOWN = 24, EDGE = 16;
+enum { NAME_LETTERS = 27 }; /* 6.8 points each in wide faces */
 
 struct place {
 	double x, wanted; /* the middle */
@@ -198,6 +198,29 @@ short_name(const struct sl_operation *o, char text[NAME_LETTERS + 4])
 	return text;
 }
 
+/* Boxes let through what is below them; that shall not be an edge. */
+static void
+add_backs(struct sl__svg *s, const struct drawing *d, double width)
+{
+	sl__svg_open(s, "path", "under", "");
+	sl__svg_attribute(s, "fill", "%s", "#ffffff");
+	sl__buf_text(s->out, " d=\"");
+	for (size_t i = 0; i < d->p->n_operations; i++)
+		sl__buf_format(s->out, "M%d %dh%dv%dh-%dz",
+			       (int)(x_of(d, &d->places[i], width) - BOX / 2),
+			       (int)y_of(&d->places[i]), (int)BOX, (int)HEIGHT,
+			       (int)BOX);
+	sl__buf_text(s->out, "\"");
+	sl__svg_close(s);
+}
+
+/* A square root: a single operation often takes most of the time. */
+static int
+strength_of(double share, double most)
+{
+	return most > 0 ? (int)(53 * sqrt(fmax(share, 0) / most)) : 0;
+}
+
 static void
 add_boxes(struct sl__svg *s, const struct drawing *d, double width)
 {
@@ -215,8 +238,7 @@ add_boxes(struct sl__svg *s, const struct drawing *d, double width)
 			     x_of(d, at, width) - BOX / 2, y_of(at), BOX,
 			     HEIGHT, 5.0);
 		sl__svg_attribute(s, "fill-opacity", "0.%02d",
-				  most > 0 ? 2 + (int)(53 * o->share / most)
-					   : 2);
+				  2 + strength_of(o->share, most));
 		sl__svg_attribute(s, "data-op", "%zu", i);
 		if (s->is_alone)
 			sl__svg_close_with_tip(s, "%s (%s): %s, %s", o->name,
@@ -252,11 +274,12 @@ sl__figure_graph(struct sl__views *v, const struct sl_profile *p)
 				     2 * EDGE + (double)d.n_rows *
 							(HEIGHT + DOWN));
 		add_edges(s, &d, width);
+		add_backs(s, &d, width);
 		add_boxes(s, &d, width);
 		sl__views_figure_end(
 			v, "Operations as the engine runs them, each below "
-			   "those whose results it uses; the darker, the more "
-			   "time it takes.");
+			   "those whose results it uses; the stronger the "
+			   "colour, the more time it takes.");
 	}
 	sl__arena_release(&arena);
 }
