@@ -3,15 +3,18 @@
 // available, each with its reason.
 'use strict';
 
-// Every "key_absent" of the document: reason to keys.
-function absences(value, path, found) {
+// Every "key_absent" of the document: reason to keys, each with how many
+// elements of a list lack it; and how many have the key at all.
+function absences(value, path, found, seen) {
   for (const [key, item] of Object.entries(value || {})) {
     const inner = Array.isArray(value) ? path : path ? `${path}.${key}` : key;
     if (key.endsWith('_absent') && typeof item === 'string') {
-      if (!found.has(item)) found.set(item, new Set());
-      found.get(item).add(inner.replace(/_absent$/, ''));
-    } else if (item && typeof item === 'object') {
-      absences(item, inner, found);
+      const name = inner.replace(/_absent$/, '');
+      if (!found.has(item)) found.set(item, new Map());
+      found.get(item).set(name, (found.get(item).get(name) || 0) + 1);
+    } else {
+      if (!Array.isArray(value)) seen.set(inner, (seen.get(inner) || 0) + 1);
+      if (item && typeof item === 'object') absences(item, inner, found, seen);
     }
   }
   return found;
@@ -32,19 +35,31 @@ function commandAgain() {
   return words.map((word) => (/^[\w./:,=@+-]+$/.test(word) ? word : `'${String(word).replaceAll("'", "'\\''")}'`)).join(' ');
 }
 
-// How the numbers of a section are made, where the document has it.
+// How the numbers of a section are made, where the document has it and
+// something is known of it.
+const someHave = (list, key) => list.some((one) => one[key] !== null && one[key] !== undefined);
 const made = [
-  ['latency', 'Latency', 'Median with a 95 % interval from order statistics; a percentile is refused where the samples cannot support it.'],
-  ['ledger', 'Accounting', 'Wall time = operations + gaps + recording + unattributed, each measured by itself; recording is the paired difference of iterations with and without it.'],
-  ['operations', 'Operations', 'Mean time of each step between time stamps, less the cost of reading the clock.'],
-  ['roofline', 'Roofs', 'Arithmetic and bandwidth that this machine reached beside the model, on as many threads.'],
-  ['amdahl', 'What if', 'Predicted: 1 / (1 − share). Measured: iterations with the part left out and its stored output in its place.'],
-  ['memory', 'Memory', 'Tensors as a tracker saw them in a run, or as planned; resident memory as the kernel counts it.'],
-  ['training', 'Training', 'A whole step as one graph; each operation is timed and belongs to its phase and to the layer that caused it.'],
-  ['comparison', 'Comparison', 'Both run in every round in random order; the interval of the ratio holds however often it is looked at.'],
-  ['sweep', 'Sweep', 'Sizes are visited in random order; the exponent is that of offset + scale × sizeᵏ.'],
-  ['history', 'History', 'Change points of the medians in order, each with 4 results or more on either side.'],
-  ['load', 'Load', 'A query’s latency counts from when it was to arrive, not from when it was taken.'],
+  ['latency', 'Latency', ({method, ci95_ms: interval}) => `Median${interval ? ` with a 95 % interval by ${method}` : ''}; what the samples cannot support is refused, a percentile or an interval.`],
+  ['ledger', 'Accounting', () => 'Wall time = operations + gaps + recording + unattributed, each measured by itself; recording is the paired difference of iterations with and without it.'],
+  ['operations', 'Operations', (list) => (someHave(list, 'self_ms') ? 'Mean time of each step between time stamps, less the cost of reading the clock.' :
+    result.kind === 'inspect' && 'Arithmetic and bytes from the shapes of the model, which was not run.')],
+  ['roofline', 'Roofs', (roofline) => {
+    const threads = roofline.threads || (result.plan && result.plan.threads);
+    return `Arithmetic and bandwidth that this machine reached${threads ? ` with ${threads} thread${threads === 1 ? '' : 's'}` : ''}` +
+      `${{profile: ' while the model was measured', microbench: ' before, between and after the operations'}[result.kind] || ''}.`;
+  }],
+  ['amdahl', 'What if', (list) => 'Predicted: 1 / (1 − share).' +
+    (someHave(list, 'measured_speedup_limit') ? ' Measured: iterations with the part left out and its stored output in its place.' : '')],
+  ['memory', 'Memory', (memory) => [{tracked: 'Tensors as a tracker saw them in a run.', planned: 'Tensors as planned before the run.'}[memory.timeline_basis],
+    result.kind === 'inspect' && 'Values from the shapes of the model, which was not run.',
+    typeof memory.resident_bytes === 'number' && 'Resident memory as the kernel counts it.'].filter(Boolean).join(' ')],
+  ['training', 'Training', () => ({profile: 'A whole step as one graph; each operation is timed and belongs to its phase and to the layer that caused it.',
+    inspect: 'Arithmetic and bytes of a step, from the shapes of the model; no step was run.'}[result.kind])],
+  ['comparison', 'Comparison', () => `${(result.comparisons || []).length > 1 ? 'All' : 'Both'} run in every round in random order; the interval of the ratio holds however often it is looked at.`],
+  ['sweep', 'Sweep', ({exponents}) => 'Sizes are visited in random order' + (exponents && exponents.length ? '; the exponent is that of offset + scale × sizeᵏ.' : '.')],
+  ['history', 'History', () => 'Change points of the medians in order, each with 4 results or more on either side.'],
+  ['load', 'Load', ({scenario}) => (scenario === 'single' ? 'The next query comes when one is served.' :
+    'A query’s latency counts from when it was to arrive, not from when it was taken.')],
 ];
 
 function startMethod() {
@@ -59,18 +74,21 @@ function startMethod() {
   for (const [key, value] of settings) {
     if (value !== null && value !== undefined) list.append(make('dt', {}, key), make('dd', {}, String(value)));
   }
-  const rows = [...absences(result, '', new Map())].filter(([reason]) => reason !== 'not said').map(([reason, keys]) =>
-    make('tr', {}, make('td', {}, reason), make('td', {}, [...keys].slice(0, 6).join(', ') + (keys.size > 6 ? ` and ${keys.size - 6} more` : ''))));
+  const seen = new Map();
+  const figureText = ([name, n]) => (n < seen.get(name) ? `${name} (${n} of ${seen.get(name)})` : name);
+  const rows = [...absences(result, '', new Map(), seen)].filter(([reason]) => reason !== 'not said').map(([reason, keys]) =>
+    make('tr', {}, make('td', {}, reason), make('td', {}, [...keys].slice(0, 6).map(figureText).join(', ') + (keys.size > 6 ? ` and ${keys.size - 6} more` : ''))));
   const section = make('section', {id: 'method', class: 'view', 'aria-labelledby': 'method-title'},
     make('h2', {id: 'method-title'}, 'Method'), make('div', {class: 'report'}, list));
-  const how = made.filter(([key]) => result[key] && !(Array.isArray(result[key]) && !result[key].length));
+  const how = made.filter(([key]) => result[key] && !(Array.isArray(result[key]) && !result[key].length))
+    .map(([key, title, text]) => [title, text(result[key])]).filter(([, text]) => text);
   if (how.length) {
     const numbers = make('dl', {});
-    for (const [, title, text] of how) numbers.append(make('dt', {}, title), make('dd', {}, text));
+    for (const [title, text] of how) numbers.append(make('dt', {}, title), make('dd', {}, text));
     section.append(make('h3', {}, 'How the numbers are made'), make('div', {class: 'report'}, numbers));
   }
   if (rows.length) {
-    section.append(make('h3', {}, 'Not available, and why'), make('div', {class: 'wide scroll wrapped', tabindex: '0', role: 'region', 'aria-label': 'Not available'},
+    section.append(make('h3', {}, 'Not available, and why'), make('div', {class: 'wide wrapped stacked', tabindex: '0', role: 'region', 'aria-label': 'Not available'},
       make('table', {}, make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'reason'), make('th', {scope: 'col'}, 'figures'))), make('tbody', {}, ...rows))));
   }
   report.before(section);
