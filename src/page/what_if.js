@@ -35,14 +35,15 @@ function startWhatIf(section, rows) {
       make('label', {for: 'what-if-part'}, 'Part'), choice,
       make('label', {for: 'what-if-factor'}, 'Made ', factorText), factor,
       make('span', {}, 'Speed-up of the model'), speedup), detail);
+  const isMeasured = rows.some((row) => row.measured_speedup_limit);
   const limit = (value) => (value ? `${digits(value, 3)} ×` : '–');
   section.append(make('h3', {}, 'Limits: the part removed'),
     make('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Limits'}, make('table', {},
-      make('thead', {}, make('tr', {}, ...['part', 'share', 'predicted', 'measured'].map((title, i) =>
+      make('thead', {}, make('tr', {}, ...['part', 'share', 'predicted', ...(isMeasured ? ['measured'] : [])].map((title, i) =>
         make('th', {scope: 'col', class: i ? 'n' : null}, title)))),
       make('tbody', {}, ...rows.map((row) => make('tr', {}, make('td', {class: 'name', title: row.operation}, row.operation),
         make('td', {class: 'n'}, percentText(row.share)), make('td', {class: 'n'}, limit(row.predicted_speedup_limit)),
-        make('td', {class: 'n', title: row.measured_speedup_limit_absent}, limit(row.measured_speedup_limit))))))));
+        isMeasured ? make('td', {class: 'n', title: row.measured_speedup_limit_absent}, limit(row.measured_speedup_limit)) : null))))));
   draw();
 }
 
