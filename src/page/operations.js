@@ -4,9 +4,9 @@
 
 const operationColumns = [
   {key: 'name', title: 'operation', text: (o) => o.name},
-  {key: 'type', title: 'type', text: (o) => o.type},
   {key: 'self_ms', title: 'self time', text: (o) => timeText(o.self_ms), number: true},
   {key: 'share', title: 'share', text: (o) => percentText(o.share), number: true, bar: true},
+  {key: 'type', title: 'type', text: (o) => o.type},
   {key: 'bound', title: 'bound by', text: (o) => o.bound || '–'},
   {key: 'ceiling_share', title: 'of the roof', text: (o) => percentText(o.ceiling_share), number: true},
   {key: 'executed_gflops_per_s', title: 'FLOP/s', number: true,
@@ -14,8 +14,8 @@ const operationColumns = [
   {key: 'gbytes_per_s', title: 'B/s', number: true,
     text: (o) => withPrefix(o.gbytes_per_s === null ? null : 1e9 * o.gbytes_per_s, '')},
   {key: 'memory_bytes', title: 'live memory', text: (o) => bytesText(o.memory_bytes), number: true},
-  {key: 'kernel', title: 'kernel', text: (o) => o.kernel},
-  {key: 'output_shape', title: 'output', text: (o) => o.output_shape},
+  {key: 'kernel', title: 'kernel', text: (o) => o.kernel, wraps: true},
+  {key: 'output_shape', title: 'output', text: (o) => o.output_shape, wraps: true},
 ];
 const ROWS_AT_ONCE = 120;
 
@@ -105,11 +105,11 @@ const operationTable = {
 
   row({operation, index}) {
     const cells = operationColumns.map((column) => {
-      const cell = make('td', {class: column.number ? 'n' : column.key === 'name' ? 'name' : null, title: column.key === 'name' ? operation.name : null},
+      const cell = make('td', {class: column.number ? 'n' : column.key === 'name' ? 'name' : column.wraps ? 'wraps' : null, title: column.key === 'name' ? operation.name : null},
         column.text(operation));
       if (column.bar) {
         const bar = make('span', {class: 'bar', 'aria-hidden': 'true'});
-        bar.style.width = `${(4 * operation.share / this.most).toFixed(3)}rem`;
+        bar.style.width = `${(3 * operation.share / this.most).toFixed(3)}rem`;
         cell.append(make('span', {class: 'track'}, bar));
       }
       return cell;
