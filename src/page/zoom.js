@@ -7,6 +7,9 @@
 const NAME_WIDTH = 6.8; // of a character of 11 points, in wide faces
 const NAME_ROOM = 24; // below it no name is tried
 
+// The number of a mark's colour in the sheet.
+const colourOf = (mark) => (/\bs(\d)\b/.exec(mark.getAttribute('class')) || [])[1];
+
 class Zoom {
   constructor(figure, group) {
     this.svg = figure.querySelector('svg');
@@ -28,8 +31,36 @@ class Zoom {
       button('Zoom in', '+', () => this.scale(2)), button('Zoom out', '−', () => this.scale(0.5)),
       button('Show all', 'All', () => this.show(0, 1))));
     this.listen(figure.querySelector('.plot'));
+    this.title = this.svg.querySelector('.axes .axis');
+    this.wide = this.svg.viewBox.baseVal.width;
+    this.shown = this.width; // what it is drawn on
+    figure.querySelector('.plot').after(this.legend() || '');
+    narrowWindow.addEventListener('change', () => this.fit(figure.querySelector('.plot')));
+    if (narrowWindow.matches) this.fit(figure.querySelector('.plot'));
     const [from, to] = state.get(this.key).split('-').map(Number);
     if (from < to) this.show(from, to);
+  }
+
+  // All of it on a phone, with letters as large as they were.
+  fit(plot) {
+    const width = narrowWindow.matches ? NARROW_WIDTH : this.wide;
+    this.shown = this.width - this.wide + width;
+    setView(this.svg, width, this.svg.viewBox.baseVal.height);
+    if (this.title) setAll(this.title, {x: this.left + this.shown / 2});
+    plot.classList.toggle('narrow', narrowWindow.matches);
+    this.draw();
+  }
+
+  // The colours of what these marks are for, as the accounting has them.
+  legend() {
+    const here = new Set(this.marks.filter(({element}) => element.dataset.op !== undefined).map(({element}) => colourOf(element)));
+    const names = [...document.querySelectorAll('#figure-accounting text.label')].map((label) =>
+      [colourOf(label.previousElementSibling), label.textContent.replace(/ \S+ %$/, '')]).filter(([colour]) => colour && here.has(colour));
+    return names.length ? make('p', {class: 'key'}, ...names.map(([colour, name]) => {
+      const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
+      swatch.style.background = `var(--c${colour})`;
+      return make('span', {}, swatch, name);
+    })) : null;
   }
 
   // The name of a mark that had no room for it: the last part of what its tip
@@ -61,8 +92,15 @@ class Zoom {
     const span = Math.max(1e-4, Math.min(1, to - from));
     this.from = Math.max(0, Math.min(1 - span, from));
     this.to = this.from + span;
-    const at = (x) => this.left + ((x - this.left) / this.width - this.from) / span * this.width;
-    const right = this.left + this.width;
+    this.draw();
+    state.set({[this.key]: span < 1 ? `${this.from.toFixed(5)}-${this.to.toFixed(5)}` : ''});
+    this.note.textContent = span < 1 ? `${percentText(this.from)} to ${percentText(this.to)} of the width` : '';
+  }
+
+  draw() {
+    const span = this.to - this.from;
+    const at = (x) => this.left + ((x - this.left) / this.width - this.from) / span * this.shown;
+    const right = this.left + this.shown;
     for (const mark of this.marks) {
       const x = Math.max(this.left, at(mark.x)), end = Math.min(right, at(mark.x + mark.width));
       mark.element.setAttribute('x', x.toFixed(2));
@@ -81,8 +119,7 @@ class Zoom {
       this.grid[i].setAttribute('x1', to_x.toFixed(2));
       this.grid[i].setAttribute('x2', to_x.toFixed(2));
     });
-    state.set({[this.key]: span < 1 ? `${this.from.toFixed(5)}-${this.to.toFixed(5)}` : ''});
-    this.note.textContent = span < 1 ? `${percentText(this.from)} to ${percentText(this.to)} of the width` : '';
+    thinTicks(this.ticks);
   }
 
   listen(plot) {
@@ -90,7 +127,7 @@ class Zoom {
     const share = (event) => {
       const box = this.svg.getBoundingClientRect();
       const x = (event.clientX - box.left) / box.width * this.svg.viewBox.baseVal.width;
-      return Math.max(0, Math.min(1, (x - this.left) / this.width));
+      return Math.max(0, Math.min(1, (x - this.left) / this.shown));
     };
     plot.addEventListener('wheel', (event) => {
       if (!event.ctrlKey) return; // the page scrolls
