@@ -6,7 +6,7 @@ const operationColumns = [
   {key: 'name', title: 'operation', text: (o) => o.name},
   {key: 'self_ms', title: 'self time', text: (o) => timeText(o.self_ms), number: true},
   {key: 'share', title: 'share', text: (o) => percentText(o.share), number: true, bar: true},
-  {key: 'type', title: 'type', text: (o) => o.type},
+  {key: 'type', title: 'type', text: (o) => o.type, wraps: true},
   {key: 'bound', title: 'bound by', text: (o) => o.bound || '–'},
   {key: 'ceiling_share', title: 'of the roof', text: (o) => percentText(o.ceiling_share), number: true},
   {key: 'executed_gflops_per_s', title: 'FLOP/s', number: true,
@@ -26,6 +26,10 @@ function csvField(value) {
   if (typeof value === 'string' && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+// Where a kernel, a shape or a type may go on in the next line.
+const breakable = (text) => String(text === null || text === undefined ? '' : text)
+  .split(/(?<=[:_/]|\dx(?=\d)|[a-z](?=[A-Z]))/).flatMap((part, i) => (i ? [make('wbr', {}), part] : [part]));
 
 function saveText(name, text) {
   const link = make('a', {href: URL.createObjectURL(new Blob([text], {type: 'text/csv'})), download: name});
@@ -106,10 +110,10 @@ const operationTable = {
   row({operation, index}) {
     const cells = operationColumns.map((column) => {
       const cell = make('td', {class: column.number ? 'n' : column.key === 'name' ? 'name' : column.wraps ? 'wraps' : null, title: column.key === 'name' ? operation.name : null},
-        column.text(operation));
+        ...(column.wraps ? breakable(column.text(operation)) : [column.text(operation)]));
       if (column.bar) {
         const bar = make('span', {class: 'bar', 'aria-hidden': 'true'});
-        bar.style.width = `${(3 * operation.share / this.most).toFixed(3)}rem`;
+        bar.style.width = `${(100 * operation.share / this.most).toFixed(2)}%`;
         cell.append(make('span', {class: 'track'}, bar));
       }
       return cell;
