@@ -77,7 +77,7 @@ function startMethod() {
   const seen = new Map();
   const figureText = ([name, n]) => (n < seen.get(name) ? `${name} (${n} of ${seen.get(name)})` : name);
   const rows = [...absences(result, '', new Map(), seen)].filter(([reason]) => reason !== 'not said').map(([reason, keys]) =>
-    make('tr', {}, make('td', {}, reason), make('td', {}, [...keys].slice(0, 6).map(figureText).join(', ') + (keys.size > 6 ? ` and ${keys.size - 6} more` : ''))));
+    make('tr', {}, make('td', {}, reason), make('td', {}, ...breakable([...keys].slice(0, 6).map(figureText).join(', ') + (keys.size > 6 ? ` and ${keys.size - 6} more` : '')))));
   const section = make('section', {id: 'method', class: 'view', 'aria-labelledby': 'method-title'},
     make('h2', {id: 'method-title'}, 'Method'), make('div', {class: 'report'}, list));
   const how = made.filter(([key]) => result[key] && !(Array.isArray(result[key]) && !result[key].length))

@@ -27,10 +27,6 @@ function csvField(value) {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-// Where a kernel, a shape or a type may go on in the next line.
-const breakable = (text) => String(text === null || text === undefined ? '' : text)
-  .split(/(?<=[:_/]|\dx(?=\d)|[a-z](?=[A-Z]))/).flatMap((part, i) => (i ? [make('wbr', {}), part] : [part]));
-
 function saveText(name, text) {
   const link = make('a', {href: URL.createObjectURL(new Blob([text], {type: 'text/csv'})), download: name});
   link.click();
@@ -110,7 +106,7 @@ const operationTable = {
   row({operation, index}) {
     const cells = operationColumns.map((column) => {
       const cell = make('td', {class: column.number ? 'n' : column.key === 'name' ? 'name' : column.wraps ? 'wraps' : null, title: column.key === 'name' ? operation.name : null},
-        ...(column.wraps ? breakable(column.text(operation)) : [column.text(operation)]));
+        ...(column.number ? [column.text(operation)] : breakable(column.text(operation))));
       if (column.bar) {
         const bar = make('span', {class: 'bar', 'aria-hidden': 'true'});
         bar.style.width = `${(100 * operation.share / this.most).toFixed(2)}%`;

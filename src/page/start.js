@@ -18,6 +18,10 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
+// Where a name, a kernel, a shape or a type may go on in the next line.
+const breakable = (text) => String(text === null || text === undefined ? '' : text)
+  .replace(/[.:,=/_]|\dx(?=\d)|[a-z](?=[A-Z])/g, '$&\u200b').split('\u200b').flatMap((part, i) => (i ? [make('wbr', {}), part] : [part]));
+
 // Numbers as people read them; the document has all digits.
 function digits(value, n) {
   const text = value.toPrecision(n);
@@ -138,6 +142,7 @@ function startTiles() {
   document.querySelectorAll('.tile .value').forEach((value) => {
     const n = value.textContent.length;
     value.classList.toggle('longer', n > 14);
+    if (n > 14) value.replaceChildren(...breakable(value.textContent));
     value.classList.toggle('long', n > 9 && n <= 14);
   });
 }

@@ -41,7 +41,7 @@ function startWhatIf(section, rows) {
     make('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Limits'}, make('table', {},
       make('thead', {}, make('tr', {}, ...['part', 'share', 'predicted', ...(isMeasured ? ['measured'] : [])].map((title, i) =>
         make('th', {scope: 'col', class: i ? 'n' : null}, title)))),
-      make('tbody', {}, ...rows.map((row) => make('tr', {}, make('td', {class: 'name', title: row.operation}, row.operation),
+      make('tbody', {}, ...rows.map((row) => make('tr', {}, make('td', {class: 'name', title: row.operation}, ...breakable(row.operation)),
         make('td', {class: 'n'}, percentText(row.share)), make('td', {class: 'n'}, limit(row.predicted_speedup_limit)),
         isMeasured ? make('td', {class: 'n', title: row.measured_speedup_limit_absent}, limit(row.measured_speedup_limit)) : null))))));
   draw();
