@@ -18,6 +18,27 @@ static const double ROW = 26, LEFT = 216, RIGHT = 640, TOP = 8;
  * logarithmic. */
 static const double LOG_FROM = 8;
 
+int
+sl__figure_has_interval(const struct sl_estimate *e)
+{
+	return !e->needs_n && isfinite(e->lo) && isfinite(e->hi) &&
+	       e->hi > e->lo;
+}
+
+const char *
+sl__figure_interval_text(struct sl__text *text, const struct sl_estimate *e,
+			 const char *bounds, const char *nouns)
+{
+	if (e->needs_n)
+		snprintf(text->s, sizeof(text->s),
+			 "no interval: %zu %s are needed", e->needs_n, nouns);
+	else if (isnan(e->lo) || isnan(e->hi))
+		snprintf(text->s, sizeof(text->s), "no interval");
+	else
+		snprintf(text->s, sizeof(text->s), "95 %% %s", bounds);
+	return text->s;
+}
+
 double
 sl__figure_intervals_height(size_t n)
 {

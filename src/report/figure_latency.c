@@ -10,6 +10,7 @@
 #include "report/unit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/banned.h"
@@ -43,20 +44,22 @@ steady_samples(struct sl__arena *arena, const struct sl_latency *l, size_t *n)
 	return x;
 }
 
-/* The interval of the median as a band, below the bars. */
-static void
+/* The interval of the median as a band, below the bars; returns whether there
+ * is one. */
+static int
 add_interval(struct sl__svg *s, const struct sl_latency *l,
 	     const struct sl__axis *x)
 {
 	double lo = fmax(x->lo, S_PER_NS * l->median.lo);
 	double hi = fmin(x->hi, S_PER_NS * l->median.hi);
 
-	if (l->median.needs_n || !(hi > lo))
-		return;
+	if (!sl__figure_has_interval(&l->median) || !(hi > lo))
+		return 0;
 	sl__svg_open(s, "rect", "s1 soft", "x y width height",
 		     sl__axis_at(x, lo), TOP,
 		     sl__axis_at(x, hi) - sl__axis_at(x, lo), BOTTOM - TOP);
 	sl__svg_close(s);
+	return 1;
 }
 
 static void
@@ -72,7 +75,8 @@ add_median(struct sl__svg *s, const struct sl_latency *l,
 		      sl__time_text(&t, l->median.value));
 }
 
-static void
+/* Returns whether the median has an interval in it. */
+static int
 add_histogram(struct sl__svg *s, const struct sl_latency *l,
 	      const struct sl__histogram *h)
 {
@@ -86,12 +90,13 @@ add_histogram(struct sl__svg *s, const struct sl_latency *l,
 		.from = BOTTOM, .to = TOP, .is_whole = 1, .title = "samples"};
 	double width = (h->hi - h->lo) / (double)h->n_bins;
 	struct sl__text a, b;
+	int has_interval;
 
 	for (size_t i = 0; i < h->n_bins; i++)
 		y.hi = fmax(y.hi, (double)h->counts[i]);
 	sl__axis_round(&y);
 	sl__svg_axes(s, &x, &y);
-	add_interval(s, l, &x);
+	has_interval = add_interval(s, l, &x);
 	for (size_t i = 0; i < h->n_bins; i++) {
 		double lo = h->lo + (double)i * width;
 		double from = sl__axis_at(&x, lo);
@@ -109,6 +114,7 @@ add_histogram(struct sl__svg *s, const struct sl_latency *l,
 			sl__time_text(&b, (lo + width) / S_PER_NS));
 	}
 	add_median(s, l, &x);
+	return has_interval;
 }
 
 /* The share of samples up to each time. */
@@ -189,6 +195,7 @@ add_distribution(struct sl__views *v, const struct sl_latency *l,
 	struct sl__histogram h;
 	struct sl__svg *s;
 	size_t first, n_middle;
+	int has_interval;
 
 	n_middle = middle_of(x, n, &first);
 	sl__histogram_of(&h, x + first, n_middle, S_PER_NS * l->median.value,
@@ -199,29 +206,72 @@ add_distribution(struct sl__views *v, const struct sl_latency *l,
 	s = sl__views_figure(v, "latency-distribution",
 			     "Distribution of the latency", SL__FIGURE_WIDTH,
 			     HEIGHT);
-	add_histogram(s, l, &h);
+	has_interval = add_histogram(s, l, &h);
 	add_cumulative(s, l, x, n, &h);
 	sl__views_figure_end(
 		v,
 		"%zu %ss after warm-up. Left: how often each time occurs, with "
-		"the median and its 95 %% interval. Right: the share of %ss "
-		"that took no longer.%s",
-		n, noun, noun,
+		"the median%s. Right: the share of %ss that took no longer.%s",
+		n, noun, has_interval ? " and its 95 % interval" : "", noun,
 		h.n_beyond ? " Times far beyond the others are not drawn; the "
 			     "samples in order have them."
 			   : "");
 }
 
-/* How a sample is drawn: its colour and what it is called. */
-static const char *
-sample_look(const struct sl_sample *sample, const char **name)
+/* Samples that are drawn alike. */
+enum state { STEADY = 0, DISTURBED, WARMUP, N_STATES };
+
+static const struct {
+	const char *name, *mark, *look;
+} states[N_STATES] = {[STEADY] = {"steady", "mark s0", "s0"},
+		      [DISTURBED] = {"disturbed", "mark s4", "s4"},
+		      [WARMUP] = {"warm-up", "mark s7", "s7"}};
+
+static enum state
+state_of(const struct sl_sample *sample)
 {
-	*name = sample->is_warmup      ? "warm-up"
-		: sample->is_disturbed ? "disturbed"
-				       : "steady";
-	return sample->is_warmup      ? "mark s7"
-	       : sample->is_disturbed ? "mark s4"
-				      : "mark s0";
+	return sample->is_warmup      ? WARMUP
+	       : sample->is_disturbed ? DISTURBED
+				      : STEADY;
+}
+
+/* The states that there are, and what the caption says of them. */
+static void
+name_states(struct sl__views *v, const size_t n[N_STATES], const char *noun)
+{
+	double x = 76;
+	char all[96] = "";
+	size_t used = 0;
+
+	for (int i = 0; i < N_STATES; i++) {
+		if (n[i])
+			x = sl__svg_legend(&v->svg, states[i].look, x, 14,
+					   states[i].name);
+	}
+	if (n[WARMUP])
+		used = (size_t)snprintf(all, sizeof(all), ": %zu of warm-up",
+					n[WARMUP]);
+	if (n[DISTURBED])
+		snprintf(all + used, sizeof(all) - used,
+			 "%s %zu while something else disturbed the machine",
+			 used ? "," : ":", n[DISTURBED]);
+	sl__views_figure_end(v,
+			     "Every %s in the order it was taken%s. The dashed "
+			     "line is the median.",
+			     noun, all);
+}
+
+static void
+add_sample(struct sl__svg *s, const struct sl_sample *sample, double x,
+	   double y)
+{
+	enum state state = state_of(sample);
+	struct sl__text t;
+
+	sl__svg_open(s, "circle", states[state].mark, "cx cy r", x, y, 2.6);
+	sl__svg_close_with_tip(s, "%s, round %zu, %s",
+			       sl__time_text(&t, sample->ns), sample->round,
+			       states[state].name);
 }
 
 static void
@@ -239,49 +289,30 @@ add_samples(struct sl__views *v, const struct sl_latency *l, const char *noun)
 			     .to = TOP,
 			     .unit = "s",
 			     .title = "time"};
-	size_t n_warmup = 0, n_disturbed = 0;
+	size_t n[N_STATES] = {0};
 	double median = S_PER_NS * l->median.value;
 	struct sl__svg *s;
-	struct sl__text t;
 
 	for (size_t i = 0; i < l->n_samples; i++) {
 		double at = S_PER_NS * l->samples[i].ns;
 
 		y.lo = fmin(y.lo, at);
 		y.hi = fmax(y.hi, at);
-		n_warmup += (size_t)(l->samples[i].is_warmup != 0);
-		n_disturbed += (size_t)(l->samples[i].is_disturbed != 0);
+		n[state_of(&l->samples[i])]++;
 	}
 	y.is_log = y.lo > 0 && y.hi > LOG_FROM * median;
 	sl__axis_round(&y);
 	s = sl__views_figure(v, "latency-samples", "Samples in order",
 			     SL__FIGURE_WIDTH, HEIGHT);
 	sl__svg_axes(s, &x, &y);
+	for (size_t i = 0; i < l->n_samples; i++)
+		add_sample(s, &l->samples[i], sl__axis_at(&x, (double)i),
+			   sl__axis_at(&y, S_PER_NS * l->samples[i].ns));
+	/* Above the points, which are many. */
 	sl__svg_open(s, "line", "line k1 dash", "x1 y1 x2 y2", x.from,
 		     sl__axis_at(&y, median), x.to, sl__axis_at(&y, median));
 	sl__svg_close(s);
-	for (size_t i = 0; i < l->n_samples; i++) {
-		const struct sl_sample *sample = &l->samples[i];
-		const char *name;
-		const char *look = sample_look(sample, &name);
-
-		sl__svg_open(s, "circle", look, "cx cy r",
-			     sl__axis_at(&x, (double)i),
-			     sl__axis_at(&y, S_PER_NS * sample->ns), 2.6);
-		sl__svg_close_with_tip(s, "%s, round %zu, %s",
-				       sl__time_text(&t, sample->ns),
-				       sample->round, name);
-	}
-	sl__svg_legend(s, "s7",
-		       sl__svg_legend(s, "s4",
-				      sl__svg_legend(s, "s0", 76, 14, "steady"),
-				      14, "disturbed"),
-		       14, "warm-up");
-	sl__views_figure_end(v,
-			     "Every %s in the order it was taken: %zu of "
-			     "warm-up, %zu while something else disturbed the "
-			     "machine. The dashed line is the median.",
-			     noun, n_warmup, n_disturbed);
+	name_states(v, n, noun);
 }
 
 void

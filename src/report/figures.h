@@ -4,6 +4,7 @@
 #define SL_FIGURES_H
 
 #include "report/roofline.h"
+#include "report/unit.h"
 #include "report/views.h"
 
 /* All figures are as wide. */
@@ -50,6 +51,15 @@ struct sl__figure {
 int sl__figure_intervals(struct sl__views *v, const struct sl__figure *figure,
 			 const struct sl__figure_interval *rows, size_t n);
 double sl__figure_intervals_height(size_t n);
+
+/* Whether an estimate has both ends of an interval: it may have been refused,
+ * and a saved result may have none. */
+int sl__figure_has_interval(const struct sl_estimate *e);
+/* What a tile says of the interval whose bounds read 'bounds': "95 % [1, 2]",
+ * or "no interval: 6 samples are needed", where 'nouns' is "samples". */
+const char *sl__figure_interval_text(struct sl__text *text,
+				     const struct sl_estimate *e,
+				     const char *bounds, const char *nouns);
 
 /* One bar, its parts side by side and named below, in as many rows as their
  * names take. */

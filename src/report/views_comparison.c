@@ -64,23 +64,27 @@ add_lead(struct sl__views *v, const struct sl_comparison *c)
 static void
 add_ratio_tiles(struct sl__views *v, const struct sl_comparison *c)
 {
-	struct sl__text value, bounds;
+	struct sl__text value, bounds, interval;
 
+	sl__ratio_bounds_text(&bounds, &c->ratio);
 	sl__views_tile(v, "Time B / time A", "comparison.ratio",
-		       sl__ratio_value(&value, &c->ratio), "95 %% %s, %s",
-		       sl__ratio_bounds_text(&bounds, &c->ratio),
+		       sl__ratio_value(&value, &c->ratio), "%s, %s",
+		       sl__figure_interval_text(&interval, &c->ratio, bounds.s,
+						"rounds"),
 		       sl_verdict_text(c->verdict));
 }
 
 static void
 add_time_tile(struct sl__views *v, const char *label, const char *path,
-	      const struct sl_estimate *time_ns)
+	      const struct sl_estimate *time_ns, const char *nouns)
 {
-	struct sl__text value, bounds;
+	struct sl__text value, bounds, interval;
 
-	sl__views_tile(v, label, path, sl__time_value(&value, time_ns, NULL),
-		       "median%s %s", time_ns->needs_n ? "" : ", 95 %",
-		       sl__time_bounds_text(&bounds, time_ns, NULL));
+	sl__time_bounds_text(&bounds, time_ns, NULL);
+	sl__views_tile(
+		v, label, path, sl__time_value(&value, time_ns, NULL),
+		"median, %s",
+		sl__figure_interval_text(&interval, time_ns, bounds.s, nouns));
 }
 
 void
@@ -91,12 +95,13 @@ sl__views_ratios(struct sl__views *v, const struct sl_comparison *first,
 					  NULL, "time B / time A", 1};
 	struct sl__figure_interval rows[ROWS_MOST];
 	char texts[ROWS_MOST][96];
-	size_t n = n_all < ROWS_MOST ? n_all : ROWS_MOST;
+	size_t n = n_all < ROWS_MOST ? n_all : ROWS_MOST, n_intervals = 0;
 	struct sl__text t;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct sl_comparison *c = nth(first, stride, i);
 
+		n_intervals += (size_t)sl__figure_has_interval(&c->ratio);
 		snprintf(texts[i], sizeof(texts[i]), "%s  %s",
 			 sl__ratio_estimate(&t, &c->ratio),
 			 sl_verdict_text(c->verdict));
@@ -112,10 +117,12 @@ sl__views_ratios(struct sl__views *v, const struct sl_comparison *first,
 	if (sl__figure_intervals(v, &figure, rows, n))
 		sl__views_figure_end(
 			v,
-			"Ratios of time to %s over rounds, with intervals that "
-			"hold however often they are looked at. The dashed "
-			"line is no change.",
-			first->a);
+			"Ratios of time to %s over rounds%s. The dashed line "
+			"is no change.",
+			first->a,
+			n_intervals ? ", with intervals that hold however "
+				      "often they are looked at"
+				    : "");
 }
 
 /* A step of the way from A to B. */
@@ -244,9 +251,9 @@ sl__model_comparison_views(struct sl__views *v, const void *result)
 	add_ratio_tiles(v, &p->comparison);
 	if (m->n > 1) {
 		add_time_tile(v, "A", "models.0.median_ms",
-			      &m->sides[0].wall_ns);
+			      &m->sides[0].wall_ns, "rounds");
 		add_time_tile(v, "B", "models.1.median_ms",
-			      &m->sides[1].wall_ns);
+			      &m->sides[1].wall_ns, "rounds");
 	}
 	add_lead(v, &p->comparison);
 	sl__views_ratios(v, &p->comparison, m->n_pairs, sizeof(*p));
@@ -319,9 +326,10 @@ add_times(struct sl__views *v, const struct sl_bench *b)
 {
 	const struct sl__figure figure = {"time", "Time of each command", "s",
 					  "time", 0};
-	struct sl__figure_interval rows[ROWS_MOST];
+	struct sl__figure_interval rows[ROWS_MOST] = {{0}};
 	struct sl__text texts[ROWS_MOST];
 	size_t n = b->n_results < ROWS_MOST ? b->n_results : ROWS_MOST;
+	size_t n_intervals = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct sl_estimate *e = &b->results[i].wall.median;
@@ -332,9 +340,12 @@ add_times(struct sl__views *v, const struct sl_bench *b)
 			.lo = e->needs_n ? 0 : S_PER_NS * e->lo,
 			.hi = e->needs_n ? 0 : S_PER_NS * e->hi,
 			.text = sl__time_estimate(&texts[i], e, NULL)};
+		n_intervals += (size_t)sl__figure_has_interval(e);
 	}
 	if (sl__figure_intervals(v, &figure, rows, n))
-		sl__views_figure_end(v, "Medians with their 95 %% intervals.");
+		sl__views_figure_end(v, "Medians%s.",
+				     n_intervals ? " with their 95 % intervals"
+						 : "");
 }
 
 void
@@ -355,7 +366,7 @@ sl__bench_views(struct sl__views *v, const void *result)
 		snprintf(path, sizeof(path), "results.%zu.latency.median_ms",
 			 i);
 		add_time_tile(v, b->results[i].command->name, path,
-			      &b->results[i].wall.median);
+			      &b->results[i].wall.median, "runs");
 	}
 	if (b->n_comparisons) {
 		add_lead(v, &b->comparisons[0]);

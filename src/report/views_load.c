@@ -212,7 +212,7 @@ static void
 add_tiles(struct sl__views *v, const struct sl_load *l)
 {
 	char value[64];
-	struct sl__text a, b;
+	struct sl__text a, b, c;
 
 	sl__views_open(v, "summary", "Summary");
 	if (l->is_overloaded)
@@ -224,9 +224,13 @@ add_tiles(struct sl__views *v, const struct sl_load *l)
 			"p%.6g within %s: %zu late (%s)", 100 * l->percentile,
 			sl__time_text(&a, l->limit_ns), l->n_late,
 			sl__percent_text(&b, l->late_share));
-	sl__views_tile(v, "Median latency", "",
-		       sl__time_value(&a, &l->latency.median, NULL), "95 %% %s",
-		       sl__time_bounds_text(&b, &l->latency.median, NULL));
+	sl__views_tile(
+		v, "Median latency", "",
+		sl__time_value(&a, &l->latency.median, NULL), "%s",
+		sl__figure_interval_text(
+			&c, &l->latency.median,
+			sl__time_bounds_text(&b, &l->latency.median, NULL),
+			"queries"));
 	snprintf(value, sizeof(value), "%s",
 		 sl__three_digit_text(&a, l->achieved_per_s));
 	if (l->scenario == SL_SCENARIO_SERVER)

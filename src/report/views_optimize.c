@@ -237,7 +237,7 @@ static void
 add_tiles(struct sl__views *v, const struct sl_optimization *o)
 {
 	const struct sl_variant_result *best, *was = &o->variants[0];
-	struct sl__text ratio, memory;
+	struct sl__text ratio, bounds, interval, memory;
 
 	sl__views_open(v, "summary", "Summary");
 	if (o->recommended >= o->n_variants) {
@@ -248,12 +248,14 @@ add_tiles(struct sl__views *v, const struct sl_optimization *o)
 	sl__views_tile(v, "Recommended", "recommended", best->name, "for %s",
 		       sl_objective_text(o->objective));
 	if (best->ratio.n)
-		sl__views_tile(v, "Time / baseline", "",
-			       sl__ratio_value(&ratio, &best->ratio),
-			       "95 %% %s, %s",
-			       sl__ratio_bounds_text(&(struct sl__text){0},
-						     &best->ratio),
-			       sl_verdict_text(best->verdict));
+		sl__views_tile(
+			v, "Time / baseline", "",
+			sl__ratio_value(&ratio, &best->ratio), "%s, %s",
+			sl__figure_interval_text(
+				&interval, &best->ratio,
+				sl__ratio_bounds_text(&bounds, &best->ratio),
+				"rounds"),
+			sl_verdict_text(best->verdict));
 	if (best->memory_bytes)
 		sl__views_tile(
 			v, "Memory", "",

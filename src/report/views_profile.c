@@ -62,14 +62,14 @@ add_tiles(struct sl__views *v, const struct sl_profile *p)
 {
 	const struct sl_latency *l = &p->latency;
 	const struct sl_memory_use *m = &p->memory;
-	struct sl__text a, b;
+	struct sl__text a, b, c;
 
 	sl__views_tile(
 		v, p->training ? "Training step, median" : "Latency, median",
-		"latency.median_ms", sl__time_value(&a, &l->median, NULL),
-		"%s%s", l->median.needs_n ? "an interval " : "95 % ",
-		l->median.needs_n ? sl__needed_samples_text(&b, &l->median)
-				  : sl__time_bounds_text(&b, &l->median, NULL));
+		"latency.median_ms", sl__time_value(&a, &l->median, NULL), "%s",
+		sl__figure_interval_text(
+			&c, &l->median,
+			sl__time_bounds_text(&b, &l->median, NULL), "samples"));
 	snprintf(a.s, sizeof(a.s), "%s/s",
 		 sl__si_prefix_text(&b, p->rates.samples_per_s));
 	sl__views_tile(v, "Throughput", "rates.samples_per_s", a.s,
@@ -348,7 +348,7 @@ add_several(struct sl__views *v, const struct sl__profiles_document *d)
 					  "s", "time of an iteration", 0};
 	struct sl__figure_interval rows[BARS_MOST];
 	struct sl__text texts[BARS_MOST];
-	size_t n = d->n < BARS_MOST ? d->n : BARS_MOST;
+	size_t n = d->n < BARS_MOST ? d->n : BARS_MOST, n_intervals = 0;
 
 	sl__views_title(v, "Models side by side", "Profile", "%zu models",
 			d->n);
@@ -361,10 +361,13 @@ add_several(struct sl__views *v, const struct sl__profiles_document *d)
 			.lo = e->needs_n ? 0 : 1e-9 * e->lo,
 			.hi = e->needs_n ? 0 : 1e-9 * e->hi,
 			.text = sl__time_estimate(&texts[i], e, NULL)};
+		n_intervals += (size_t)sl__figure_has_interval(e);
 	}
 	sl__views_open(v, "latency", "Latency");
 	if (sl__figure_intervals(v, &figure, rows, n))
-		sl__views_figure_end(v, "Medians with their 95 %% intervals.");
+		sl__views_figure_end(v, "Medians%s.",
+				     n_intervals ? " with their 95 % intervals"
+						 : "");
 }
 
 void

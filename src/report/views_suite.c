@@ -69,6 +69,15 @@ ratio_estimate(const struct sl_suite *s, size_t i)
 	return c->baseline != i && c->ratio.n ? &c->ratio : NULL;
 }
 
+/* Faster, slower, or not decided. */
+static int
+ratio_colour(const struct sl_estimate *e)
+{
+	if (!sl__figure_has_interval(e))
+		return 7;
+	return e->hi < 1 ? 2 : e->lo > 1 ? 1 : 7;
+}
+
 /* Estimates of cells with their intervals: times, or ratios to baselines. */
 static void
 add_intervals(struct sl__views *v, const struct sl_suite *s, int is_ratio)
@@ -81,7 +90,7 @@ add_intervals(struct sl__views *v, const struct sl_suite *s, int is_ratio)
 	struct sl__text texts[BARS_MOST];
 	char names[BARS_MOST][96];
 	double scale = is_ratio ? 1 : 1e-9;
-	size_t n = 0;
+	size_t n = 0, n_intervals = 0;
 
 	for (size_t i = 0; i < s->n_cells && n < BARS_MOST; i++) {
 		const struct sl_estimate *e = is_ratio ? ratio_estimate(s, i)
@@ -89,12 +98,11 @@ add_intervals(struct sl__views *v, const struct sl_suite *s, int is_ratio)
 
 		if (!e)
 			continue;
+		n_intervals += (size_t)sl__figure_has_interval(e);
 		name_cell(names[n], &s->cells[i]);
 		rows[n] = (struct sl__figure_interval){
 			.name = names[n],
-			.colour = is_ratio                    ? e->hi < 1   ? 2
-								: e->lo > 1 ? 1
-									    : 7
+			.colour = is_ratio                    ? ratio_colour(e)
 				  : s->cells[i].baseline == i ? 0
 							      : 2,
 			.value = scale * e->value,
@@ -110,12 +118,15 @@ add_intervals(struct sl__views *v, const struct sl_suite *s, int is_ratio)
 	sl__views_open(v, figures[is_ratio].name, figures[is_ratio].title);
 	if (sl__figure_intervals(v, &figures[is_ratio], rows, n))
 		sl__views_figure_end(
-			v, "%s",
-			is_ratio ? "Of the same rounds, with 95 % intervals: "
-				   "green is faster, orange slower, grey not "
+			v, "%s%s%s",
+			is_ratio ? "Of the same rounds"
+				 : "The median over repetitions",
+			!n_intervals ? ""
+			: is_ratio   ? ", with 95 % intervals"
+				     : ", with its 95 % interval",
+			is_ratio ? ": green is faster, orange slower, grey not "
 				   "decided."
-				 : "The median over repetitions, with its 95 % "
-				   "interval; baselines are blue.");
+				 : "; baselines are blue.");
 }
 
 /* Bars of one figure, the baselines in a colour of their own. */
