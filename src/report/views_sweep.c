@@ -16,9 +16,15 @@ static const double TOP = 34, BOTTOM = 340, HEIGHT = 394;
 
 /* A figure of a point, and how it is drawn. */
 struct chart {
-	const char *name, *title, *caption, *unit, *y_title;
+	const char *name, *title, *unit, *y_title;
 	struct sl_estimate (*value)(const struct sl_sweep_point *p);
 	int has_law;
+};
+
+/* What was drawn beside the points, for the caption. */
+struct drawn {
+	int is_wide; /* an interval */
+	int has_law, has_knee;
 };
 
 static struct sl_estimate
@@ -38,6 +44,13 @@ rate(const struct sl_sweep_point *p)
 	return p->rate_per_s;
 }
 
+/* One that a logarithmic axis can show. */
+static int
+has_interval(const struct sl_estimate *e)
+{
+	return sl__figure_has_interval(e) && e->lo > 0;
+}
+
 /* Axes that hold all points; 0 where there is none. */
 static int
 set_axes(struct sl__axis *x, struct sl__axis *y, const struct sl_sweep *sweep,
@@ -55,11 +68,13 @@ set_axes(struct sl__axis *x, struct sl__axis *y, const struct sl_sweep *sweep,
 				continue;
 			x->lo = fmin(x->lo, at);
 			x->hi = fmax(x->hi, at);
-			/* An interval may be as wide as nothing is known. */
-			y->lo = fmin(y->lo, fmax(e.lo, e.value / 3));
 			y->lo = fmin(y->lo, e.value);
-			y->hi = fmax(y->hi, fmin(e.hi, e.value * 3));
 			y->hi = fmax(y->hi, e.value);
+			if (!has_interval(&e))
+				continue;
+			/* It may be as wide as nothing is known. */
+			y->lo = fmin(y->lo, fmax(e.lo, e.value / 3));
+			y->hi = fmax(y->hi, fmin(e.hi, e.value * 3));
 		}
 	}
 	if (!(x->hi > x->lo) || !(y->hi > 0))
@@ -83,13 +98,14 @@ add_point(struct sl__svg *s, const struct sl_sweep_series *series, size_t k,
 			       sl__si_prefix_text(&b, p->rate_per_s.value));
 }
 
-/* Points with their intervals, joined. */
-static void
+/* Points with their intervals, joined; returns whether one has an interval. */
+static int
 add_series(struct sl__svg *s, const struct sl_sweep_series *series,
 	   const struct chart *chart, const struct sl__axis axes[2],
 	   size_t index)
 {
 	char line[32], mark[32];
+	int is_wide = 0;
 
 	snprintf(line, sizeof(line), "line k%zu", index);
 	snprintf(mark, sizeof(mark), "mark s%zu", index);
@@ -113,21 +129,24 @@ add_series(struct sl__svg *s, const struct sl_sweep_series *series,
 
 		if (!(e.value > 0))
 			continue;
-		if (e.lo > 0 && e.hi > e.lo && isfinite(e.hi)) {
+		if (has_interval(&e)) {
 			sl__svg_open(
 				s, "line", line, "x1 y1 x2 y2", x,
 				sl__axis_at(&axes[1], fmax(e.lo, axes[1].lo)),
 				x,
 				sl__axis_at(&axes[1], fmin(e.hi, axes[1].hi)));
 			sl__svg_close(s);
+			is_wide = 1;
 		}
 		add_point(s, series, k,
 			  (double[]){x, sl__axis_at(&axes[1], e.value)}, mark);
 	}
+	return is_wide;
 }
 
-/* offset + scale n^exponent of the whole iteration, dashed. */
-static void
+/* offset + scale n^exponent of the whole iteration, dashed; returns whether
+ * there is one. */
+static int
 add_law(struct sl__svg *s, const struct sl_sweep_series *series,
 	const struct sl__axis axes[2])
 {
@@ -136,7 +155,7 @@ add_law(struct sl__svg *s, const struct sl_sweep_series *series,
 
 	if (!series->n_exponents || law->figure != SL_SWEEP_TIME ||
 	    !law->exponent.n || law->absent)
-		return;
+		return 0;
 	sl__svg_path(s, "line ink dash");
 	for (int i = 0; i <= LAW_POINTS; i++) {
 		double n = axes[0].lo *
@@ -152,16 +171,17 @@ add_law(struct sl__svg *s, const struct sl_sweep_series *series,
 	sl__svg_path_done(s);
 	sl__svg_close_with_tip(s, "%s: grows with exponent %s", series->name,
 			       sl__ratio_estimate(&t, &law->exponent));
+	return 1;
 }
 
-static void
+static int
 add_knee(struct sl__svg *s, const struct sl_sweep_series *series,
 	 const struct sl__axis *x)
 {
 	double at;
 
 	if (!series->knee.at)
-		return;
+		return 0;
 	at = sl__axis_at(x, (double)series->knee.at);
 	sl__svg_open(s, "line", "line k7 dash", "x1 y1 x2 y2", at, TOP, at,
 		     BOTTOM);
@@ -170,6 +190,7 @@ add_knee(struct sl__svg *s, const struct sl_sweep_series *series,
 			       "10 %%",
 			       (long long)series->knee.at);
 	sl__svg_label(s, "note", at + 5, BOTTOM - 6, "knee");
+	return 1;
 }
 
 /* The sizes of the first series, where they are few; returns how many. */
@@ -188,6 +209,29 @@ list_sizes(double sizes[TICKS_MOST], const struct sl_sweep *sweep)
 	return n;
 }
 
+/* What there is to see, and no more. */
+static void
+end_chart(struct sl__views *v, const struct chart *chart,
+	  const struct drawn *drawn)
+{
+	const char *dashed = drawn->has_law    ? " Dashed: the fitted law."
+			     : drawn->has_knee ? " A dashed line marks the "
+						 "knee."
+					       : "";
+
+	if (chart->has_law)
+		sl__views_figure_end(
+			v,
+			"Medians%s, both axes logarithmic: a "
+			"power law is a straight line.%s",
+			drawn->is_wide ? " with their 95 % intervals" : "",
+			dashed);
+	else
+		sl__views_figure_end(
+			v, "How much is done in a second%s.%s",
+			drawn->is_wide ? ", with 95 % intervals" : "", dashed);
+}
+
 static void
 add_chart(struct sl__views *v, const struct sl_sweep *sweep,
 	  const struct chart *chart)
@@ -204,6 +248,7 @@ add_chart(struct sl__views *v, const struct sl_sweep *sweep,
 	size_t n = sweep->n_series < SERIES_MOST ? sweep->n_series
 						 : SERIES_MOST;
 	double legend = 96, sizes[TICKS_MOST];
+	struct drawn drawn = {0};
 	struct sl__svg *s;
 	char look[8];
 
@@ -220,12 +265,12 @@ add_chart(struct sl__views *v, const struct sl_sweep *sweep,
 		snprintf(look, sizeof(look), "s%zu", i);
 		legend = sl__svg_legend(s, look, legend, 18, series->name);
 		if (chart->has_law)
-			add_law(s, series, axes);
+			drawn.has_law |= add_law(s, series, axes);
 		else
-			add_knee(s, series, &axes[0]);
-		add_series(s, series, chart, axes, i);
+			drawn.has_knee |= add_knee(s, series, &axes[0]);
+		drawn.is_wide |= add_series(s, series, chart, axes, i);
 	}
-	sl__views_figure_end(v, "%s", chart->caption);
+	end_chart(v, chart, &drawn);
 }
 
 static void
@@ -233,15 +278,17 @@ add_tiles(struct sl__views *v, const struct sl_sweep *sweep)
 {
 	const struct sl_sweep_series *s = &sweep->series[0];
 	char value[64];
-	struct sl__text t;
+	struct sl__text t, bounds;
 
 	sl__views_open(v, "summary", "Summary");
 	if (s->n_exponents && s->exponents[0].exponent.n) {
 		snprintf(value, sizeof(value), "n^%s",
 			 sl__ratio_value(&t, &s->exponents[0].exponent));
+		sl__ratio_bounds_text(&bounds, &s->exponents[0].exponent);
 		sl__views_tile(
-			v, "Time grows as", "", value, "95 %% %s",
-			sl__ratio_bounds_text(&t, &s->exponents[0].exponent));
+			v, "Time grows as", "", value, "%s",
+			sl__figure_interval_text(&t, &s->exponents[0].exponent,
+						 bounds.s, "points"));
 	}
 	if (s->knee.at) {
 		snprintf(value, sizeof(value), "%lld", (long long)s->knee.at);
@@ -265,22 +312,10 @@ sl__sweep_views(struct sl__views *v, const void *result)
 {
 	const struct sl_sweep *sweep = result;
 	const struct chart time = {
-		"sweep-time",
-		"Time of an iteration",
-		"Medians with their 95 % intervals, both axes logarithmic: a "
-		"power law is a straight line. Dashed: the fitted law.",
-		"s",
-		"time",
-		seconds,
-		1};
+		"sweep-time", "Time of an iteration", "s", "time", seconds, 1};
 	const struct chart rates = {
-		"sweep-rate",
-		"Rate",
-		"How much is done in a second; a dashed line marks the knee.",
-		"",
-		sl_rate_unit_text(sweep->rate_unit),
-		rate,
-		0};
+		"sweep-rate", "Rate", "", sl_rate_unit_text(sweep->rate_unit),
+		rate,         0};
 
 	sl__views_title(v,
 			sweep->n_series == 1 ? sweep->series[0].name
