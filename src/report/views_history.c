@@ -10,29 +10,43 @@
 
 #include "base/banned.h"
 
-enum { SERIES_MOST = 20, COMMIT = 10 };
+enum {
+	SERIES_MOST = 20,
+	COMMIT = 10,
+	LEAST_SIDE = 4,        /* as sl_history_of() says */
+	LEAST = 2 * LEAST_SIDE /* points that may have a change */
+};
 
 static const double LEFT = 96, RIGHT = 830, TOP = 40, BOTTOM = 250;
 static const double S_PER_NS = 1e-9;
 
 static int
-set_axes(struct sl__axis axes[2], const struct sl_history_point *points,
-	 size_t n)
+has_interval(const struct sl_history_point *p)
+{
+	return !p->time_ns.needs_n && sl__figure_has_interval(&p->drawn_ns);
+}
+
+/* Axes that hold every point and its interval. */
+static int
+set_axes(struct sl__axis axes[2], const struct sl_history_series *series,
+	 const struct sl_history_point *points)
 {
 	double lo = INFINITY, hi = 0, room;
+	size_t n = series->n_points;
 
 	for (size_t i = 0; i < n; i++) {
-		double at = S_PER_NS * points[i].drawn_ns.value;
+		const struct sl_estimate *e = &points[i].drawn_ns;
+		int is_wide = has_interval(&points[i]);
 
-		if (!isfinite(at))
+		if (!isfinite(e->value))
 			continue;
-		lo = fmin(lo, at);
-		hi = fmax(hi, at);
+		lo = fmin(lo, S_PER_NS * (is_wide ? e->lo : e->value));
+		hi = fmax(hi, S_PER_NS * (is_wide ? e->hi : e->value));
 	}
 	if (!n || !(hi >= lo) || !(hi > 0))
 		return 0;
 	/* Noise of a few thousandths is not blown up to the full height. */
-	room = fmax(0.2 * (hi - lo), 0.02 * hi);
+	room = fmax(0.1 * (hi - lo), 0.02 * hi);
 	axes[0] = (struct sl__axis){.lo = 0.5,
 				    .hi = (double)n + 0.5,
 				    .from = LEFT,
@@ -44,7 +58,10 @@ set_axes(struct sl__axis axes[2], const struct sl_history_point *points,
 				    .from = BOTTOM,
 				    .to = TOP,
 				    .unit = "s",
-				    .title = "median time"};
+				    .title = series->anchor
+						     ? "median time, corrected "
+						       "by the anchor"
+						     : "median time"};
 	sl__axis_round(&axes[1]);
 	return 1;
 }
@@ -58,15 +75,16 @@ add_points(struct sl__svg *s, const struct sl_history_point *points, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		const struct sl_history_point *p = &points[i];
 		double x = sl__axis_at(&axes[0], (double)i + 1);
-		double lo = fmax(S_PER_NS * p->drawn_ns.lo, axes[1].lo);
-		double hi = fmin(S_PER_NS * p->drawn_ns.hi, axes[1].hi);
 
 		if (!isfinite(p->drawn_ns.value))
 			continue;
-		if (!p->time_ns.needs_n && hi > lo) {
+		if (has_interval(p)) {
 			sl__svg_open(s, "line", "line k0", "x1 y1 x2 y2", x,
-				     sl__axis_at(&axes[1], lo), x,
-				     sl__axis_at(&axes[1], hi));
+				     sl__axis_at(&axes[1],
+						 S_PER_NS * p->drawn_ns.lo),
+				     x,
+				     sl__axis_at(&axes[1],
+						 S_PER_NS * p->drawn_ns.hi));
 			sl__svg_close(s);
 		}
 		sl__svg_open(
@@ -151,12 +169,14 @@ add_series(struct sl__views *v, const struct sl_history *h, size_t nth)
 	const struct sl_history_series *series = &h->series[nth];
 	const struct sl_history_point *points = &h->points[series->first];
 	struct sl__axis axes[2];
-	char name[32], title[256];
+	char name[32], title[256], needs[64];
 	struct sl__svg *s;
-	size_t n;
+	size_t n, n_intervals = 0;
 
-	if (!set_axes(axes, points, series->n_points))
+	if (!set_axes(axes, series, points))
 		return;
+	for (size_t i = 0; i < series->n_points; i++)
+		n_intervals += (size_t)has_interval(&points[i]);
 	snprintf(name, sizeof(name), "history-%zu", nth + 1);
 	snprintf(title, sizeof(title), "%s%s%s", series->name,
 		 series->settings ? ", " : "",
@@ -165,26 +185,31 @@ add_series(struct sl__views *v, const struct sl_history *h, size_t nth)
 	sl__svg_axes(s, &axes[0], &axes[1]);
 	n = add_changes(s, h, nth, axes);
 	add_points(s, points, series->n_points, axes);
+	snprintf(needs, sizeof(needs),
+		 "A change needs %d results on each side.", LEAST_SIDE);
 	sl__views_figure_end(
-		v,
-		"On machine %.8s: medians with their 95 %% intervals, %s. %s",
-		series->machine,
+		v, "On machine %.8s: medians%s, %s. %s", series->machine,
+		n_intervals ? " with their 95 % intervals" : "",
 		series->anchor ? "as ratios to the anchor of the same run, at "
 				 "its usual time"
 			       : "without an anchor",
 		n ? "Dashed: the levels before and after each change."
-		: series->n_points < 8
-			? "A change needs 4 results on each side."
-			: "No lasting change.");
+		: series->n_points < LEAST ? needs
+					   : "No lasting change.");
 }
 
 static void
 add_tiles(struct sl__views *v, const struct sl_history *h)
 {
 	const struct sl_history_change *worst = NULL;
+	size_t n_most = 0; /* points of the longest series */
 	char value[64];
 	struct sl__text t;
 
+	for (size_t i = 0; i < h->n_series; i++) {
+		if (h->series[i].n_points > n_most)
+			n_most = h->series[i].n_points;
+	}
 	for (size_t i = 0; i < h->n_changes; i++) {
 		if (!worst || h->changes[i].share > worst->share)
 			worst = &h->changes[i];
@@ -194,8 +219,13 @@ add_tiles(struct sl__views *v, const struct sl_history *h)
 		       sl__count_text(&t, (uint64_t)h->n_points), "%zu series",
 		       h->n_series);
 	snprintf(value, sizeof(value), "%zu", h->n_changes);
-	sl__views_tile(v, "Lasting changes", "", value,
-		       "with 4 results or more on each side");
+	if (n_most < LEAST)
+		sl__views_tile(v, "Lasting changes", "", "–",
+			       "needs %d results of a series", LEAST);
+	else
+		sl__views_tile(v, "Lasting changes", "", value,
+			       "with %d results or more on each side",
+			       LEAST_SIDE);
 	if (worst && worst->share > 0) {
 		snprintf(value, sizeof(value), "%s slower",
 			 sl__percent_text(&t, worst->share));
