@@ -127,7 +127,7 @@ add_training(struct sl__views *v, const struct sl_inspection *m)
 		uint64_t n_bytes = i == SL_OPTIMIZER_NONE
 					   ? m->memory.parameter_bytes +
 						     m->memory.live_bytes
-					   : t->total_bytes[i];
+					   : t->peak_bytes[i];
 
 		if (!n_bytes)
 			continue;
@@ -151,9 +151,12 @@ add_training(struct sl__views *v, const struct sl_inspection *m)
 					 sl__figure_bars_height(n) + 8),
 			bars, n, 8);
 	sl__views_figure_end(
-		v, "Inference: parameters and the live set. Training: "
-		   "parameters, gradients, the optimizer's state and the "
-		   "activations that the backward phase reads.");
+		v,
+		"At the peak. Inference: parameters and the live set. "
+		"Training: parameters, the optimizer's state, and what is live "
+		"of gradients and activations in the phase that needs most: "
+		"%s.",
+		sl_phase_text(t->peak_phase));
 }
 
 void
