@@ -10,6 +10,7 @@
 #include "report/unit.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/banned.h"
 
@@ -178,9 +179,15 @@ add_stack(struct sl__views *v, const struct sl_profile *p,
 		 .to = TOP,
 		 .unit = "B",
 		 .title = "live"}};
+	const char *name =
+		p->operations[m->timeline[stack->peak].operation].name;
+	int n_name = (int)strlen(name);
 	struct sl__svg *s;
 	double x = LEFT;
 
+	/* One that moves what has no name ends with a space. */
+	while (n_name > 0 && name[n_name - 1] == ' ')
+		n_name--;
 	sl__axis_round(&axes[1]);
 	s = sl__views_figure(v, "memory", "Live memory along an iteration",
 			     SL__FIGURE_WIDTH, 322);
@@ -198,47 +205,90 @@ add_stack(struct sl__views *v, const struct sl_profile *p,
 	add_columns(s, p, axes);
 	sl__views_figure_end(
 		v,
-		"What is in memory beside the weights while each operation "
-		"runs, %s; the peak is at %s. Point at an operation to see its "
-		"tensors.",
+		"What is in memory%s while each operation runs, %s; the peak "
+		"is at %.*s. Point at an operation to see its tensors.",
+		p->training ? "" : " beside the weights",
 		m->tracked_bytes.absent ? "as planned" : "as it was seen",
-		p->operations[m->timeline[stack->peak].operation].name);
+		n_name, name);
 }
 
-/* What the peak is made of, weights included. */
-static void
-add_categories(struct sl__views *v, const struct sl_memory_use *m)
+/* Bytes of a category at the peak.  Results of older versions list no tensors,
+ * but have sums in which gradients and states are not told apart. */
+static double
+peak_bytes(const struct sl_memory_use *m, const struct stack *stack,
+	   enum sl_memory_category category)
 {
-	struct sl__figure_bar parts[] = {
-		{.name = "parameters",
-		 .classes = "mark cell s6",
-		 .value = (double)m->parameters_bytes},
-		{.name = "activations",
-		 .classes = "mark cell s0",
-		 .value = (double)m->activations_bytes},
-		{.name = "input",
-		 .classes = "mark cell s2",
-		 .value = (double)m->input_bytes},
-		{.name = "output",
-		 .classes = "mark cell s4",
-		 .value = (double)m->output_bytes},
-		{.name = "workspace",
-		 .classes = "mark cell s3",
-		 .value = (double)m->workspace_bytes},
-	};
-	struct sl__text texts[5];
+	const uint64_t sums[SL_N_MEMORY_CATEGORIES] = {
+		[SL_MEMORY_ACTIVATION] = m->activations_bytes,
+		[SL_MEMORY_INPUT] = m->input_bytes,
+		[SL_MEMORY_OUTPUT] = m->output_bytes,
+		[SL_MEMORY_WORKSPACE] = m->workspace_bytes};
+
+	return (double)(m->n_tensors ? stack->bytes[stack->peak][category]
+				     : sums[category]);
+}
+
+/* What the model stores beside what is live: parameters that are trained are
+ * states, and live. */
+static double
+stored_bytes(const struct sl_profile *p)
+{
+	double bytes = (double)p->memory.parameters_bytes;
+
+	if (p->training)
+		bytes -= (double)p->training->parameters_bytes;
+	return fmax(bytes, 0);
+}
+
+/* What the peak is made of, weights included: in the order and the colours of
+ * the figure above. */
+static void
+add_categories(struct sl__views *v, const struct sl_profile *p,
+	       const struct stack *stack)
+{
+	static const char *const looks[SL_N_MEMORY_CATEGORIES] = {
+		[SL_MEMORY_ACTIVATION] = "mark cell s0",
+		[SL_MEMORY_GRADIENT] = "mark cell s1",
+		[SL_MEMORY_STATE] = "mark cell s6",
+		[SL_MEMORY_INPUT] = "mark cell s2",
+		[SL_MEMORY_OUTPUT] = "mark cell s4",
+		[SL_MEMORY_WORKSPACE] = "mark cell s3"};
+	const struct sl_memory_use *m = &p->memory;
+	struct sl__figure_bar parts[1 + SL_N_MEMORY_CATEGORIES];
+	struct sl__text texts[1 + SL_N_MEMORY_CATEGORIES];
+	size_t n = 0;
 
 	if (m->tracked_bytes.absent)
 		return;
-	for (size_t i = 0; i < 5; i++)
+	parts[n++] = (struct sl__figure_bar){
+		.name = p->training ? "other weights" : "parameters",
+		.classes = "mark cell s7",
+		.value = stored_bytes(p)};
+	if (!(parts[0].value > 0))
+		n = 0;
+	for (size_t i = 0; i < SL_N_MEMORY_CATEGORIES; i++) {
+		parts[n] = (struct sl__figure_bar){
+			.name = sl_memory_category_text(order[i]),
+			.classes = looks[order[i]],
+			.value = peak_bytes(m, stack, order[i])};
+		n += (size_t)(parts[n].value > 0);
+	}
+	for (size_t i = 0; i < n; i++)
 		parts[i].text = sl__bytes_text(&texts[i], parts[i].value);
 	sl__figure_stack(
 		sl__views_figure(v, "memory-categories",
 				 "What the peak is made of", SL__FIGURE_WIDTH,
-				 8 + sl__figure_stack_height(parts, 5)),
-		parts, 5, 8);
-	sl__views_figure_end(v, "Parameters as the model stores them, and what "
-				"is live beside them at the peak.");
+				 8 + sl__figure_stack_height(parts, n)),
+		parts, n, 8);
+	sl__views_figure_end(
+		v, "%s",
+		!p->training ? "Parameters as the model stores them, and what "
+			       "is live beside them at the peak."
+		: m->n_tensors
+			? "State is the parameters that are trained, and "
+			  "what the optimizer keeps for them."
+			: "Parameters that are trained and what the optimizer "
+			  "keeps for them count as input.");
 }
 
 void
@@ -251,10 +301,10 @@ sl__figures_memory(struct sl__views *v, const struct sl_profile *p)
 		return;
 	sl__arena_init(&arena, NULL);
 	sl__views_open(v, "memory", "Memory");
-	if (fill_stack(&stack, &p->memory, &arena))
+	if (fill_stack(&stack, &p->memory, &arena)) {
 		add_stack(v, p, &stack);
-	else
+		add_categories(v, p, &stack);
+	} else
 		sl__buf_mark_failed(v->out);
-	add_categories(v, &p->memory);
 	sl__arena_release(&arena);
 }
