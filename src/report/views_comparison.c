@@ -125,12 +125,13 @@ sl__views_ratios(struct sl__views *v, const struct sl_comparison *first,
 				    : "");
 }
 
-/* A step of the way from A to B. */
+/* A step of the way from A to B: what it changes, in seconds from where the
+ * steps before it lead. */
 struct step {
 	const char *name;
 	double from_s, to_s;
 	const char *classes;
-	int is_total, is_named;
+	int is_named;
 };
 
 static void
@@ -138,13 +139,12 @@ add_step(struct sl__svg *s, const struct step *step, const struct sl__axis *x,
 	 double y)
 {
 	double change = step->to_s - step->from_s;
-	double from = sl__axis_at(x, step->is_total ? x->lo : step->from_s);
+	double from = sl__axis_at(x, step->from_s);
 	double to = sl__axis_at(x, step->to_s);
 	struct sl__text t;
-	const char *sign = step->is_total ? "" : change < 0 ? "−" : "+";
+	const char *sign = change < 0 ? "−" : "+";
 
-	sl__time_text(&t,
-		      fabs(step->is_total ? step->to_s : change) / S_PER_NS);
+	sl__time_text(&t, fabs(change) / S_PER_NS);
 	sl__svg_label(s, "label end", 206, y + 15, "%.28s", step->name);
 	sl__svg_open(s, "rect", step->classes, "x y width height rx",
 		     fmin(from, to), y + 4, fmax(fabs(to - from), 1), 15.0,
@@ -154,71 +154,85 @@ add_step(struct sl__svg *s, const struct step *step, const struct sl__axis *x,
 	sl__svg_label(s, "note", fmax(from, to) + 8, y + 15, "%s%s", sign, t.s);
 }
 
-/* From A's time over the layers that differ most, then all others, to B's. */
-static size_t
-list_steps(struct step *steps, const struct sl_arm_comparison *p, double a_s,
-	   double b_s)
+/* What a layer changes, in seconds: paired over rounds, or where a result does
+ * not have that, between medians. */
+static double
+layer_change(const struct sl_compared_layer *l, int is_paired)
 {
-	size_t n_shown = p->n_layers < ROWS_MOST - 3 ? p->n_layers
-						     : ROWS_MOST - 3;
-	double at = a_s;
+	double b_ns = isnan(l->b_ns) ? 0 : l->b_ns;
+	double a_ns = isnan(l->a_ns) ? 0 : l->a_ns;
+
+	return S_PER_NS * (is_paired ? l->change_ns.value : b_ns - a_ns);
+}
+
+static void
+take_step(struct step *step, const char *name, double from_s, double change_s)
+{
+	*step = (struct step){.name = name,
+			      .from_s = from_s,
+			      .to_s = from_s + change_s,
+			      .classes = change_s < 0 ? "mark s2" : "mark s1"};
+}
+
+/* Over the layers that differ most, then all others, to the whole
+ * difference. */
+static size_t
+list_steps(struct step *steps, const struct sl_arm_comparison *p,
+	   double whole_s, int is_paired)
+{
+	size_t n_shown = p->n_layers < ROWS_MOST - 2 ? p->n_layers
+						     : ROWS_MOST - 2;
+	double at = 0;
 	size_t n = 0;
 
-	steps[n++] = (struct step){.name = p->comparison.a,
-				   .to_s = a_s,
-				   .classes = "mark s7",
-				   .is_total = 1};
 	for (size_t i = 0; i < n_shown; i++) {
 		const struct sl_compared_layer *l = &p->layers[p->by_change[i]];
-		double change = S_PER_NS * ((isnan(l->b_ns) ? 0 : l->b_ns) -
-					    (isnan(l->a_ns) ? 0 : l->a_ns));
+		double change = layer_change(l, is_paired);
 
-		steps[n++] = (struct step){.name = l->name,
-					   .from_s = at,
-					   .to_s = at + change,
-					   .classes = change < 0 ? "mark s2"
-								 : "mark s1",
-					   .is_named = l->is_named};
+		if (!isfinite(change))
+			continue;
+		take_step(&steps[n], l->name, at, change);
+		steps[n++].is_named = l->is_named;
 		at += change;
 	}
-	steps[n++] = (struct step){.name = "all else",
-				   .from_s = at,
-				   .to_s = b_s,
-				   .classes = b_s < at ? "mark s2" : "mark s1"};
-	steps[n++] = (struct step){.name = p->comparison.b,
-				   .to_s = b_s,
-				   .classes = "mark s7",
-				   .is_total = 1};
+	take_step(&steps[n++],
+		  n_shown < p->n_layers ? "all else" : "outside of layers", at,
+		  whole_s - at);
+	steps[n++] = (struct step){.name = "difference, B − A",
+				   .to_s = whole_s,
+				   .classes = "mark s7"};
 	return n;
 }
 
 static void
-add_waterfall(struct sl__views *v, const struct sl_arm_comparison *p,
-	      double a_ns, double b_ns)
+add_waterfall(struct sl__views *v, const struct sl_model_comparison *m)
 {
+	const struct sl_arm_comparison *p = m->pairs;
+	int is_paired = p->change_ns.n && isfinite(p->change_ns.value);
+	double whole_ns = is_paired ? p->change_ns.value
+				    : m->sides[1].wall_ns.value -
+					      m->sides[0].wall_ns.value;
 	struct step steps[ROWS_MOST];
-	struct sl__axis x = {.lo = INFINITY,
-			     .from = 216,
+	struct sl__axis x = {.from = 216,
 			     .to = 740,
 			     .unit = "s",
-			     .title = "median time of an iteration"};
+			     .title = "change of the time of an iteration"};
 	struct sl__axis y = {.to = 6};
 	struct sl__svg *s;
 	size_t n;
 
-	if (!p->n_layers || !(a_ns > 0) || !(b_ns > 0))
+	if (!p->n_layers || !isfinite(whole_ns))
 		return;
-	n = list_steps(steps, p, S_PER_NS * a_ns, S_PER_NS * b_ns);
+	if (is_paired && m->is_per_sample)
+		x.title = "change of the time of a sample";
+	n = list_steps(steps, p, S_PER_NS * whole_ns, is_paired);
 	for (size_t i = 0; i < n; i++) {
 		x.lo = fmin(x.lo, steps[i].to_s);
 		x.hi = fmax(x.hi, steps[i].to_s);
 	}
-	/* Differences next to nothing would not be seen over an axis from 0. */
-	x.lo = x.lo > 0.6 * x.hi ? x.lo - (x.hi - x.lo) / 2 : 0;
-	if (!(x.hi > 0))
+	if (!(x.hi > x.lo))
 		return;
 	sl__axis_round(&x);
-	x.lo = fmax(x.lo, 0);
 	y.from = 12 + 26 * (double)n;
 	s = sl__views_figure(v, "waterfall", "From A to B, layer by layer",
 			     SL__FIGURE_WIDTH, 66 + 26 * (double)n);
@@ -227,11 +241,13 @@ add_waterfall(struct sl__views *v, const struct sl_arm_comparison *p,
 		add_step(s, &steps[i], &x, 8 + 26 * (double)i);
 	sl__views_figure_end(
 		v,
-		"Grey: the whole. Green saves time, orange costs time; the "
-		"layers that differ most are named; the others, the time "
-		"outside of layers and what medians do not add up to are "
-		"\"all else\".%s",
-		x.lo > 0 ? " The axis does not begin at zero." : "");
+		"Green saves time, orange costs time, each from where those "
+		"above it lead; grey: the whole. %s",
+		is_paired ? "Means of the differences within rounds, which add "
+			    "up; the ratios of layers in the report are "
+			    "medians."
+			  : "Differences of medians, which do not add up: the "
+			    "last but one bar has what is missing.");
 }
 
 void
@@ -258,8 +274,7 @@ sl__model_comparison_views(struct sl__views *v, const void *result)
 	add_lead(v, &p->comparison);
 	sl__views_ratios(v, &p->comparison, m->n_pairs, sizeof(*p));
 	if (m->n > 1)
-		add_waterfall(v, p, m->sides[0].wall_ns.value,
-			      m->sides[1].wall_ns.value);
+		add_waterfall(v, m);
 }
 
 /* Times of two commands in the same rounds, as ratios in order. */
