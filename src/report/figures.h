@@ -84,7 +84,7 @@ void sl__machine_views(struct sl__views *v, const void *result);
 /* A point under a roof. */
 struct sl__roof_point {
 	double intensity, flops_per_s; /* operations a byte, a second */
-	double share;                  /* of the time: its area */
+	double share; /* of the time: its area, from 1 % on; less is alike */
 	const char *classes;
 	size_t operation;
 	const char *tip;

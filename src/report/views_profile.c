@@ -240,9 +240,17 @@ add_groups(struct sl__views *v, const struct sl_operation_group *groups,
 			     n < n_all ? " The longest ones." : "");
 }
 
-/* The colours of what bounds the operations, where one is so bound. */
+/* Whether an operation has a place under the roofs: it computes. */
+static int
+has_place(const struct sl_operation *o)
+{
+	return o->intensity > 0 && o->executed_flops_per_s > 0;
+}
+
+/* The colours of what bounds the operations that are drawn. */
 static void
-add_bound_legend(struct sl__svg *s, const struct sl_profile *p)
+add_bound_legend(struct sl__svg *s, const struct sl_profile *p,
+		 const struct sl__roof_point *points, size_t n_points)
 {
 	double x = 84;
 
@@ -250,14 +258,79 @@ add_bound_legend(struct sl__svg *s, const struct sl_profile *p)
 		const char *look = bound_look((enum sl_bound)bound);
 		size_t n = 0;
 
-		for (size_t i = 0; i < p->n_operations; i++)
-			n += (size_t)((int)p->operations[i].judgement.bound ==
-				      bound);
+		for (size_t i = 0; i < n_points; i++)
+			n += (size_t)((int)p->operations[points[i].operation]
+					      .judgement.bound == bound);
 		if (n)
 			x = sl__svg_legend(s, strrchr(look, ' ') + 1, x,
 					   SL__ROOFLINE_HEIGHT + 8,
 					   sl_bound_text((enum sl_bound)bound));
 	}
+}
+
+/* Operations as points, the longest first; returns how many. */
+static size_t
+list_points(struct sl__roof_point points[POINTS_MOST],
+	    const struct sl_profile *p, struct sl__arena *arena)
+{
+	struct sl__text a, b;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_operations && n < POINTS_MOST; i++) {
+		const struct sl_operation *o = &p->operations[p->by_time[i]];
+
+		if (!has_place(o))
+			continue;
+		points[n++] = (struct sl__roof_point){
+			.intensity = o->intensity,
+			.flops_per_s = o->executed_flops_per_s,
+			.share = o->share,
+			.classes = bound_look(o->judgement.bound),
+			.operation = p->by_time[i],
+			.tip = sl__arena_format(
+				arena,
+				"%s (%s): %s of the time, %sFLOP/s, "
+				"bound by %s",
+				o->name, o->type, sl__share_text(&a, o->share),
+				sl__si_prefix_text(&b, o->executed_flops_per_s),
+				sl_bound_text(o->judgement.bound))};
+	}
+	return n;
+}
+
+/* What of the time is not in the figure. */
+static void
+end_roofline(struct sl__views *v, const struct sl_profile *p, size_t n_points)
+{
+	size_t n_without = 0, n_short;
+	double share = 0;
+	char left_out[160] = "";
+	struct sl__text t;
+
+	for (size_t i = 0; i < p->n_operations; i++) {
+		const struct sl_operation *o = &p->operations[i];
+
+		if (has_place(o))
+			continue;
+		n_without++;
+		share += o->share;
+	}
+	n_short = p->n_operations - n_without - n_points;
+	if (n_without)
+		snprintf(left_out, sizeof(left_out),
+			 " Not drawn: %zu operation%s without FLOPs, %s of the "
+			 "time.",
+			 n_without, n_without == 1 ? "" : "s",
+			 sl__share_text(&t, share));
+	sl__views_figure_end(
+		v,
+		"Each point is an operation, its area the time it takes (1 %% "
+		"or less are drawn alike), its colour what bounds it. Lines "
+		"are what this machine reached with %zu thread%s while the "
+		"model was measured.%s%s",
+		p->ceilings.n_threads, p->ceilings.n_threads == 1 ? "" : "s",
+		left_out,
+		n_short ? " Of those with FLOPs the longest are drawn." : "");
 }
 
 static void
@@ -267,42 +340,18 @@ add_roofline(struct sl__views *v, const struct sl_profile *p)
 	struct sl__roof_point points[POINTS_MOST];
 	struct sl__arena arena;
 	struct sl__svg *s;
-	struct sl__text a, b;
-	size_t n = 0;
+	size_t n;
 
 	if (p->ceilings.absent || !sl__roofline_of_ceilings(&r, &p->ceilings))
 		return;
 	sl__arena_init(&arena, NULL);
 	sl__views_open(v, "roofline", "Roofline");
-	for (size_t i = 0; i < p->n_operations && n < POINTS_MOST; i++) {
-		const struct sl_operation *o = &p->operations[p->by_time[i]];
-
-		if (!(o->intensity > 0) || !(o->executed_flops_per_s > 0))
-			continue;
-		points[n++] = (struct sl__roof_point){
-			.intensity = o->intensity,
-			.flops_per_s = o->executed_flops_per_s,
-			.share = o->share,
-			.classes = bound_look(o->judgement.bound),
-			.operation = p->by_time[i],
-			.tip = sl__arena_format(
-				&arena,
-				"%s (%s): %s of the time, %sFLOP/s, "
-				"bound by %s",
-				o->name, o->type, sl__share_text(&a, o->share),
-				sl__si_prefix_text(&b, o->executed_flops_per_s),
-				sl_bound_text(o->judgement.bound))};
-	}
+	n = list_points(points, p, &arena);
 	s = sl__views_figure(v, "roofline", "Roofline", SL__FIGURE_WIDTH,
 			     SL__ROOFLINE_HEIGHT + 24);
 	sl__figure_roofline(s, &r, points, n);
-	add_bound_legend(s, p);
-	sl__views_figure_end(
-		v,
-		"Each point is an operation, its area the time it takes, its "
-		"colour what bounds it. Lines are what this machine reached "
-		"with %zu thread%s while the model was measured.",
-		p->ceilings.n_threads, p->ceilings.n_threads == 1 ? "" : "s");
+	add_bound_legend(s, p, points, n);
+	end_roofline(v, p, n);
 	sl__arena_release(&arena);
 }
 
