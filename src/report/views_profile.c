@@ -17,7 +17,10 @@
 
 #include "base/banned.h"
 
-enum { BARS_MOST = 12, POINTS_MOST = 400 };
+enum { BARS_MOST = 12, POINTS_MOST = 400, BELOW = 224 };
+
+/* Half of the last digit of shares: less reads as 0.0 %. */
+static const double SHOWN = 0.0005;
 
 /* The colour of what an operation is for. */
 const char *
@@ -145,6 +148,38 @@ list_parts(struct sl__figure_bar *parts, const struct sl_profile *p)
 	return n;
 }
 
+/* A part that takes time; others are no segment of the bar. */
+static void
+add_part(struct sl__figure_bar *parts, size_t *n, const char *name,
+	 const char *look, double ns)
+{
+	if (ns > 0)
+		parts[(*n)++] = (struct sl__figure_bar){
+			.name = name, .classes = look, .value = ns};
+}
+
+/* Parts below zero, as differences of what was measured apart may be: those
+ * that a tenth of a percent shows. */
+static void
+say_below(char out[BELOW], const struct sl_ledger *l)
+{
+	double recording = l->overhead_ns.value / l->wall_ns;
+	double residual = l->residual_ns / l->wall_ns;
+	int has_recording = recording <= -SHOWN,
+	    has_residual = residual <= -SHOWN;
+	struct sl__text a, b;
+
+	*out = '\0';
+	if (has_recording || has_residual)
+		snprintf(out, BELOW,
+			 " Below zero, and so without a segment: %s%s%s%s%s.",
+			 has_recording ? "recording " : "",
+			 has_recording ? sl__share_text(&a, recording) : "",
+			 has_recording && has_residual ? ", " : "",
+			 has_residual ? "unattributed " : "",
+			 has_residual ? sl__share_text(&b, residual) : "");
+}
+
 /* Where an iteration's time went, to the last percent. */
 static void
 add_accounting(struct sl__views *v, const struct sl_profile *p)
@@ -152,22 +187,20 @@ add_accounting(struct sl__views *v, const struct sl_profile *p)
 	const struct sl_ledger *l = &p->ledger;
 	struct sl__figure_bar parts[SL_N_PARTS + 3];
 	struct sl__text texts[SL_N_PARTS + 3];
+	char below[BELOW];
 	size_t n;
 
 	if (l->absent || !l->n_iterations)
 		return;
 	n = list_parts(parts, p);
-	parts[n++] = (struct sl__figure_bar){
-		.name = "gaps", .classes = "mark cell s9", .value = l->gaps_ns};
-	parts[n++] = (struct sl__figure_bar){.name = "recording",
-					     .classes = "mark cell dark",
-					     .value = l->overhead_ns.value};
-	parts[n++] = (struct sl__figure_bar){.name = "unattributed",
-					     .classes = "mark hollow",
-					     .value = l->residual_ns};
+	add_part(parts, &n, "gaps", "mark cell s9", l->gaps_ns);
+	add_part(parts, &n, "recording", "mark cell dark",
+		 l->overhead_ns.value);
+	add_part(parts, &n, "unattributed", "mark hollow", l->residual_ns);
 	for (size_t i = 0; i < n; i++)
 		parts[i].text =
 			sl__share_text(&texts[i], parts[i].value / l->wall_ns);
+	say_below(below, l);
 	sl__figure_stack(
 		sl__views_figure(v, "accounting", "Where the time goes",
 				 SL__FIGURE_WIDTH,
@@ -175,8 +208,8 @@ add_accounting(struct sl__views *v, const struct sl_profile *p)
 		parts, n, 8);
 	sl__views_figure_end(v,
 			     "An iteration's mean wall time, %s, by what it "
-			     "is for. %s",
-			     sl__time_text(&texts[0], l->wall_ns),
+			     "is for.%s %s",
+			     sl__time_text(&texts[0], l->wall_ns), below,
 			     l->is_closed ? "All of it adds up within 2 %."
 					  : "It does not add up within 2 %.");
 }
@@ -200,7 +233,11 @@ add_verdict(struct sl__views *v, const struct sl_profile *p)
 			       sl__profile_bottleneck_text(f->bottleneck),
 			       f->confidence);
 	add_accounting(v, p);
-	sl__views_facts(v, "What speaks for it", f->evidence, f->n_evidence);
+	sl__views_facts(v,
+			f->bottleneck > SL_BOTTLENECK_INCONCLUSIVE
+				? "What speaks for it"
+				: "What was found",
+			f->evidence, f->n_evidence);
 	sl__views_facts(v, "What speaks against it", f->against, f->n_against);
 	sl__views_facts(v, "Impossible figures", p->impossible,
 			p->n_impossible);
