@@ -33,7 +33,14 @@ void
 sl__figure_bars(struct sl__svg *s, const struct sl__figure_bar *bars, size_t n,
 		double top)
 {
-	double most = 0;
+	sl__figure_bars_of(s, bars, n, top, 0);
+}
+
+void
+sl__figure_bars_of(struct sl__svg *s, const struct sl__figure_bar *bars,
+		   size_t n, double top, double whole)
+{
+	double most = whole;
 	char name[128];
 
 	for (size_t i = 0; i < n; i++)

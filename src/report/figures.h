@@ -27,6 +27,10 @@ struct sl__figure_bar {
 /* Bars below each other, in the order given, their values behind them. */
 void sl__figure_bars(struct sl__svg *s, const struct sl__figure_bar *bars,
 		     size_t n, double top);
+/* Likewise of a whole that as long a bar would be as there is room for: 1 of
+ * shares, 0 the largest value. */
+void sl__figure_bars_of(struct sl__svg *s, const struct sl__figure_bar *bars,
+			size_t n, double top, double whole);
 /* The height that they take. */
 double sl__figure_bars_height(size_t n);
 

@@ -107,12 +107,12 @@ add_recall(struct sl__views *v, const struct sl_evaluation *e)
 	if (!n)
 		return;
 	sl__views_open(v, "recall", "Recall");
-	sl__figure_bars(sl__views_figure(v, "recall", "Recall of each class",
-					 SL__FIGURE_WIDTH,
-					 sl__figure_bars_height(n)),
-			bars, n, 4);
+	sl__figure_bars_of(sl__views_figure(v, "recall", "Recall of each class",
+					    SL__FIGURE_WIDTH,
+					    sl__figure_bars_height(n)),
+			   bars, n, 4, 1);
 	sl__views_figure_end(v, "The share of a label's samples that are "
-				"predicted as it.");
+				"predicted as it; the full width is 100 %%.");
 }
 
 static void

@@ -16,6 +16,7 @@ struct column {
 	const char *name, *title, *note;
 	double (*value)(const struct sl_suite *s, size_t i);
 	const char *(*text)(struct sl__text *t, const struct sl_suite_cell *c);
+	double whole; /* of sl__figure_bars_of() */
 };
 
 static double
@@ -104,7 +105,7 @@ add_intervals(struct sl__views *v, const struct sl_suite *s, int is_ratio)
 			.name = names[n],
 			.colour = is_ratio                    ? ratio_colour(e)
 				  : s->cells[i].baseline == i ? 0
-							      : 2,
+							      : 7,
 			.value = scale * e->value,
 			.lo = scale * e->lo,
 			.hi = scale * e->hi,
@@ -147,7 +148,7 @@ add_bars(struct sl__views *v, const struct sl_suite *s, const struct column *of)
 		name_cell(names[n], c);
 		bars[n] = (struct sl__figure_bar){
 			.name = names[n],
-			.classes = c->baseline == i ? "mark s0" : "mark s2",
+			.classes = c->baseline == i ? "mark s0" : "mark s7",
 			.value = value,
 			.text = of->text(&texts[n], c)};
 		n++;
@@ -155,10 +156,10 @@ add_bars(struct sl__views *v, const struct sl_suite *s, const struct column *of)
 	if (!n)
 		return;
 	sl__views_open(v, of->name, of->title);
-	sl__figure_bars(sl__views_figure(v, of->name, of->title,
-					 SL__FIGURE_WIDTH,
-					 sl__figure_bars_height(n)),
-			bars, n, 4);
+	sl__figure_bars_of(sl__views_figure(v, of->name, of->title,
+					    SL__FIGURE_WIDTH,
+					    sl__figure_bars_height(n)),
+			   bars, n, 4, of->whole);
 	sl__views_figure_end(v, "%s", of->note);
 }
 
@@ -196,9 +197,11 @@ sl__suite_views(struct sl__views *v, const void *result)
 	static const struct column columns[] = {
 		{"memory", "Memory",
 		 "The plan's block and the weights; baselines are blue.",
-		 memory_of, memory_text},
-		{"accuracy", "Accuracy", "On the data of each section.",
-		 accuracy_of, accuracy_text},
+		 memory_of, memory_text, 0},
+		{"accuracy", "Accuracy",
+		 "On the data of each section; baselines are blue, and the "
+		 "full width is 100 %.",
+		 accuracy_of, accuracy_text, 1},
 	};
 	const struct sl_suite *s = result;
 
