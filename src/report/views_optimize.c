@@ -47,7 +47,7 @@ choose_axes(struct plot *p, const struct sl_optimization *o)
 {
 	double lo = (double)INFINITY, hi = -(double)INFINITY, margin;
 
-	p->x = (struct sl__axis){.lo = 0,
+	p->x = (struct sl__axis){.lo = (double)INFINITY,
 				 .from = LEFT,
 				 .to = RIGHT,
 				 .unit = "s",
@@ -58,12 +58,16 @@ choose_axes(struct plot *p, const struct sl_optimization *o)
 
 		if (!is_drawn(p, v))
 			continue;
+		p->x.lo = fmin(p->x.lo, 1e-9 * v->time_ns.value);
 		p->x.hi = fmax(p->x.hi, 1e-9 * v->time_ns.value);
 		lo = fmin(lo, ordinate(p, v));
 		hi = fmax(hi, ordinate(p, v));
 	}
 	if (!(p->x.hi > 0) || !(hi >= lo))
 		return 0;
+	margin = fmax((p->x.hi - p->x.lo) / 10, p->x.hi / 50);
+	p->x.lo = fmax(p->x.lo - margin, 0);
+	p->x.hi += margin;
 	margin = hi > lo ? (hi - lo) / 4 : fmax(fabs(hi) / 50, 1e-3);
 	p->y.lo = p->is_accuracy ? fmax(lo - margin, 0) : 0;
 	p->y.hi = p->is_accuracy ? fmin(hi + margin, 100) : hi * 1.1;
@@ -72,7 +76,6 @@ choose_axes(struct plot *p, const struct sl_optimization *o)
 		     : o->variants[0].accuracy_kind == SL_ACCURACY_AGREEMENT
 			     ? "agreement with the baseline, %"
 			     : "accuracy, %";
-	sl__axis_round(&p->x);
 	sl__axis_round(&p->y);
 	return 1;
 }
