@@ -81,8 +81,9 @@ add_line(struct sl__svg *s, const struct sl_load *l, const struct line *line,
 			     sl__axis_at(&axes[1], line->value(o)), 2.6);
 		sl__svg_close_with_tip(
 			s,
-			"at %s: %zu queries, median %s, longest %s, %zu waited",
+			"at %s: %zu quer%s, median %s, longest %s, %zu waited",
 			sl__time_text(&at, 1e9 * o->at_s), o->n,
+			o->n == 1 ? "y" : "ies",
 			sl__time_text(&median, o->median_ns),
 			sl__time_text(&longest, o->max_ns), o->depth_most);
 	}
@@ -142,6 +143,16 @@ add_over_time(struct sl__views *v, const struct sl_load *l)
 			     "time, since each was to arrive.");
 }
 
+static int
+has_waited(const struct sl_load *l)
+{
+	for (size_t i = 0; i < l->n_over_time; i++) {
+		if (l->over_time[i].depth_most)
+			return 1;
+	}
+	return l->depth_most > 0;
+}
+
 static void
 add_queue(struct sl__views *v, const struct sl_load *l)
 {
@@ -158,8 +169,12 @@ add_queue(struct sl__views *v, const struct sl_load *l)
 		return;
 	for (size_t i = 0; i < l->n_over_time; i++)
 		axes[1].hi = fmax(axes[1].hi, depth(&l->over_time[i]));
-	sl__axis_round(&axes[1]);
 	sl__views_open(v, "queue", "Queue");
+	if (!has_waited(l)) {
+		sl__views_text(v, "note", "No query waited.");
+		return;
+	}
+	sl__axis_round(&axes[1]);
 	s = sl__views_figure(v, "load-queue", "Queries that waited",
 			     SL__FIGURE_WIDTH, 244);
 	sl__svg_axes(s, &axes[0], &axes[1]);
@@ -203,7 +218,8 @@ add_percentiles(struct sl__views *v, const struct sl_load *l)
 					 SL__FIGURE_WIDTH,
 					 sl__figure_bars_height(n)),
 			bars, n, 4);
-	sl__views_figure_end(v, "Of %zu queries served.%s", l->n_served,
+	sl__views_figure_end(v, "Of %zu quer%s served.%s", l->n_served,
+			     l->n_served == 1 ? "y" : "ies",
 			     n_late ? " Those beyond the limit are in orange."
 				    : "");
 }
@@ -259,9 +275,10 @@ sl__load_views(struct sl__views *v, const void *result)
 	struct sl__text t;
 
 	sl__views_title(v, sl__model_display_name(l->name, l->source), "Load",
-			"%s scenario, %s on %d thread%s, %zu queries in %s",
+			"%s scenario, %s on %d thread%s, %zu quer%s in %s",
 			sl_scenario_text(l->scenario), sl_dtype_text(l->dtype),
 			l->n_threads, l->n_threads == 1 ? "" : "s", l->n_served,
+			l->n_served == 1 ? "y" : "ies",
 			sl__time_text(&t, 1e9 * l->load_s));
 	add_tiles(v, l);
 	sl__views_open(v, "latency", "Latency");
