@@ -154,14 +154,15 @@ add_ladder(struct sl__views *v, const struct sl_machine *m,
 			     n_threads, n_threads == 1 ? "" : "s");
 }
 
-/* The fastest arithmetic in f32, and what DRAM gives and takes to answer. */
+/* The fastest arithmetic in f32, what DRAM gives, which the roofs have too, and
+ * what it takes to answer. */
 static void
 add_tiles(struct sl__views *v, const struct sl_machine *m)
 {
 	const struct sl_peak *peak =
 		sl_machine_find_peak(m, SL_DTYPE_F32, m->max_threads);
-	const struct sl_memory_level *dram = sl_machine_find_level(
-		m, SL_LEVEL_DRAM, SL_ACCESS_LOAD, m->max_threads);
+	const struct sl_memory_level *dram =
+		sl_machine_find_bandwidth(m, SL_LEVEL_DRAM, m->max_threads);
 	const struct sl_memory_level *chase =
 		sl_machine_find_level(m, SL_LEVEL_DRAM, SL_ACCESS_CHASE, 1);
 	char value[80];
@@ -178,8 +179,9 @@ add_tiles(struct sl__views *v, const struct sl_machine *m)
 	if (dram && dram->value.value > 0) {
 		snprintf(value, sizeof(value), "%sB/s",
 			 sl__si_prefix_text(&t, dram->value.value));
-		sl__views_tile(v, "Memory, loads", "", value,
-			       "from DRAM, %zu thread%s", m->max_threads,
+		sl__views_tile(v, "Memory, bandwidth", "", value,
+			       "DRAM, %s, the fastest access; %zu thread%s",
+			       sl_access_text(dram->access), m->max_threads,
 			       m->max_threads == 1 ? "" : "s");
 	}
 	if (chase && chase->value.value > 0)
