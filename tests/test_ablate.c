@@ -296,7 +296,7 @@ time_is_for_the_first(void **state)
 	a.how.time_s = 5;
 	ablate(&a, 2);
 	assert_non_null(strstr(a.targets[0].absent, "no time"));
-	assert_non_null(strstr(a.targets[0].absent, "1000.0 ms"));
+	assert_non_null(strstr(a.targets[0].absent, "1.0 s"));
 	planned_check(&a.p);
 	finish(&a);
 }

@@ -578,6 +578,14 @@ store(struct ablater *a, struct sl_error *err)
 	return rc;
 }
 
+/* A time in the unit that fits, divided by *unit_ns. */
+static const char *
+unit_of(double ns, double *unit_ns)
+{
+	*unit_ns = ns < 1e3 ? 1 : ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9;
+	return ns < 1e3 ? "ns" : ns < 1e6 ? "µs" : ns < 1e9 ? "ms" : "s";
+}
+
 /* Leaves out the targets for which there is no time; two iterations find and
  * store what steps write.  Returns how many are left. */
 static enum sl_status
@@ -585,7 +593,8 @@ take_time(struct ablater *a, size_t *n_left, struct sl_error *err)
 {
 	double iteration_ns = a->how->iteration_ns * (a->settles ? 2 : 1);
 	double iterations = a->how->time_s * 1e9 / iteration_ns - 2;
-	double round = 1;
+	double round = 1, unit_ns;
+	const char *unit = unit_of(a->how->iteration_ns, &unit_ns);
 
 	*n_left = 0;
 	for (size_t k = 0; k < a->n_targets; k++) {
@@ -600,9 +609,8 @@ take_time(struct ablater *a, size_t *n_left, struct sl_error *err)
 		}
 		round -= 1 - t->share;
 		t->absent = sl__arena_format(
-			a->arena,
-			"no time for %.0f iterations of %.1f ms without it",
-			rounds, a->how->iteration_ns / 1e6);
+			a->arena, "no time for %.0f iterations of %.1f %s",
+			rounds, a->how->iteration_ns / unit_ns, unit);
 		if (!t->absent)
 			return sl__fail_nomem(err);
 	}
