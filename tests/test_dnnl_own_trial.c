@@ -10,7 +10,7 @@
 #include "conv_graph.h"
 #include "needs_dnnl.h"
 #include "engine/dnnl_choice.h"
-#include "engine/gemm_blocked.h"
+#include "compute/gemm_blocked.h"
 
 static struct sl_plan_options
 options_of(const struct folder *f)

@@ -8,7 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "emulator.h"
-#include "engine/fork_join.h"
+#include "compute/fork_join.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -4,7 +4,7 @@
  * whole numbers up to 8, so that sums below 2^24 are exact in f32 and must be
  * equal, whatever the tiles are and whoever does them.
  */
-#include "engine/gemm_blocked.h"
+#include "compute/gemm_blocked.h"
 #include "harness.h"
 
 enum { MOST = 600, MARK = 12345 };

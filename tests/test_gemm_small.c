@@ -4,7 +4,7 @@
  * whole numbers up to 8, so that sums below 2^24 are exact in f32 and must be
  * equal.
  */
-#include "engine/gemm_small.h"
+#include "compute/gemm_small.h"
 #include "harness.h"
 
 enum { SIZE = 400, MARK = 12345 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_native_attention.c - Attention against its reference kernel. */
-#include "engine/attend.h"
+#include "compute/attend.h"
 #include "engine_case.h"
 #include "graph_text.h"
 

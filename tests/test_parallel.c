@@ -5,7 +5,7 @@
  * and that the number of threads is put back.
  */
 #include "harness.h"
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
  * against the stored types' own.
  */
 #include "harness.h"
-#include "engine/vector_gates.h"
+#include "compute/vector_gates.h"
 #include "graph/tensor.h"
 
 enum { N = 4096 };

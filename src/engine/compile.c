@@ -5,7 +5,7 @@
 #include "engine/dnnl_choice.h"
 #include "engine/dnnl_context.h"
 #include "engine/lowering.h"
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 #include "machine/isa.h"
 #include "ops/cost.h"
 #include "transform/optimize.h"

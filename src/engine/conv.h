@@ -3,7 +3,7 @@
 #ifndef SL_CONV_H
 #define SL_CONV_H
 
-#include "engine/image_window.h"
+#include "compute/image_window.h"
 #include "engine/planner.h"
 #include "ops/post_op.h"
 

@@ -6,7 +6,7 @@
  * channels, so that copying costs little where these are not few.
  */
 #include "engine/conv_rows.h"
-#include "engine/targets.h"
+#include "compute/targets.h"
 
 #include <string.h>
 

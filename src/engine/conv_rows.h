@@ -4,7 +4,7 @@
 #define SL_CONV_ROWS_H
 
 #include "engine/conv_shape.h"
-#include "engine/gemm_blocked.h"
+#include "compute/gemm_blocked.h"
 
 /*
  * A row for each output pixel: [taps][channels of a group], those of a tap side

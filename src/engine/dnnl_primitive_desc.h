@@ -11,7 +11,7 @@
 #define SL_DNNL_PRIMITIVE_DESC_H
 
 #include "engine/dnnl_layout.h"
-#include "engine/image_window.h"
+#include "compute/image_window.h"
 #include "engine/dnnl_post_op.h"
 
 /* Orders in which the images of a program may lie. */

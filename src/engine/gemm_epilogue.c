@@ -2,7 +2,7 @@
 /* gemm_epilogue.c - what follows a matmul, on its elements while near. */
 #include "engine/gemm_epilogue.h"
 #include "engine/node_steps.h"
-#include "engine/vector_gates.h"
+#include "compute/vector_gates.h"
 
 #include "base/banned.h"
 

@@ -5,7 +5,7 @@
 #define SL_ITERATION_SPACE_H
 
 #include "engine/strided_layout.h"
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 
 enum { SL__SPACE_OPERANDS = 4 };
 

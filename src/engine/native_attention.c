@@ -9,9 +9,9 @@
  * bf16 is brought into f32 when it is looked at, keys and values once for all
  * queries of a head.
  */
-#include "engine/attend.h"
+#include "compute/attend.h"
 #include "engine/node_steps.h"
-#include "engine/element_conversion.h"
+#include "compute/element_conversion.h"
 #include "engine/gemm.h"
 
 #include <math.h>

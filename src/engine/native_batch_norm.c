@@ -5,7 +5,7 @@
  * has whole channels.
  */
 #include "engine/node_steps.h"
-#include "engine/vector_rows.h"
+#include "compute/vector_rows.h"
 
 #include <math.h>
 

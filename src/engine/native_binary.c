@@ -12,8 +12,8 @@
  */
 #include "base/dtype.h"
 #include "engine/iteration_space.h"
-#include "engine/element_conversion.h"
-#include "engine/vector_gates.h"
+#include "compute/element_conversion.h"
+#include "compute/vector_gates.h"
 
 #include <math.h>
 

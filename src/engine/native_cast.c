@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* native_cast.c - elements of one type as another. */
 #include "engine/node_steps.h"
-#include "engine/element_conversion.h"
+#include "compute/element_conversion.h"
 
 #include <string.h>
 

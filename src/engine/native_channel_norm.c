@@ -6,9 +6,9 @@
 #include "engine/node_steps.h"
 #include "engine/channel_norm.h"
 #include "engine/strided_layout.h"
-#include "engine/targets.h"
+#include "compute/targets.h"
 #include "engine/tiled_step.h"
-#include "engine/vector_math.h"
+#include "compute/vector_math.h"
 
 #include <math.h>
 

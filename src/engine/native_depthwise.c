@@ -16,7 +16,7 @@
 #include "engine/conv_epilogue.h"
 #include "engine/conv_shape.h"
 #include "engine/strided_layout.h"
-#include "engine/targets.h"
+#include "compute/targets.h"
 #include "engine/tile_epilogue.h"
 #include "engine/tiled_step.h"
 

@@ -11,8 +11,8 @@
  * native_gemv.c says; threads share columns.
  */
 #include "engine/node_steps.h"
-#include "engine/parallel.h"
-#include "engine/vector.h"
+#include "compute/parallel.h"
+#include "compute/vector.h"
 #include "graph/op_rules.h"
 
 #include <math.h>

@@ -15,7 +15,7 @@
  */
 #include "engine/node_steps.h"
 #include "engine/gemm_epilogue.h"
-#include "engine/vector.h"
+#include "compute/vector.h"
 #include "graph/op_rules.h"
 
 #if defined(__x86_64__)

@@ -4,8 +4,8 @@
  * embeddings, in f32.
  */
 #include "engine/node_steps.h"
-#include "engine/vector_math.h"
-#include "engine/vector_rows.h"
+#include "compute/vector_math.h"
+#include "compute/vector_rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  * of elements.  Rows of bf16 are converted on their way in and out.
  */
 #include "engine/node_steps.h"
-#include "engine/element_conversion.h"
-#include "engine/vector_rows.h"
+#include "compute/element_conversion.h"
+#include "compute/vector_rows.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
  * number of threads.  Of batches, a thread has whole channels.
  */
 #include "engine/node_steps.h"
-#include "engine/vector_rows.h"
+#include "compute/vector_rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "engine/conv_shape.h"
 #include "engine/pool.h"
 #include "engine/strided_layout.h"
-#include "engine/targets.h"
+#include "compute/targets.h"
 #include "engine/tiled_step.h"
 
 #include <math.h>

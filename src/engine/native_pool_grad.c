@@ -6,7 +6,7 @@
  * pool did; AveragePoolGrad(dy) shares each element out.
  */
 #include "engine/node_steps.h"
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 #include "ops/window.h"
 
 #include <string.h>

@@ -16,9 +16,9 @@
 #include "engine/quantized.h"
 #include "engine/quantized_conv.h"
 #include "engine/strided_layout.h"
-#include "engine/targets.h"
+#include "compute/targets.h"
 #include "engine/tiled_step.h"
-#include "engine/vector.h"
+#include "compute/vector.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  */
 #include "engine/node_steps.h"
 #include "engine/quantized.h"
-#include "engine/vector.h"
+#include "compute/vector.h"
 
 #include <math.h>
 #include <string.h>

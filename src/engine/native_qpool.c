@@ -10,7 +10,7 @@
 #include "engine/strided_layout.h"
 #include "engine/node_steps.h"
 #include "engine/quantized.h"
-#include "engine/vector.h"
+#include "compute/vector.h"
 #include "ops/window.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
  */
 #include "engine/node_steps.h"
 #include "engine/quantized.h"
-#include "engine/vector.h"
+#include "compute/vector.h"
 
 #include "base/banned.h"
 

@@ -13,9 +13,9 @@
  * lengths of sequences, clipping and other activations than the usual ones
  * are left to the reference kernels.
  */
-#include "engine/gemm_small.h"
+#include "compute/gemm_small.h"
 #include "engine/node_steps.h"
-#include "engine/vector_math.h"
+#include "compute/vector_math.h"
 #include "graph/op_rules.h"
 
 #include "base/banned.h"

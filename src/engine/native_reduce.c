@@ -10,7 +10,7 @@
  */
 #include "engine/iteration_space.h"
 #include "engine/node_steps.h"
-#include "engine/vector_rows.h"
+#include "compute/vector_rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * kernels. */
 #include "base/status.h"
 #include "engine/data_movement.h"
-#include "engine/element_conversion.h"
+#include "compute/element_conversion.h"
 #include "engine/reorder.h"
 
 #include <string.h>

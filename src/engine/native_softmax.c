@@ -7,9 +7,9 @@
  * piece are done one by one; others side by side, a band of them at a time.
  */
 #include "engine/node_steps.h"
-#include "engine/element_conversion.h"
-#include "engine/vector_math.h"
-#include "engine/vector_rows.h"
+#include "compute/element_conversion.h"
+#include "compute/vector_math.h"
+#include "compute/vector_rows.h"
 
 #include <math.h>
 

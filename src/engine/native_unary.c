@@ -11,8 +11,8 @@
 #include "base/dtype.h"
 #include "engine/strided_layout.h"
 #include "engine/node_steps.h"
-#include "engine/element_conversion.h"
-#include "engine/vector_gates.h"
+#include "compute/element_conversion.h"
+#include "compute/vector_gates.h"
 
 #include <float.h>
 #include <math.h>

@@ -6,7 +6,7 @@
  */
 #include "engine/compile.h"
 #include "engine/node_steps.h"
-#include "engine/vector.h"
+#include "compute/vector.h"
 
 #include <math.h>
 #if defined(__x86_64__)

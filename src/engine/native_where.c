@@ -2,7 +2,7 @@
 /* native_where.c - elements chosen from two tensors, broadcast together. */
 #include "engine/data_movement.h"
 #include "engine/node_steps.h"
-#include "engine/vector.h"
+#include "compute/vector.h"
 
 #include "base/banned.h"
 

@@ -13,7 +13,7 @@
 #include "engine/strided_layout.h"
 #include "engine/tile_epilogue.h"
 #include "engine/tiled_step.h"
-#include "engine/winograd.h"
+#include "compute/winograd.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifdef SL_WITHOUT_DNNL
 #include "base/buf.h"
 #include "engine/dnnl_choice.h"
-#include "engine/gemm_blocked.h"
+#include "compute/gemm_blocked.h"
 #endif
 
 #include "base/banned.h"

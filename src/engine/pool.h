@@ -3,7 +3,7 @@
 #ifndef SL_POOL_H
 #define SL_POOL_H
 
-#include "engine/image_window.h"
+#include "compute/image_window.h"
 #include "engine/planner.h"
 
 struct sl__pool {

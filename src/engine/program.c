@@ -5,7 +5,7 @@
 #include "base/poison.h"
 #include "base/status.h"
 #include "engine/dnnl_context.h"
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 #include "engine/observer.h"
 
 #include <string.h>

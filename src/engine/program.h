@@ -3,7 +3,7 @@
 #ifndef SL_PROGRAM_H
 #define SL_PROGRAM_H
 
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 #include "engine/weight_cache.h"
 #include "ops/evaluate.h"
 #include "transform/rewrite.h"

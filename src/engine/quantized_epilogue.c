@@ -7,7 +7,7 @@
  * column, found once.
  */
 #include "engine/quantized_epilogue.h"
-#include "engine/vector.h"
+#include "compute/vector.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #ifndef SL_TILE_EPILOGUE_H
 #define SL_TILE_EPILOGUE_H
 
-#include "engine/gemm_blocked.h"
+#include "compute/gemm_blocked.h"
 #include "engine/gemm_epilogue.h"
 
 /*

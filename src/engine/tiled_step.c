@@ -3,7 +3,7 @@
 #include "engine/tiled_step.h"
 #include "base/status.h"
 #include "engine/constants.h"
-#include "engine/gemm_blocked.h"
+#include "compute/gemm_blocked.h"
 
 #include <assert.h>
 #include <stdatomic.h>

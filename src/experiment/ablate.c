@@ -13,7 +13,7 @@
 #include "experiment/ablate.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
 

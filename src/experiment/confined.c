@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "engine/compile.h"
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 #include "engine/training_plan.h"
 #include "experiment/subject.h"
 #include "machine/platform.h"

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "engine/dnnl_choice.h"
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 #include "engine/observer.h"
 #include "experiment/step_operands.h"
 #include "stats/quantile.h"

@@ -10,7 +10,7 @@
 #include "experiment/step_counters.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 #include "engine/observer.h"
 
 #include <math.h>

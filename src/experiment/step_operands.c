@@ -6,7 +6,7 @@
  * that thread's cache, as kernels mostly divide it.
  */
 #include "experiment/step_operands.h"
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 #include "machine/flush.h"
 
 #include <string.h>

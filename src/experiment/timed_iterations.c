@@ -10,7 +10,7 @@
 #include "experiment/timed_iterations.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 #include "stats/quantile.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* element_conversion.c - elements of short types as those that are computed
  * with. */
-#include "engine/element_conversion.h"
-#include "engine/vector.h"
+#include "compute/element_conversion.h"
+#include "compute/vector.h"
 
 #include "base/banned.h"
 

@@ -3,7 +3,7 @@
 #ifndef SL_VECTOR_ROWS_H
 #define SL_VECTOR_ROWS_H
 
-#include "engine/vector.h"
+#include "compute/vector.h"
 
 enum { SL__LANES = 32 };
 

@@ -8,7 +8,7 @@
 #ifndef SL_VECTOR_GATES_H
 #define SL_VECTOR_GATES_H
 
-#include "engine/vector_math.h"
+#include "compute/vector_math.h"
 
 SL__INLINE float
 sl__multiply_by_gate(float x, float gate)

@@ -7,7 +7,7 @@
  * for nothing but the arithmetic (24 of them for 4 loads and 6 broadcasts).
  * k is cut so that a panel of B stays near for all rows of A.
  */
-#include "engine/gemm_small.h"
+#include "compute/gemm_small.h"
 #include "machine/isa.h"
 
 #include <stddef.h>

@@ -23,7 +23,7 @@
  * two cache misses.
  */
 #define _GNU_SOURCE
-#include "engine/fork_join.h"
+#include "compute/fork_join.h"
 
 #include <errno.h>
 #include <limits.h>

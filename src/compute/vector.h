@@ -3,7 +3,7 @@
 #ifndef SL_VECTOR_H
 #define SL_VECTOR_H
 
-#include "engine/targets.h"
+#include "compute/targets.h"
 
 #include <stdint.h>
 #include <string.h>

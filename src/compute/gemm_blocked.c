@@ -9,8 +9,8 @@
  * without transposing: a tile broadcasts its elements one by one, so that their
  * order does not matter, and a convolution copies pixels as they lie.
  */
-#include "engine/gemm_blocked.h"
-#include "engine/targets.h"
+#include "compute/gemm_blocked.h"
+#include "compute/targets.h"
 
 #include <string.h>
 
@@ -48,7 +48,7 @@ struct tiles {
 #define TILE_LANES  16
 #define TILE_ROWS   14
 #define TILE_CASES  CASES_12 ROWS_CASE(13) ROWS_CASE(14)
-#include "engine/gemm_tile.def"
+#include "compute/gemm_tile.def"
 #undef TILE
 #undef TILE_NAME
 #undef TILE_TARGET
@@ -62,7 +62,7 @@ struct tiles {
 #define TILE_LANES  8
 #define TILE_ROWS   6
 #define TILE_CASES  CASES_6
-#include "engine/gemm_tile.def"
+#include "compute/gemm_tile.def"
 #undef TILE
 #undef TILE_NAME
 #undef TILE_TARGET
@@ -84,7 +84,7 @@ struct tiles {
 #define TILE_ROWS  6
 #define TILE_CASES CASES_6
 #endif
-#include "engine/gemm_tile.def"
+#include "compute/gemm_tile.def"
 
 static const struct tiles *
 choose(void)

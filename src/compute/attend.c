@@ -12,10 +12,10 @@
  * A few queries would leave the vectors empty.  They take dot products along
  * the width instead, and scores lie [queries][keys].
  */
-#include "engine/attend.h"
-#include "engine/gemm_small.h"
-#include "engine/vector_math.h"
-#include "engine/vector_rows.h"
+#include "compute/attend.h"
+#include "compute/gemm_small.h"
+#include "compute/vector_math.h"
+#include "compute/vector_rows.h"
 
 #include "base/banned.h"
 

@@ -12,7 +12,7 @@
 #ifndef SL_VECTOR_MATH_H
 #define SL_VECTOR_MATH_H
 
-#include "engine/vector.h"
+#include "compute/vector.h"
 
 /* exp(r) - 1 for |r| <= ln(2) / 2. */
 SL__INLINE float

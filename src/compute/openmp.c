@@ -10,7 +10,7 @@
  * can have it.
  */
 #define _GNU_SOURCE
-#include "engine/fork_join.h"
+#include "compute/fork_join.h"
 
 #include <sched.h>
 #include <stdio.h>

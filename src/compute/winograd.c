@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* winograd.c - Winograd's transforms of tiles, sixteen channels at a time. */
-#include "engine/winograd.h"
-#include "engine/targets.h"
+#include "compute/winograd.h"
+#include "compute/targets.h"
 
 #include "base/banned.h"
 

@@ -9,10 +9,10 @@
  * other threads behind the same names (openmp.c); ours does.  Where oneDNN is
  * not built in, those threads are called directly (fork_join.c).
  */
-#include "engine/parallel.h"
+#include "compute/parallel.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "engine/fork_join.h"
+#include "compute/fork_join.h"
 #include "sleuth/running.h"
 
 #include <stdatomic.h>
