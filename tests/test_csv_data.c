@@ -33,12 +33,14 @@ samples_hold_what_the_file_says(void **state)
 {
 	static const char *const texts[] = {
 		"1,2.5,0\n-3e1,+.25,2\n", "1,2.5,0\r\n\r\n-3e1,.25,2",
-		"width,height,class\n1, 2.5 ,0\n\n-30,0.25,2.0\n"};
+		"width,height,class\n1, 2.5 ,0\n\n-30,0.25,2.0\n",
+		"\xef\xbb\xbf"
+		"1,2.5,0\n-30,0.25,2\n"};
 	static const float expected[2][2] = {{1, 2.5f}, {-30, 0.25f}};
 	static const int64_t classes[] = {0, 2};
 
 	(void)state;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		const struct sl_data_source *s;
 		struct sl_dataset *data;
 		struct sl_error err;
@@ -77,6 +79,10 @@ what_is_wrong_is_named(void **state)
 				       "it goes on after column 3"},
 		{"1,2,0\n1,x2,0\n", "line 2, column 2: 'x2' is no number"},
 		{"1,2,0\n1,,0\n", "line 2, column 2: '' is no number"},
+		{",2,0\n1,2,0\n", "line 1, column 1: '' is no number"},
+		{"nan,2,0\n", "line 1, column 1: 'nan' is no number"},
+		{"1,-1e39,0\n", "line 1, column 2: '-1e39' is beyond all "
+				"numbers of f32"},
 		{"1,2,-1\n", "line 1, column 3: the class -1 is no whole "
 			     "number from 0 to 1048575"},
 		{"1,2,0.5\n", "line 1, column 3: the class 0.5 is no whole "

@@ -2,15 +2,18 @@
 /*
  * csv_data.c - samples as lines of numbers, the class last.
  *
- * A first line that does not begin with a number names the columns and is
- * passed over, and so are empty lines.  Nothing is guessed beyond that: every
- * line has as many columns as the first, and each is a number.
+ * A first line without any number names the columns and is passed over, and so
+ * are empty lines and the byte order mark that spreadsheets write.  Nothing is
+ * guessed beyond that: every line has as many columns as the first, and each is
+ * a number.
  */
 #include "base/file_mapping.h"
 #include "base/number.h"
 #include "base/status.h"
 #include "data/dataset.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -96,6 +99,21 @@ count_columns(const char *at, const char *end)
 	return n;
 }
 
+/* Whether a line names the columns: where one field is a number, the others
+ * are missing or malformed, and that is said rather than the line lost. */
+static int
+has_number(const char *at, const char *end)
+{
+	while (at <= end) {
+		char field[64];
+
+		take_field(field, sizeof(field), &at, end);
+		if (is_number(field))
+			return 1;
+	}
+	return 0;
+}
+
 static enum sl_status
 read_label(struct csv *c, double x, struct sl_error *err)
 {
@@ -135,6 +153,11 @@ read_line(struct csv *c, const char *at, const char *end, struct sl_error *err)
 					"number",
 					c->line, i + 1, field);
 		x = sl__number_read(field);
+		if (!(fabs(x) <= (double)FLT_MAX))
+			return sl__fail(err, SL_E_DATA,
+					"line %zu, column %zu: '%s' is beyond "
+					"all numbers of f32",
+					c->line, i + 1, field);
 		if (i + 1 == n_columns)
 			rc = read_label(c, x, err);
 		else
@@ -167,18 +190,15 @@ next_line(struct csv *c, const char **at, const char **end)
 static enum sl_status
 read_lines(struct csv *c, struct sl__arena *arena, struct sl_error *err)
 {
-	const char *at, *end, *field_at;
+	const char *at, *end;
 	enum sl_status rc = SL_OK;
-	char field[64];
 
 	for (const char *p = c->at; p < c->end; p++)
 		c->cap += *p == '\n';
 	c->cap++;
 	while (!rc && next_line(c, &at, &end)) {
 		if (!c->n_columns) {
-			field_at = at;
-			take_field(field, sizeof(field), &field_at, end);
-			if (c->line == 1 && !is_number(field))
+			if (c->line == 1 && !has_number(at, end))
 				continue;
 			c->n_columns = count_columns(at, end);
 			if (c->n_columns < 2)
@@ -214,6 +234,8 @@ read_file(struct csv *c, const char *path, struct sl__arena *arena,
 	if (file.n_bytes) {
 		c->at = (const char *)file.bytes;
 		c->end = c->at + file.n_bytes;
+		if (file.n_bytes >= 3 && !memcmp(c->at, "\xef\xbb\xbf", 3))
+			c->at += 3;
 	}
 	rc = sl__error_prefix(err, read_lines(c, arena, err), path);
 	sl__file_mapping_close(&file);
