@@ -152,6 +152,7 @@ static void
 samples_hold_what_arrays_say(void **state)
 {
 	static const char *const names[][2] = {{"x.npy", "y.npy"},
+					       {"X.npy", "y.npy"},
 					       {"images.npy", "labels.npy"},
 					       {"data.npy", "target.npy"}};
 	struct sl_buf x = {0}, y = {0};
@@ -163,7 +164,7 @@ samples_hold_what_arrays_say(void **state)
 	check_samples(samples);
 	sl_buf_release(&x);
 	sl_buf_release(&y);
-	for (size_t i = 0; i < 6; i++) {
+	for (size_t i = 0; i < 8; i++) {
 		struct sl_buf zip = {0};
 
 		make_archive(&zip, names[i / 2][0], names[i / 2][1], i % 2);
@@ -171,6 +172,35 @@ samples_hold_what_arrays_say(void **state)
 		check_samples(archive);
 		sl_buf_release(&zip);
 	}
+}
+
+/* Files of samples, and those beside them that have their labels. */
+static void
+labels_are_found_by_the_name(void **state)
+{
+	static const char *const names[][2] = {
+		{"x_test.npy", "y_test.npy"},
+		{"X_train.npy", "y_train.npy"},
+		{"my-images.npy", "my-labels.npy"},
+		{"train.data.npy", "train.target.npy"},
+	};
+	struct sl_buf x = {0}, y = {0};
+
+	(void)state;
+	make_pair(&x, &y);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char x_path[80], y_path[80];
+
+		snprintf(x_path, sizeof(x_path), "%s/%s", folder, names[i][0]);
+		snprintf(y_path, sizeof(y_path), "%s/%s", folder, names[i][1]);
+		write_file(x_path, &x, x.n_bytes);
+		write_file(y_path, &y, y.n_bytes);
+		check_samples(x_path);
+		unlink(x_path);
+		unlink(y_path);
+	}
+	sl_buf_release(&x);
+	sl_buf_release(&y);
 }
 
 static void
@@ -244,6 +274,8 @@ static void
 arrays_that_do_not_suit_are_named(void **state)
 {
 	static const float halves[] = {0, 0.5f, 1};
+	static const double wild[2][6] = {{1, 2, 3, (double)NAN, 5, 6},
+					  {1, 2, 3, 4, -1e39, 6}};
 	struct sl_buf x = {0}, y = {0}, zip = {0};
 
 	(void)state;
@@ -257,6 +289,18 @@ arrays_that_do_not_suit_are_named(void **state)
 	make_array(&y, "<f4", "(3,)", halves, sizeof(halves));
 	write_file(labels, &y, y.n_bytes);
 	check_refused(samples, "label 1 is 0.5, no whole number from 0");
+	sl_buf_release(&y);
+	y = (struct sl_buf){0};
+	make_array(&y, "|u1", "(3,)", classes, sizeof(classes));
+	write_file(labels, &y, y.n_bytes);
+	for (size_t i = 0; i < 2; i++) {
+		sl_buf_release(&x);
+		x = (struct sl_buf){0};
+		make_array(&x, "<f8", "(3, 2)", wild[i], sizeof(wild[i]));
+		write_file(samples, &x, x.n_bytes);
+		check_refused(samples, i ? "sample 2 holds -1e+39, finite"
+					 : "sample 1 holds nan, finite");
+	}
 	make_archive(&zip, "x.npy", "z.npy", 0);
 	write_file(archive, &zip, zip.n_bytes);
 	check_refused(archive, "has an array 'x', but no 'y'");
@@ -270,6 +314,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_hold_what_arrays_say),
+		cmocka_unit_test(labels_are_found_by_the_name),
 		cmocka_unit_test(a_file_that_is_cut_off_is_refused),
 		cmocka_unit_test(a_damaged_archive_is_read_or_refused),
 		cmocka_unit_test(arrays_that_do_not_suit_are_named),

@@ -4,8 +4,8 @@
  * and IDX.
  *
  * The first dimension counts samples.  Integers of 32 and 64 bits stay
- * integers, as tokens are; all other numbers become f32, as they are;
- * bytes of IDX are pixels and become 0 to 1.
+ * integers, as tokens are; all other numbers become f32, as they are, and must
+ * be finite; bytes of IDX are pixels and become 0 to 1.
  */
 #include "base/file_mapping.h"
 #include "base/status.h"
@@ -14,6 +14,8 @@
 #include "data/zip_member.h"
 #include "model/npy.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -35,14 +37,19 @@ struct array_samples {
 	struct sl_data_input input;
 };
 
-/* What the arrays of samples and of labels are called. */
+/* What the arrays of samples and of labels are called; files are by the words
+ * of one array, with others before and after. */
 typedef const char *const pair[2];
 static pair pairs[] = {{"x", "y"},
+		       {"X", "y"},
 		       {"images", "labels"},
 		       {"data", "target"},
-		       {"x_train", "y_train"}};
-static pair test_pair = {"x_test", "y_test"};
-enum { N_PAIRS = sizeof(pairs) / sizeof(pairs[0]) };
+		       {"x_train", "y_train"},
+		       {"X_train", "y_train"},
+		       {NULL, NULL}};
+static pair test_pairs[] = {
+	{"x_test", "y_test"}, {"X_test", "y_test"}, {NULL, NULL}};
+enum { N_WORDS = 4 };
 
 static enum sl_status
 copy_labels(struct arrays *a, struct sl__arena *arena, struct sl_error *err)
@@ -96,6 +103,11 @@ copy_values(struct arrays *a, struct sl__arena *arena, struct sl_error *err)
 			return sl__fail(err, SL_E_DATA,
 					"samples are %s, numbers are expected",
 					sl_dtype_text(a->x.dtype));
+		if (!(fabs(x) <= (double)FLT_MAX))
+			return sl__fail(err, SL_E_DATA,
+					"sample %zu holds %g, finite numbers "
+					"of f32 are expected",
+					i / (n / a->n), x);
 		if (a->is_pixels)
 			x /= 255;
 		sl__store_doubles(a->values, SL_DTYPE_F32, i, 1, &x);
@@ -167,6 +179,19 @@ read_pair(struct arrays *a, int *found, const struct sl__file_mapping *zip,
 	return rc ? rc : copy_arrays(a, arena, err);
 }
 
+/* The first of the pairs that the archive has. */
+static enum sl_status
+read_first(struct arrays *a, int *found, const struct sl__file_mapping *zip,
+	   pair *names, struct sl__arena *arena, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	*found = 0;
+	for (; !rc && !*found && **names; names++)
+		rc = read_pair(a, found, zip, *names, arena, err);
+	return rc;
+}
+
 /* Both arrays of an archive, and where 'test' is given those of its test
  * split. */
 static enum sl_status
@@ -175,45 +200,60 @@ read_archive(struct arrays *a, struct arrays *test, const char *path,
 {
 	struct sl__file_mapping zip = {0};
 	enum sl_status rc = sl__file_mapping_open(&zip, path, err);
-	int found = 0;
+	int found;
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; !rc && !found && i < N_PAIRS; i++)
-		rc = read_pair(a, &found, &zip, pairs[i], arena, err);
+	rc = read_first(a, &found, &zip, pairs, arena, err);
 	if (!rc && !found && !test)
-		rc = read_pair(a, &found, &zip, test_pair, arena, err);
+		rc = read_first(a, &found, &zip, test_pairs, arena, err);
 	if (!rc && !found)
 		rc = sl__fail(err, SL_E_DATA,
 			      "has no arrays x and y, images and labels, or "
 			      "data and target");
 	if (!rc && test)
-		rc = read_pair(test, &found, &zip, test_pair, arena, err);
+		rc = read_first(test, &found, &zip, test_pairs, arena, err);
 	sl__file_mapping_close(&zip);
 	return sl__error_prefix(err, rc, path);
 }
 
-/* Where labels are that were not named: y.npy beside x.npy, and likewise. */
+/* Where 'word' stands in the name of a file, alone or between separators;
+ * NULL: nowhere. */
+static const char *
+find_word(const char *path, const char *word)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path, *at = name;
+	size_t n = strlen(word);
+
+	for (; (at = strstr(at, word)) != NULL; at++) {
+		if ((at == name || strchr("_-.", at[-1])) &&
+		    strchr("_-.", at[n]))
+			return at;
+	}
+	return NULL;
+}
+
+/* Where labels are that were not named: y.npy beside x.npy, y_test.npy beside
+ * X_test.npy, and likewise. */
 static enum sl_status
 find_labels(const char **out, const char *path, struct sl__arena *arena,
 	    struct sl_error *err)
 {
-	size_t n = strlen(path) - strlen(".npy");
+	for (size_t i = 0; i < N_WORDS; i++) {
+		const char *word = find_word(path, pairs[i][0]);
 
-	for (size_t i = 0; i < N_PAIRS; i++) {
-		size_t n_word = strlen(pairs[i][0]);
-		const char *word = path + n - n_word;
-
-		if (n < n_word || memcmp(word, pairs[i][0], n_word) != 0 ||
-		    (n > n_word && !strchr("/_-.", word[-1])))
+		if (!word)
 			continue;
-		*out = sl__arena_format(arena, "%.*s%s.npy", (int)(n - n_word),
-					path, pairs[i][1]);
+		*out = sl__arena_format(arena, "%.*s%s%s", (int)(word - path),
+					path, pairs[i][1],
+					word + strlen(pairs[i][0]));
 		return *out ? SL_OK : sl__fail_nomem(err);
 	}
 	return sl__fail(err, SL_E_USAGE,
-			"%.200s needs a file of labels; only those of x.npy, "
-			"images.npy and data.npy are found by their names",
+			"%.200s needs a file of labels; only those of names "
+			"with the word x, images or data are found, such as "
+			"y_test.npy of x_test.npy",
 			path);
 }
 
