@@ -258,6 +258,32 @@ what_makes_no_sense_is_refused(void **state)
 	sl_dataset_close(data);
 }
 
+/* The second input alone: a whole number. */
+static void
+augmentation_that_changes_nothing_is_refused(void **state)
+{
+	struct sl_loader_options how = SL_LOADER_OPTIONS_INIT;
+	struct numbered_samples mine;
+	struct sl_data_source source;
+	struct sl_dataset *data;
+
+	(void)state;
+	numbered_init(&mine, N_SAMPLES, 0);
+	source = mine.source;
+	source.inputs = &mine.source.inputs[1];
+	source.n_inputs = 1;
+	assert_false(sl_dataset_new(&data, &source, NULL, NULL));
+	how.augmentation.noise = 0.5;
+	check_refused(data, &how, SL_E_USAGE,
+		      "samples of numbered are whole numbers, to which no "
+		      "noise can be added");
+	how.augmentation = (struct sl_augmentation){.flip = 1};
+	check_refused(data, &how, SL_E_USAGE,
+		      "samples of numbered have no rows and columns to shift "
+		      "or flip");
+	sl_dataset_close(data);
+}
+
 static void
 each_failing_allocation_is_told(void **state)
 {
@@ -327,6 +353,7 @@ main(void)
 		cmocka_unit_test(a_settled_loader_is_full),
 		cmocka_unit_test(the_wait_is_that_of_the_clock),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(augmentation_that_changes_nothing_is_refused),
 		cmocka_unit_test(each_failing_allocation_is_told),
 	};
 

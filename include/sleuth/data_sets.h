@@ -90,9 +90,11 @@ struct sl_dataset_options {
  *
  *	FILE.csv    a sample a line, its class (from 0) last, commas between;
  *	            a first line of names is passed over
- *	FILE.npz    arrays x and y, images and labels, or data and target, and
- *	            where it has them x_test and y_test, the test split
- *	FILE.npy    the samples alone; labels are in another such file
+ *	FILE.npz    arrays x (or X) and y, images and labels, or data and
+ *	            target, and where it has them x_test and y_test, the test
+ *	            split
+ *	FILE.npy    the samples alone; labels are in another such file, found by
+ *	            its name: y.npy beside x.npy, y_test.npy beside x_test.npy
  *	FILE.idx    likewise, as MNIST has them: FILE-ubyte too, and either with
  *	            .gz.  Images become 0 to 1
  *	FILE.txt    tokens are bytes, labels the byte after each; the last tenth
@@ -167,7 +169,7 @@ struct sl_batch {
 struct sl_loader;
 
 /* SL_E_DATA for a split with fewer samples than a batch, SL_E_USAGE for
- * options that make no sense. */
+ * options that make no sense, and augmentation that changes no input. */
 SL_API enum sl_status sl_loader_open(struct sl_loader **out,
 				     const struct sl_dataset *data,
 				     const struct sl_loader_options *options,

@@ -262,12 +262,39 @@ start_threads(struct sl_loader *l, struct sl_error *err)
 	return SL_OK;
 }
 
+/* An augmentation that no input can have would be no augmentation. */
+static enum sl_status
+check_augmentation(const struct sl_augmentation *a,
+		   const struct sl_data_source *s, struct sl_error *err)
+{
+	int has_image = 0, has_real = 0;
+
+	if (a->shift < 0 || a->shift > INT32_MAX || !(a->noise >= 0))
+		return sl__fail(err, SL_E_USAGE,
+				"shifts and noise are 0 or more");
+	for (size_t i = 0; i < s->n_inputs; i++) {
+		int is_real = s->inputs[i].dtype == SL_DTYPE_F32;
+
+		has_real |= is_real;
+		has_image |= is_real && s->inputs[i].rank >= 2;
+	}
+	if ((a->shift || a->flip) && !has_image)
+		return sl__fail(err, SL_E_USAGE,
+				"samples of %.200s have no rows and columns to "
+				"shift or flip",
+				s->name);
+	if (a->noise > 0 && !has_real)
+		return sl__fail(err, SL_E_USAGE,
+				"samples of %.200s are whole numbers, to which "
+				"no noise can be added",
+				s->name);
+	return SL_OK;
+}
+
 static enum sl_status
 check_options(struct sl_loader_options *o, const struct sl_data_source *s,
 	      struct sl_error *err)
 {
-	const struct sl_augmentation *a = &o->augmentation;
-
 	o->batch = o->batch ? o->batch : 32;
 	o->seed = o->seed ? o->seed : 1;
 	if ((unsigned)o->split >= SL_N_SPLITS || o->batch < 1 ||
@@ -276,9 +303,6 @@ check_options(struct sl_loader_options *o, const struct sl_data_source *s,
 				"a loader has a split, a batch of 1 or more, "
 				"up to %d threads and %d batches ahead",
 				THREADS_MOST, AHEAD_MOST);
-	if (a->shift < 0 || a->shift > INT32_MAX || !(a->noise >= 0))
-		return sl__fail(err, SL_E_USAGE,
-				"shifts and noise are 0 or more");
 	if (!s->n_samples[o->split])
 		return sl__fail(err, SL_E_DATA, "%.200s has no %s split",
 				s->name, sl_split_text(o->split));
@@ -288,7 +312,7 @@ check_options(struct sl_loader_options *o, const struct sl_data_source *s,
 				"%.200s has %zu",
 				(long long)o->batch, sl_split_text(o->split),
 				s->name, s->n_samples[o->split]);
-	return SL_OK;
+	return check_augmentation(&o->augmentation, s, err);
 }
 
 /* The lock is there already, and sl_loader_close() does the rest. */
