@@ -2,10 +2,13 @@
 /*
  * test_dnnl_conv_choice.c - proves that a program measures each convolution
  * once in each order of elements, however often it comes, with nothing kept in
- * files; and that what is measured is what is then run.
+ * files; that what is measured is what is then run; and that an order in which
+ * images are reordered is taken only where it gains more than an eighth.
  */
+#include "choice_folder.h"
 #include "planned_graph.h"
 #include "needs_dnnl.h"
+#include "engine/dnnl_choice.h"
 
 /* The stem, twice the same block of which the sum is written over what came
  * before it, and one whose operand is needed later. */
@@ -144,10 +147,110 @@ an_interrupt_ends_measuring(void **state)
 	graph_text_free(g);
 }
 
+/* The second reads what the first wrote. */
+static const char pair[] = "opset 13\n"
+			   "in x f32 1,16,20,20\n"
+			   "const v f32 16,16,3,3 = random\n"
+			   "const w f32 8,16,3,3 = random\n"
+			   "a = Conv x v pads=[1,1,1,1]\n"
+			   "b = Conv a w pads=[1,1,1,1]\n"
+			   "out b\n";
+
+static void
+plan_pair(const struct folder *f, struct lines *lines)
+{
+	struct sl_log log = {take_line, lines};
+	struct sl_plan_options how = {.struct_size = sizeof(how),
+				      .n_threads = 1,
+				      .cache_folder = f->path,
+				      .log = &log};
+	struct graph_text *g = graph_text_with(pair, NULL);
+	struct sl_plan *plan;
+	struct sl_error err;
+
+	lines->n = 0;
+	if (sl_plan_new(&plan, g->graph, &how, &err))
+		fail_msg("%s", err.text);
+	sl_plan_free(plan);
+	graph_text_free(g);
+}
+
+/* The choice of a key in blocks of 16 as one for that order, of an own kernel
+ * that took as long. */
+static void
+remember(struct sl__choices *c, const char *key, const char *order, uint64_t ns)
+{
+	static const char from[] = " blocks16";
+	const struct sl__choice choice = {
+		.is_own = 1, .elapsed_ns = ns, .kernel = "own_conv"};
+	const char *at = strstr(key, from);
+	char own[LINE_MOST];
+	struct sl_error err;
+
+	snprintf(own, sizeof(own), "%.*s %s%s", (int)(at - key), key, order,
+		 at + strlen(from));
+	assert_int_equal(sl__choices_put(c, own, &choice, &err), SL_OK);
+}
+
+static void
+remember_all(const struct folder *f, uint64_t blocks_ns, uint64_t last_ns)
+{
+	struct sl_plan_options how = {.struct_size = sizeof(how),
+				      .n_threads = 1,
+				      .cache_folder = f->path};
+	struct sl__choices *c;
+	struct sl_error err;
+	size_t n;
+
+	assert_int_equal(sl__choices_new(&c, &how, &err), SL_OK);
+	n = c->n;
+	for (size_t i = 0; i < n; i++) {
+		if (!strstr(c->keys[i], " blocks16"))
+			continue;
+		remember(c, c->keys[i], "blocks16", blocks_ns);
+		remember(c, c->keys[i], "blocks8", 2 * blocks_ns);
+		remember(c, c->keys[i], "last", last_ns);
+	}
+	for (size_t i = 0; i < c->n; i++)
+		c->rows[i].n_loaded = 0; /* undisturbed */
+	sl__choices_save(c);
+	assert_false(c->is_changed);
+	sl__choices_free(c);
+}
+
+/* The first convolution's source is reordered in any order. */
+static void
+near_ties_go_to_what_reorders_nothing(void **state)
+{
+	static const struct {
+		uint64_t blocks_ns, last_ns;
+		const char *order;
+	} rows[] = {
+		{1000000, 990000, "images lie as last;"},
+		{1000000, 1050000, "images lie as last;"},
+		{1000000, 1070000, "images lie as blocks16;"},
+	};
+	static struct lines lines;
+	struct folder f;
+
+	(void)state;
+	needs_dnnl();
+	folder_new(&f);
+	plan_pair(&f, &lines);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		remember_all(&f, rows[i].blocks_ns, rows[i].last_ns);
+		plan_pair(&f, &lines);
+		if (count_with(&lines, rows[i].order) != 1)
+			fail_msg("%zu: %s", i, lines.texts[0]);
+	}
+	folder_free(&f);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(near_ties_go_to_what_reorders_nothing),
 		cmocka_unit_test(each_is_measured_once),
 		cmocka_unit_test(an_interrupt_ends_measuring),
 	};

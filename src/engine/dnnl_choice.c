@@ -30,7 +30,7 @@
 #include "base/banned.h"
 
 enum {
-	VERSION = 5,
+	VERSION = 6,
 	MOST_ROWS = 1 << 16,
 	LOOKS_ANYHOW = 2, /* at a choice, whether others use the CPUs or not */
 	CONTRADICTED_MOST = 2 /* times that a choice is measured again for it */
@@ -40,6 +40,17 @@ enum {
 static const double LOAD_SHARE = 0.02;
 
 const struct sl__monitor_source *sl__choices_monitor_source;
+
+uint64_t
+sl__choice_price(const struct sl__choice *choice, int is_reordered)
+{
+	uint64_t ns = choice->elapsed_ns;
+
+	if (ns == UINT64_MAX)
+		return ns;
+	return ns + (choice->is_winograd ? ns / 50 : 0) +
+	       (is_reordered ? ns / 8 : 0);
+}
 
 const struct sl__choice *
 sl__choices_find(struct sl__choices *c, const char *key)

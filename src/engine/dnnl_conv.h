@@ -35,6 +35,11 @@ int sl__conv_post_op_operand_md(const_dnnl_memory_desc_t *out,
 				const struct sl__conv *conv, int post_op,
 				const_dnnl_memory_desc_t dst);
 
+/* Before the nodes in front of it are planned: the post-operation that sums is
+ * the first addition of what nobody needs after the node at place 'at'. */
+void sl__conv_assume_sum(struct sl__conv *conv, const struct sl__planner *pl,
+			 size_t at);
+
 /* The attribute of the convolution with its first post-operations; NULL where
  * oneDNN does not take them. */
 dnnl_primitive_attr_t sl__conv_attr(struct sl__planner *pl,

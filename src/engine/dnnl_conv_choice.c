@@ -7,7 +7,7 @@
  * is reordered between them: the one in which the sum of their best times is
  * least.  Within it each takes the implementation, direct or Winograd's, that
  * is the fastest on this machine.  Own kernels pay for reordering images from
- * that order and back.  Where algorithms are fixed, it is the first direct one
+ * that order and back, more than it took alone (sl__choice_price()).  Where algorithms are fixed, it is the first direct one
  * that oneDNN offers.
  */
 #include "base/buf.h"
@@ -249,24 +249,30 @@ struct tried_one {
 	uint64_t source_ns;
 };
 
-/* What Winograd's way gains must be worth the workspace and the digits that
- * it costs: a fiftieth. */
+/* What a choice counts for: images that lie otherwise than what it reads are
+ * reordered. */
 static uint64_t
-price(const struct sl__choice *choice)
+price(const struct question *q, const struct sl__choice *choice)
 {
-	uint64_t ns = choice->elapsed_ns;
+	int is_apart = q->order == SL__IMAGE_LAYOUT_BLOCK_16 ||
+		       q->order == SL__IMAGE_LAYOUT_BLOCK_8;
 
-	return choice->is_winograd && ns != UINT64_MAX ? ns + ns / 50 : ns;
+	return sl__choice_price(choice,
+				(choice->is_own && is_apart) ||
+					(q->from_plain && !choice->is_plain));
 }
 
 /* Keeps the two cheapest, the first of them first. */
 static void
-compare(struct tried_one best[2], const struct tried_one *one)
+compare(const struct question *q, struct tried_one best[2],
+	const struct tried_one *one)
 {
-	if (price(&one->choice) < price(&best[0].choice)) {
+	uint64_t own = price(q, &one->choice);
+
+	if (own < price(q, &best[0].choice)) {
 		best[1] = best[0];
 		best[0] = *one;
-	} else if (price(&one->choice) < price(&best[1].choice)) {
+	} else if (own < price(q, &best[1].choice)) {
 		best[1] = *one;
 	}
 }
@@ -283,7 +289,7 @@ try_one(struct question *q, const struct sl__dnnl_trial *trial,
 				   best[0].choice.elapsed_ns, q->pl->err)))
 		return;
 	one->choice.elapsed_ns = ns + one->source_ns;
-	compare(best, one);
+	compare(q, best, one);
 }
 
 static void
@@ -455,7 +461,7 @@ try_again(struct question *q, struct tried_one best[2])
 		dnnl_primitive_desc_destroy(pds[k]);
 		sl__own_trial_release(&own[k]);
 	}
-	if (price(&best[1].choice) < price(&best[0].choice))
+	if (price(q, &best[1].choice) < price(q, &best[0].choice))
 		best[0] = best[1];
 }
 
@@ -624,20 +630,19 @@ follow(struct sl__conv_choice *out, struct question *q,
 
 /* The best that is known of the question; where nothing is, the best found
  * now, or the first one once the budget is spent.  'out' may be NULL, which
- * asks for the time only. */
+ * asks for the choice only. */
 static void
 take_known(struct sl__conv_choice *out, struct question *q, const char *key,
-	   uint64_t *ns)
+	   struct sl__choice *taken)
 {
 	const struct sl__choice *known = sl__choices_find(q->pl->choices, key);
-	struct sl__choice best;
 
 	if (known && sl__choices_is_doubtful(q->pl->choices, known) &&
 	    !is_spent(q->pl))
 		known = NULL;
 	if (known && (!out || follow(out, q, known) ||
 		      known->elapsed_ns == UINT64_MAX)) {
-		*ns = known->elapsed_ns;
+		*taken = *known;
 		return;
 	}
 	/* The question as it was, whatever was followed. */
@@ -648,10 +653,9 @@ take_known(struct sl__conv_choice *out, struct question *q, const char *key,
 			out->pd = find(q, NULL);
 		return;
 	}
-	best = learn(q, key);
-	*ns = best.elapsed_ns;
+	*taken = learn(q, key);
 	if (out && !q->pl->rc)
-		(void)follow(out, q, &best);
+		(void)follow(out, q, taken);
 }
 
 static int
@@ -660,25 +664,25 @@ is_taken(const struct sl__conv_choice *choice)
 	return choice->pd || choice->own;
 }
 
-/* The same, from the question alone. */
+/* The same, from the question alone; its price. */
 static uint64_t
 take_best(struct sl__conv_choice *out, struct question *q)
 {
+	struct sl__choice taken = {.elapsed_ns = UINT64_MAX};
 	struct sl_buf key = {0};
-	uint64_t ns = UINT64_MAX;
 
 	if (!q->pl->rc && ask(q)) {
 		make_key(&key, q);
 		if (sl__planner_keep_status(q->pl,
 					    sl__buf_status(&key, q->pl->err)))
-			take_known(out, q, key.data, &ns);
-		if (out && is_taken(out) && ns != UINT64_MAX)
-			out->evidence =
-				sl__choice_evidence_new(q->pl, key.data, ns);
+			take_known(out, q, key.data, &taken);
+		if (out && is_taken(out) && taken.elapsed_ns != UINT64_MAX)
+			out->evidence = sl__choice_evidence_new(
+				q->pl, key.data, taken.elapsed_ns);
 	}
 	forget(q);
 	sl_buf_release(&key);
-	return ns;
+	return price(q, &taken);
 }
 
 /* With its ending, or without where no kernel does that. */
@@ -696,43 +700,14 @@ time_node(struct question *q)
 	return take_best(NULL, q);
 }
 
-/* Whether nobody after the node at place 'at' needs a value, which it reads
- * once. */
-static int
-is_read_last(const struct sl__planner *pl, size_t at, uint32_t value)
-{
-	const struct sl__block *block = &pl->graph->blocks[0];
-	uint32_t n = 0;
-
-	for (size_t k = at; k < block->n_nodes; k++) {
-		const struct sl__node *node =
-			&pl->graph->nodes[block->nodes[k]];
-
-		for (uint32_t i = 0; i < node->n_inputs; i++)
-			n += node->inputs[i] == value;
-	}
-	for (size_t k = 0; k < block->n_outputs; k++)
-		n += block->outputs[k] == value;
-	return n == 1 && pl->graph->values[value].producer != SL__NONE;
-}
-
 /* Until it is known better: a sum where what is added will be free, and
  * sources in the program's order unless they are the model's inputs. */
 static void
 assume(struct question *q, size_t at)
 {
-	struct sl__conv *c = &q->conv;
-
-	q->dtype = c->dtype;
-	q->from_plain = q->pl->graph->values[c->x].producer == SL__NONE;
-	for (int i = 0; i < c->n_post_ops && c->sum < 0; i++) {
-		if (c->post_ops[i].kind == SL__POST_OP_ADD &&
-		    sl__conv_operand_is_same_size(q->pl, c, i) &&
-		    is_read_last(
-			    q->pl, at,
-			    sl__plan_node_input(c->node, c->post_ops[i].input)))
-			c->sum = i;
-	}
+	q->dtype = q->conv.dtype;
+	q->from_plain = q->pl->graph->values[q->conv.x].producer == SL__NONE;
+	sl__conv_assume_sum(&q->conv, q->pl, at);
 }
 
 /* The convolution at a place of the program, if there is one. */

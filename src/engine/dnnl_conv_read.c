@@ -92,6 +92,40 @@ sl__conv_post_op_operand_md(const_dnnl_memory_desc_t *out,
 				     conv->rank, dims);
 }
 
+/* Whether nobody after the node at place 'at' needs a value, which it reads
+ * once. */
+static int
+is_read_last(const struct sl__planner *pl, size_t at, uint32_t value)
+{
+	const struct sl__block *block = &pl->graph->blocks[0];
+	uint32_t n = 0;
+
+	for (size_t k = at; k < block->n_nodes; k++) {
+		const struct sl__node *node =
+			&pl->graph->nodes[block->nodes[k]];
+
+		for (uint32_t i = 0; i < node->n_inputs; i++)
+			n += node->inputs[i] == value;
+	}
+	for (size_t k = 0; k < block->n_outputs; k++)
+		n += block->outputs[k] == value;
+	return n == 1 && pl->graph->values[value].producer != SL__NONE;
+}
+
+void
+sl__conv_assume_sum(struct sl__conv *c, const struct sl__planner *pl, size_t at)
+{
+	for (int i = 0; i < c->n_post_ops && c->sum < 0; i++) {
+		uint32_t operand =
+			sl__plan_node_input(c->node, c->post_ops[i].input);
+
+		if (c->post_ops[i].kind == SL__POST_OP_ADD &&
+		    sl__conv_operand_is_same_size(pl, c, i) &&
+		    is_read_last(pl, at, operand))
+			c->sum = i;
+	}
+}
+
 static dnnl_status_t
 append(dnnl_post_ops_t ops, const struct sl__planner *pl,
        const struct sl__conv *c, int i, const_dnnl_memory_desc_t dst)
