@@ -33,4 +33,26 @@ workspace_of_largest_step(const struct sl__program *program)
 	return found;
 }
 
+/* What it reads and writes, in whole lines; 0 where nothing is reordered. */
+static inline uint64_t
+bytes_of_largest_reorder(const struct sl__program *program)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < program->n_steps; i++) {
+		const struct sl__step *step = &program->steps[i];
+		uint64_t all = 0;
+
+		for (uint32_t k = 0; k < step->n_operands; k++) {
+			const struct sl__buffer *b =
+				&program->buffers[step->operands[k]];
+
+			all += (b->n_bytes + 63) / 64 * 64;
+		}
+		if (step->node == SL__NONE && all > most)
+			most = all;
+	}
+	return most;
+}
+
 #endif

@@ -259,7 +259,9 @@ lines_of(uint64_t n_bytes)
  * The engine's plan has the same values at the same moment.  Three things are
  * its own: a value takes whole lines of 64 bytes, the model's inputs, which
  * stay the caller's, are there to the end (here they are gone from the graph at
- * the peak), and the step at the peak may have a workspace.
+ * the peak), and the step at the peak may have a workspace.  Without oneDNN
+ * convolutions in front of the depthwise ones run on reference kernels: then the
+ * peak is where their result is reordered, which is there twice.
  */
 static void
 check_plan(const char *name, uint64_t live_bytes, uint64_t input_bytes)
@@ -272,7 +274,7 @@ check_plan(const char *name, uint64_t live_bytes, uint64_t input_bytes)
 	struct sl_plan *plan;
 	struct sl_graph *graph;
 	struct sl_error err;
-	uint64_t expected = lines_of(input_bytes);
+	uint64_t peak = 0, reordered;
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s/model.onnx", SL_TEST_MODELS, name);
@@ -284,9 +286,13 @@ check_plan(const char *name, uint64_t live_bytes, uint64_t input_bytes)
 	assert_int_equal(seen->memory.live_bytes, live_bytes);
 	assert_int_equal(seen->memory.n_alive, seen->memory.n_alive_all);
 	for (size_t i = 0; i < seen->memory.n_alive; i++)
-		expected += lines_of(seen->memory.alive[i].n_bytes);
-	expected += workspace_of_largest_step(plan->current);
-	assert_int_equal(memory.live_bytes, expected);
+		peak += lines_of(seen->memory.alive[i].n_bytes);
+	reordered = bytes_of_largest_reorder(plan->current);
+	if (peak < reordered)
+		peak = reordered;
+	else
+		peak += workspace_of_largest_step(plan->current);
+	assert_int_equal(memory.live_bytes, lines_of(input_bytes) + peak);
 	sl_plan_free(plan);
 	sl_inspection_free(seen);
 	sl_graph_free(graph);
