@@ -9,6 +9,7 @@
  * forks of the others.
  */
 #include "engine/compile.h"
+#include "engine/dnnl_context.h"
 #include "engine/plan.h"
 #include "experiment/confined.h"
 #include "emulator.h"
@@ -151,9 +152,10 @@ test_quantized(void **state)
 			       (struct sl_fit_options){.memory_bytes = 500e6});
 
 	assert_true(f->is_planned);
-	/* 3,542,689 bytes stored, 11,430,912 a sample. */
+	/* 3,542,689 bytes stored, 11,430,912 a sample; planned 2,500,544, or
+	 * 3,572,160 where the codes of reference kernels are reordered. */
 	assert_int_equal(f->graph_largest, 43);
-	assert_true(f->largest > 4 * 43);
+	assert_true(f->largest > (sl__dnnl_is_allowed() ? 4 : 3) * 43);
 	sl_fit_free(f);
 	sl_graph_free(graph);
 #else
