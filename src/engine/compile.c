@@ -14,6 +14,25 @@
 
 #include "base/banned.h"
 
+/* How many nodes of the rewritten graph share the work of each original. */
+static enum sl_status
+count_coverers(struct sl__program *p, struct sl__planner *pl,
+	       const struct sl_graph *original, const struct sl_graph *made,
+	       struct sl_error *err)
+{
+	uint32_t *n =
+		sl__arena_array(&p->arena, original->n_nodes, sizeof(*n));
+
+	if (!n)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < made->n_nodes; i++) {
+		for (size_t k = 0; k < p->covers[i].n; k++)
+			n[p->covers[i].nodes[k]]++;
+	}
+	pl->n_coverers = n;
+	return SL_OK;
+}
+
 /* What the nodes of the original graph cost, for the steps' nominal work. */
 static enum sl_status
 optimize(struct sl__program *p, struct sl__planner *pl,
@@ -38,9 +57,10 @@ optimize(struct sl__program *p, struct sl__planner *pl,
 		return sl__fail_nomem(err);
 	pl->costs = costs;
 	rc = sl__optimize(&made, &p->covers, graph, shapes, flags, err);
-	if (!rc)
-		p->graph = made;
-	return rc;
+	if (rc)
+		return rc;
+	p->graph = made;
+	return count_coverers(p, pl, graph, made, err);
 }
 
 /* The rewritten graph and what is known of it. */

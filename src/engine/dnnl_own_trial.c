@@ -38,6 +38,7 @@ sl__own_trial_begin(struct sl__own_trial *t, const struct sl__planner *of,
 					  .options = &t->options,
 					  .dtype = of->dtype,
 					  .costs = of->costs,
+					  .n_coverers = of->n_coverers,
 					  .err = err};
 	t->planner.held = sl__arena_array(&p->arena, of->graph->n_values,
 					  sizeof(*t->planner.held));

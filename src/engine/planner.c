@@ -12,6 +12,7 @@
 #include "engine/dnnl_context.h"
 #include "engine/lowering.h"
 #include "engine/reorder.h"
+#include "ops/cost.h"
 
 #include <string.h>
 
@@ -393,15 +394,31 @@ sl__plan_alloc_state(struct sl__planner *pl, size_t n_bytes)
 }
 
 static void
+add_work(struct sl__step *step, const struct sl_cost *cost)
+{
+	step->core_flops += 2 * cost->macs;
+	step->nominal_flops += sl_cost_operations(cost);
+}
+
+/* The work of the nodes that a step covers; its own where it is one of several
+ * that do the work of a node. */
+static void
 count_work(const struct sl__planner *pl, uint32_t node, struct sl__step *step)
 {
 	const struct sl__covered_nodes *covers = &pl->program->covers[node];
+	int is_part = 0;
 
 	for (size_t i = 0; i < covers->n; i++) {
-		const struct sl_cost *cost = &pl->costs[covers->nodes[i]];
+		if (pl->n_coverers[covers->nodes[i]] > 1)
+			is_part = 1;
+		else
+			add_work(step, &pl->costs[covers->nodes[i]]);
+	}
+	if (is_part) {
+		struct sl_cost own;
 
-		step->core_flops += 2 * cost->macs;
-		step->nominal_flops += sl_cost_operations(cost);
+		sl__cost_node(pl->shapes, node, &own);
+		add_work(step, &own);
 	}
 }
 

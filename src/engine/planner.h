@@ -31,10 +31,10 @@ struct sl__planner {
 	uint32_t *buffer_uses; /* of a base: uses left of all values in it */
 	size_t cap_buffer_uses;
 	const struct sl_plan_options *options;
-	enum sl_dtype dtype;         /* F32, or BF16: convolutions and products
-					 compute in it */
+	enum sl_dtype dtype;         /* F32 or BF16: of conv and matmul */
 	struct sl__choices *choices; /* measured algorithms; NULL: fixed */
 	const struct sl_cost *costs; /* of the original graph's nodes */
+	const uint32_t *n_coverers;  /* of each of these: nodes of 'graph' */
 	uint32_t node;               /* that is being made */
 	int is_counted;              /* a step has its nominal work */
 	int n_branches;              /* around it that may not be taken */

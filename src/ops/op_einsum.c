@@ -15,26 +15,17 @@
  * One walk through the space adds up all products.
  */
 #include "ops/cost.h"
+#include "ops/einsum.h"
 #include "ops/ref.h"
 
 #include <string.h>
 
 #include "base/banned.h"
 
-/* Labels: 0 .. DOTS_MOST - 1 are the dimensions of "...", counted from the
- * last; letters follow. */
 enum {
-	N_LETTERS = 52,
-	DOTS_MOST = 32, /* dimensions that "..." may stand for */
-	LABEL_MOST = N_LETTERS + DOTS_MOST,
-	OPERAND_MOST = 16
-};
-
-/* One term of the equation as labels, one for each dimension. */
-struct term {
-	int labels[LABEL_MOST];
-	size_t n;
-	int has_dots;
+	DOTS_MOST = SL__EINSUM_DOTS,
+	LABEL_MOST = SL__EINSUM_LABELS,
+	OPERAND_MOST = SL__EINSUM_OPERANDS
 };
 
 static int
@@ -50,7 +41,7 @@ label_of(char c)
 /* Reads up to ',' or "->" or the end, with n_dots dimensions for "..."; NULL
  * where it is malformed. */
 static const char *
-read_term(struct term *t, const char *text, size_t n_dots)
+read_term(struct sl__einsum_term *t, const char *text, size_t n_dots)
 {
 	t->n = 0;
 	t->has_dots = 0;
@@ -76,7 +67,7 @@ read_term(struct term *t, const char *text, size_t n_dots)
 /* A term for an operand of that rank: its "..." is what the letters leave.
  * It has as many labels unless that cannot be. */
 static const char *
-read_operand(struct term *t, const char *text, size_t rank)
+read_operand(struct sl__einsum_term *t, const char *text, size_t rank)
 {
 	const char *end = read_term(t, text, 0);
 
@@ -87,7 +78,7 @@ read_operand(struct term *t, const char *text, size_t rank)
 
 /* Without "->" the result has "..." and then the letters that occur once. */
 static void
-usual_result(struct term *t, const unsigned *counts)
+usual_result(struct sl__einsum_term *t, const unsigned *counts)
 {
 	t->n = 0;
 	for (int label = DOTS_MOST; label-- > 0;) {
@@ -98,6 +89,36 @@ usual_result(struct term *t, const unsigned *counts)
 		if (counts[label] == 1)
 			t->labels[t->n++] = label;
 	}
+}
+
+int
+sl__einsum_read(const char *equation, size_t n, const int *ranks,
+		struct sl__einsum_term *terms)
+{
+	unsigned counts[LABEL_MOST] = {0};
+	const char *text = equation;
+	size_t n_dots = 0;
+
+	if (n > OPERAND_MOST)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (i && *text++ != ',')
+			return 0;
+		text = read_operand(&terms[i], text, (size_t)ranks[i]);
+		if (!text || terms[i].n != (size_t)ranks[i])
+			return 0;
+		for (size_t d = 0; d < terms[i].n; d++)
+			counts[terms[i].labels[d]]++;
+	}
+	while (n_dots < DOTS_MOST && counts[n_dots])
+		n_dots++;
+	if (*text == ',')
+		return 0;
+	if (*text)
+		text = read_term(&terms[n], text + 2, n_dots);
+	else
+		usual_result(&terms[n], counts);
+	return text && !*text;
 }
 
 /* Invariant: counts[l] > 0 where label l occurs in an operand; its size is
@@ -111,7 +132,7 @@ struct equation {
 
 static void
 take_operand(struct equation *e, struct sl__rule_context *call, size_t i,
-	     const struct term *t)
+	     const struct sl__einsum_term *t)
 {
 	const struct sl__type *type = sl__in_type(call, i);
 
@@ -144,7 +165,7 @@ read_equation(struct equation *e, struct sl__rule_context *call)
 {
 	const char *given = sl__attribute_string(call->node, "equation", ""),
 		   *text = given;
-	struct term term;
+	struct sl__einsum_term term;
 	size_t i = 0;
 
 	memset(e, 0, sizeof(*e));
@@ -177,7 +198,7 @@ sl__infer_einsum(struct sl__rule_context *call)
 {
 	int64_t dims[LABEL_MOST];
 	struct equation e;
-	struct term term;
+	struct sl__einsum_term term;
 	const char *end = "";
 	size_t n_dots = 0;
 
@@ -252,7 +273,7 @@ struct space {
 /* A label's size is that of the operands in which it is not 1. */
 static enum sl_status
 meet_sizes(struct sl__kernel_call *ev, int64_t *sizes, unsigned *counts,
-	   const struct term *t, const struct sl__tensor *x)
+	   const struct sl__einsum_term *t, const struct sl__tensor *x)
 {
 	if (t->n != x->rank)
 		return sl__ref_reject(ev,
@@ -274,8 +295,8 @@ meet_sizes(struct sl__kernel_call *ev, int64_t *sizes, unsigned *counts,
 
 /* A dimension that is 1 where the label is more is repeated. */
 static void
-take_strides(const struct space *s, int64_t *strides, const struct term *t,
-	     const int64_t *dims)
+take_strides(const struct space *s, int64_t *strides,
+	     const struct sl__einsum_term *t, const int64_t *dims)
 {
 	int64_t step = 1;
 
@@ -287,7 +308,8 @@ take_strides(const struct space *s, int64_t *strides, const struct term *t,
 }
 
 static enum sl_status
-read_terms(struct space *s, struct term *terms, struct sl__kernel_call *ev)
+read_terms(struct space *s, struct sl__einsum_term *terms,
+	   struct sl__kernel_call *ev)
 {
 	const char *text = sl__attribute_string(ev->node, "equation", "");
 	int64_t sizes[LABEL_MOST] = {0};
@@ -330,7 +352,7 @@ static enum sl_status
 read_space(struct space *s, struct sl__kernel_call *ev)
 {
 	const struct sl__tensor *out = &sl__ref_output(ev, 0)->tensor;
-	struct term terms[OPERAND_MOST + 1];
+	struct sl__einsum_term terms[OPERAND_MOST + 1];
 	size_t n = ev->node->n_inputs;
 
 	memset(s, 0, sizeof(*s));

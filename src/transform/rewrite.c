@@ -646,17 +646,23 @@ sl__rewrite_add_covered(struct sl__rewrite *rw, uint32_t node, uint32_t other)
 {
 	struct sl__mutable_node *a = &rw->nodes[node];
 	const struct sl__mutable_node *b = &rw->nodes[other];
-	uint32_t *both = sl__rewrite_copy_list(rw, a->covers, a->n_covers,
-					       a->n_covers + b->n_covers,
-					       sizeof(*both));
+	size_t n = a->n_covers;
+	uint32_t *both = sl__rewrite_copy_list(rw, a->covers, n,
+					       n + b->n_covers, sizeof(*both));
 
 	if (!both)
 		return;
-	if (b->n_covers)
-		memcpy(both + a->n_covers, b->covers,
-		       b->n_covers * sizeof(*both));
+	/* Both may do part of the work of one node. */
+	for (size_t i = 0; i < b->n_covers; i++) {
+		size_t k = 0;
+
+		while (k < n && both[k] != b->covers[i])
+			k++;
+		if (k == n)
+			both[n++] = b->covers[i];
+	}
 	a->covers = both;
-	a->n_covers += b->n_covers;
+	a->n_covers = n;
 }
 
 uint32_t
