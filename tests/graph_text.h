@@ -15,7 +15,7 @@
  *	opset 16
  *	in x f32 2,n          an input of the block; "-" is a scalar, "?" no
  *	                      shape
- *	const m i64 2 = 3,4   a parameter; i64, f32, f64, f16 or bool; "= random" is
+ *	const m i64 2 = 3,4   a parameter; i64, i32, f32, f64, f16 or bool; "= random" is
  *	                      numbers from -1 to 1 that its name decides
  *	block then            up to "end": a body, used by its name further on
  *	y,z = If c - then_branch=@then else_branch=@else
@@ -117,6 +117,7 @@ static inline enum sl_dtype
 graph_text_dtype(const char *word)
 {
 	return !strcmp(word, "i64")    ? SL_DTYPE_I64
+	       : !strcmp(word, "i32")  ? SL_DTYPE_I32
 	       : !strcmp(word, "bool") ? SL_DTYPE_BOOL
 	       : !strcmp(word, "f16")  ? SL_DTYPE_F16
 	       : !strcmp(word, "f64")  ? SL_DTYPE_F64
@@ -175,7 +176,8 @@ graph_text_constant(struct graph_text *g, const char *at)
 		double real = is_random ? graph_text_random(v->name, i)
 					: strtod(at, NULL);
 
-		if (t->dtype == SL_DTYPE_I64 || t->dtype == SL_DTYPE_BOOL)
+		if (t->dtype == SL_DTYPE_I64 || t->dtype == SL_DTYPE_I32 ||
+		    t->dtype == SL_DTYPE_BOOL)
 			sl__store_integers(bytes, t->dtype, i, 1, &whole);
 		else
 			sl__store_doubles(bytes, t->dtype, i, 1, &real);
