@@ -18,7 +18,7 @@
  * brackets the rank is not known; "_" is an input left out.  Contents in
  * braces make it a parameter, or, where names are among them, an input whose
  * contents are known.  Attributes: key=1, key=1.5, key=word, key=[1,2],
- * key=[1.5,2.0].
+ * key=[1.5,2.0], key=['word','other'].
  */
 enum { NODE_TEXT_MOST = 64 }; /* inputs, outputs, attributes, dims */
 
@@ -69,7 +69,7 @@ static inline int
 node_text_is_number(const char *word)
 {
 	return (*word >= '0' && *word <= '9') || *word == '-' ||
-	       (*word == '.' && word[1] != '.');
+	       (*word == '.' && word[1] != '.') || !strcmp(word, "nan");
 }
 
 static inline int64_t
@@ -216,18 +216,31 @@ node_text_list(struct node_text *r, struct sl__attribute *a)
 {
 	int64_t ints[NODE_TEXT_MOST];
 	float floats[NODE_TEXT_MOST];
-	int is_real = 0;
+	const char *words[NODE_TEXT_MOST];
+	int is_real = 0, are_words = 0;
 
 	while (!node_text_take(r, "]")) {
-		const char *word = node_text_word(r, ",] ");
+		const char *word;
 
+		if (node_text_take(r, "'")) {
+			are_words = 1;
+			words[a->n] = node_text_word(r, "'");
+			r->at++;
+			a->n++;
+			continue;
+		}
+		word = node_text_word(r, ",] ");
 		assert_true(*r->at && a->n < NODE_TEXT_MOST);
 		is_real |= strchr(word, '.') != NULL;
 		ints[a->n] = strtoll(word, NULL, 10);
 		floats[a->n++] = strtof(word, NULL);
 	}
-	a->kind = is_real ? SL__ATTRIBUTE_FLOATS : SL__ATTRIBUTE_INTS;
-	if (is_real)
+	a->kind = are_words ? SL__ATTRIBUTE_STRINGS
+		  : is_real ? SL__ATTRIBUTE_FLOATS
+			    : SL__ATTRIBUTE_INTS;
+	if (are_words)
+		a->strings = node_text_copy(r, words, a->n * sizeof(*words));
+	else if (is_real)
 		a->floats = node_text_copy(r, floats, a->n * sizeof(*floats));
 	else
 		a->ints = node_text_copy(r, ints, a->n * sizeof(*ints));
@@ -254,7 +267,7 @@ node_text_attribute(struct node_text *r)
 	if (!node_text_is_number(word)) {
 		a->kind = SL__ATTRIBUTE_STRING;
 		a->strings = node_text_copy(r, &word, sizeof(const char *));
-	} else if (strchr(word, '.')) {
+	} else if (strchr(word, '.') || isnan(real)) {
 		a->kind = SL__ATTRIBUTE_FLOAT;
 		a->floats = node_text_copy(r, &real, sizeof(real));
 	} else {

@@ -211,6 +211,11 @@ sl__infer_classifier(struct sl__rule_context *call)
 			  1, dims);
 	if (!n)
 		dims[1] = sl__size_new_unknown(call->shapes);
+	/* Without probabilities there is a score for each pair of classes. */
+	if (sl__is_op(call->node, SL__OP_ML_SVMClassifier) && n > 2 &&
+	    n < INT32_MAX && n_of(call, "vectors_per_class") &&
+	    !n_of(call, "prob_a"))
+		dims[1] = (int64_t)(n * (n - 1) / 2);
 	return sl__out_set_shape(call, 1, SL_DTYPE_F32, 2, dims);
 }
 
