@@ -36,6 +36,16 @@ static const struct kernel kernels[] = {
 #undef KERNEL
 };
 
+int
+sl__has_kernel(const struct sl__node *node)
+{
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
+		if (node->op == &sl__ops[kernels[i].op])
+			return node->op->cost != sl__cost_view;
+	}
+	return 0;
+}
+
 static void
 count_uses(struct sl__planner *pl)
 {

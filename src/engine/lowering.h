@@ -10,6 +10,10 @@
 int sl__plan_node_is_static(const struct sl__planner *pl,
 			    const struct sl__node *node);
 
+/* Whether some kernel but the reference kernel may take a node's operator, and
+ * does more than tell where its operand lies. */
+int sl__has_kernel(const struct sl__node *node);
+
 /* A copy of so many bytes, or no step where there are none (step_copy.c). */
 void sl__plan_copy(struct sl__planner *pl, uint32_t from, uint32_t to,
 		   uint64_t n_bytes);

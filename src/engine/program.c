@@ -7,6 +7,7 @@
 #include "engine/dnnl_context.h"
 #include "compute/parallel.h"
 #include "engine/observer.h"
+#include "engine/sized_nodes.h"
 
 #include <string.h>
 
@@ -281,6 +282,7 @@ sl__program_free(struct sl__program *p)
 		if (p->steps[i].release)
 			p->steps[i].release(&p->steps[i]);
 	}
+	sl__sized_nodes_free(p->sized);
 	sl__dnnl_context_free(p->dnnl);
 	sl__evaluator_free(p->evaluator);
 	sl__shapes_free(p->shapes);

@@ -90,6 +90,7 @@ struct sl__program {
 	struct sl__shapes *shapes;        /* of 'graph'; owned */
 	struct sl__evaluator *evaluator;  /* of 'graph': constants, and steps
 					    whose sizes depend on data */
+	struct sl__sized_nodes *sized;    /* that the evaluator asks; or NULL */
 	struct sl__dnnl_context *dnnl;    /* oneDNN's engine and stream */
 	struct sl__plan_weights *weights; /* constants that were packed */
 	struct sl__buffer *buffers;
@@ -107,8 +108,7 @@ struct sl__program {
 	double work_flops, work_bytes; /* of the steps that ran last */
 	int n_threads;
 	const volatile sig_atomic_t *interrupt; /* ends a run; or NULL */
-	int is_unfinished;    /* the time for measuring algorithms did not
-			      suffice: planned again it may choose others */
+	int is_unfinished;    /* algorithms were not all measured in time */
 	uint64_t choosing_ns; /* that measuring algorithms took */
 	int n_looks;          /* at what steps took, see choice_evidence.h */
 	int is_stepwise;      /* the evaluator holds an input, or runs a step */

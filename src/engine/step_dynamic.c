@@ -11,6 +11,7 @@
  */
 #include "base/status.h"
 #include "engine/lowering.h"
+#include "engine/sized_nodes.h"
 
 #include <string.h>
 
@@ -240,6 +241,7 @@ add_dynamic(struct sl__planner *pl, uint32_t node_id, uint32_t block)
 	d->data = data;
 	find_operands(pl, d, operands);
 	pl->program->is_stepwise = 1;
+	sl__sized_nodes_attach(pl);
 	step = sl__plan_add_step(pl, operands, d->n_lent + d->n_bound,
 				 "stepwise", run, d);
 	step->path = SL_PATH_STEPWISE;

@@ -399,7 +399,8 @@ call_kernel(struct sl__evaluator *ev, const struct sl__node *node,
 		outputs[k] = node->outputs[k] == SL__NONE
 				     ? NULL
 				     : &ev->values[node->outputs[k]];
-	rc = sl__ref_run_kernel(&call, err);
+	if (!ev->runner || !ev->runner(ev->runner_ctx, &call, &rc, err))
+		rc = sl__ref_run_kernel(&call, err);
 	sl__arena_rewind(&ev->scratch, mark);
 	/* A kernel that finds other sizes makes storage of its own. */
 	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {

@@ -6,6 +6,11 @@
 #include "ops/ref.h"
 #include "sleuth/models.h"
 
+/* Runs a node in the reference kernel's place; 0 where it leaves that to it,
+ * else *rc is what came of it. */
+typedef int sl__node_runner(void *ctx, const struct sl__kernel_call *call,
+			    enum sl_status *rc, struct sl_error *err);
+
 /*
  * Runs nodes in the plainest way: what a value holds is found in values[],
  * sizes are inferred from what the inputs hold just then, so that nothing
@@ -30,6 +35,8 @@ struct sl__evaluator {
 	int keeps_all; /* nothing is let go before sl__evaluator_clear_values() */
 	const volatile sig_atomic_t *interrupt; /* looked at before each node
 						   and block; or NULL */
+	sl__node_runner *runner;                /* asked first; or NULL */
+	void *runner_ctx;
 };
 
 /* The graph outlives the evaluator. */
