@@ -20,8 +20,7 @@ count_coverers(struct sl__program *p, struct sl__planner *pl,
 	       const struct sl_graph *original, const struct sl_graph *made,
 	       struct sl_error *err)
 {
-	uint32_t *n =
-		sl__arena_array(&p->arena, original->n_nodes, sizeof(*n));
+	uint32_t *n = sl__arena_array(&p->arena, original->n_nodes, sizeof(*n));
 
 	if (!n)
 		return sl__fail_nomem(err);
