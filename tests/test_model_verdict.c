@@ -3,6 +3,7 @@
 #include "fact_says.h"
 #include "harness.h"
 #include "analysis/bottleneck.h"
+#include "result/step_evidence.h"
 
 static enum sl_bottleneck
 verdict_of(const double *shares, const enum sl_bound *bounds, size_t n,
@@ -108,6 +109,30 @@ disturbed_profiles_are_not_judged(void **state)
 	sl__arena_release(&arena);
 }
 
+/* Of the machine others have little, or nobody knows how much, but iterations
+ * waited for a CPU.  What waits for its own loader does so too.  That most were
+ * interrupted is nothing: the kernel does that many times a second. */
+static void
+iterations_waited(void **state)
+{
+	struct sl_training_profile training = {.data = "digits"};
+	struct sl_profile p = {.others_share = (double)NAN,
+			       .noise = {.n_slots = 10, .n_disturbed = 6}};
+
+	(void)state;
+	p.noise.neighbour_share.value = 0.03;
+	p.noise.run_delay_share.value = 0.14;
+	assert_false(sl__profile_is_disturbed(&p));
+	p.noise.run_delay_share.value = 0.16;
+	assert_true(sl__profile_is_disturbed(&p));
+	p.noise.neighbour_share.absent = "no /proc/stat";
+	assert_true(sl__profile_is_disturbed(&p));
+	p.training = &training;
+	assert_false(sl__profile_is_disturbed(&p));
+	training.data = NULL;
+	assert_true(sl__profile_is_disturbed(&p));
+}
+
 int
 main(void)
 {
@@ -115,6 +140,7 @@ main(void)
 		cmocka_unit_test(judges_the_model),
 		cmocka_unit_test(imbalance_has_a_headline_of_its_own),
 		cmocka_unit_test(disturbed_profiles_are_not_judged),
+		cmocka_unit_test(iterations_waited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,10 +84,29 @@ sl__others_share(const struct sl_noise *noise)
 		       : noise->neighbour_share.value + stolen;
 }
 
+/* Of the time, that iterations waited for a CPU. */
+static double
+waited_share(const struct sl_noise *noise)
+{
+	return noise->run_delay_share.absent ? 0 : noise->run_delay_share.value;
+}
+
+/* Threads that prepare batches are the program's own, and the iterations wait
+ * for them. */
+static int
+is_fed(const struct sl_profile *profile)
+{
+	return profile->training && profile->training->data;
+}
+
 /* fmax() of a number and NaN is the number. */
 int
 sl__profile_is_disturbed(const struct sl_profile *profile)
 {
-	return fmax(profile->others_share, sl__others_share(&profile->noise)) >
-	       SL__SWEEP_DISTURBED;
+	double others =
+		fmax(profile->others_share, sl__others_share(&profile->noise));
+
+	return others > SL__SWEEP_DISTURBED ||
+	       (!is_fed(profile) &&
+		waited_share(&profile->noise) > SL__SWEEP_DISTURBED);
 }

@@ -44,8 +44,13 @@ void sl__step_evidence_take_response(struct sl__step_evidence *c,
 /* The CPUs' share that others had, stolen time included; NaN: not known. */
 double sl__others_share(const struct sl_noise *noise);
 
-/* Whether others had so much of the CPUs, by the iterations or by the
- * experiments, that times are not the model's: then nothing is concluded. */
+/*
+ * Whether times are the model's only in part: others had more than 15 % of all
+ * CPUs by the iterations or by the experiments, or iterations waited that long
+ * for a CPU, and not for a loader of the program's own.  (Where the process may
+ * use few of a machine's CPUs, others may have all of these, and next to nothing
+ * of the machine's.)  Then nothing is concluded.
+ */
 int sl__profile_is_disturbed(const struct sl_profile *profile);
 
 /* The ceiling of a type; NULL: not measured. */
