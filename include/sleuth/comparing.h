@@ -157,7 +157,8 @@ struct sl_model_comparison {
 	struct sl_noise noise;
 	int is_disturbed; /* others had more than 15 % of the CPUs, or of the
 			     time that it waited for one: "same" and "not
-			     slower" are not claimed */
+			     slower" are not claimed, and nothing between
+			     different numbers of threads */
 	double elapsed_s; /* rounds alone */
 	enum sl_stop stopped_by;
 	uint64_t seed;

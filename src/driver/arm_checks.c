@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 #include "stats/paired_accuracy.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/banned.h"
@@ -121,4 +122,20 @@ sl__arms_evaluate(struct sl_model_arm_result *sides,
 	sl_evaluation_free(first);
 	sl__arena_release(&scratch);
 	return rc;
+}
+
+void
+sl__arm_withdraw_verdicts(struct sl_arm_comparison *pair, int has_same_threads)
+{
+	struct sl_comparison *c = &pair->comparison;
+
+	if (!has_same_threads)
+		pair->wall_verdict = SL_VERDICT_UNDECIDED;
+	if (!has_same_threads || c->verdict == SL_VERDICT_SAME)
+		c->verdict = SL_VERDICT_UNDECIDED;
+	if (c->verdict != SL_VERDICT_UNDECIDED)
+		return;
+	if (!has_same_threads || c->gate == SL_GATE_OK)
+		c->gate = SL_GATE_UNDECIDED;
+	c->decided_after_s = (double)NAN;
 }

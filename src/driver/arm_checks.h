@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arm_checks.h - whether models that are compared can be, and are as right. */
+/* arm_checks.h - whether models that are compared can be, are as right, and may be
+ * judged. */
 #ifndef SL_ARM_CHECKS_H
 #define SL_ARM_CHECKS_H
 
@@ -21,5 +22,15 @@ enum sl_status sl__arms_evaluate(struct sl_model_arm_result *sides,
 				 const struct sl_model_arm *arms, size_t n,
 				 const struct sl_model_comparison_options *how,
 				 struct sl_error *err) SL_CHECKED;
+
+/*
+ * What may be said of a pair on a machine that others use.  Nothing passes: that
+ * there is no difference is not said.  One that was found stands where both arms
+ * have as many threads, since rounds are paired and others slow both alike.
+ * They do not where one arm has a thread for every CPU and the other has one:
+ * nothing is decided.
+ */
+void sl__arm_withdraw_verdicts(struct sl_arm_comparison *pair,
+			       int has_same_threads);
 
 #endif

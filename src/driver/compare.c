@@ -621,28 +621,6 @@ conclude(const struct comparing *a, const struct sl__ensemble *e, size_t member,
 	out->decided_after_s = (double)NAN;
 }
 
-/*
- * On a machine that others use nothing passes: that there is no difference is
- * not said.  One that was found stands where both arms have as many threads,
- * since rounds are paired and others slow both alike.  They do not where one
- * arm has a thread for every CPU and the other has one: nothing is decided.
- */
-static void
-withdraw(struct sl_arm_comparison *pair, int is_alike)
-{
-	struct sl_comparison *c = &pair->comparison;
-
-	if (!is_alike)
-		pair->wall_verdict = SL_VERDICT_UNDECIDED;
-	if (!is_alike || c->verdict == SL_VERDICT_SAME)
-		c->verdict = SL_VERDICT_UNDECIDED;
-	if (c->verdict != SL_VERDICT_UNDECIDED)
-		return;
-	if (!is_alike || c->gate == SL_GATE_OK)
-		c->gate = SL_GATE_UNDECIDED;
-	c->decided_after_s = (double)NAN;
-}
-
 static void
 take_pair(const struct comparing *a, size_t which)
 {
@@ -667,8 +645,9 @@ take_pair(const struct comparing *a, size_t which)
 						a->model_rounds.scratch);
 	pair->comparison.accuracy_delta = pair->accuracy.value;
 	if (a->out->is_disturbed)
-		withdraw(pair,
-			 a->sides[0].n_threads == a->sides[which].n_threads);
+		sl__arm_withdraw_verdicts(pair,
+					  a->sides[0].n_threads ==
+						  a->sides[which].n_threads);
 	pair->decided_by = (enum sl_comparison_basis)e->decided_by;
 	pair->log_e = sl__ensemble_log_e(e);
 	for (size_t i = 0; i < SL_N_COMPARISON_BASES; i++) {

@@ -450,10 +450,10 @@ add_page(struct sl__doc *doc, const void *result,
 	sl__doc_gap(doc);
 	if (v->is_disturbed)
 		sl__doc_pair(doc, "disturbed", SL__STYLE_WARN,
-			     "others used more than 15 %% of the CPUs: models "
-			     "are not called the same, and with different "
-			     "numbers of threads nothing is decided; measure "
-			     "again on a still machine");
+			     "others used too much of the CPUs: models are not "
+			     "called the same, and with different numbers of "
+			     "threads nothing is decided; measure again on a "
+			     "still machine");
 	add_placements(doc, v);
 	sl__page_comparison_detectable(doc, &v->pairs[0].comparison,
 				       v->elapsed_s);

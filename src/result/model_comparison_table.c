@@ -241,7 +241,7 @@ static const struct sl__field comparison_fields[] = {
 	      "why plans were no longer made anew", .absent = "nothing failed"),
 	SL__F(BOOLEAN, sl_model_comparison, is_disturbed, "is_disturbed",
 	      "others had more than 15 % of the CPUs: same and not slower are "
-	      "not claimed"),
+	      "not claimed, and nothing between different numbers of threads"),
 	SL__F(OBJECT, sl_model_comparison, noise, "noise",
 	      "what disturbed the measurement", .of = &sl__table_noise),
 	SL__F_ENDING(sl_model_comparison),
