@@ -59,16 +59,32 @@ print_facts(char sign, const struct sl_fact *facts, size_t n)
 	}
 }
 
+/* Of the CPUs, while it was measured; 0: not known. */
+static double
+others_share(const struct sl_profile *p)
+{
+	const struct sl_noise *noise = &p->noise;
+	double share = isnan(p->others_share) ? 0 : p->others_share;
+
+	if (noise->neighbour_share.absent)
+		return share;
+	return fmax(share, noise->neighbour_share.value +
+				   (noise->steal_share.absent
+					    ? 0
+					    : noise->steal_share.value));
+}
+
 static void
 print_answer(const struct planted *c, const struct sl_profile *p)
 {
 	const struct sl_operation *top = &p->operations[p->by_time[0]];
 
-	printf("%s %s %s %s %s %.2f %.2f %s\n", c->name,
+	printf("%s %s %s %s %s %.2f %.2f %s %.3f\n", c->name,
 	       c->asks == ASKS_BOUND ? sl_bound_text(c->bound) : "named",
 	       answer(c, p), c->verdict ? sl_bottleneck_text(c->verdict) : "-",
 	       sl_bottleneck_text(p->verdict.bottleneck), p->verdict.confidence,
-	       p->elapsed_s, p->ledger.is_closed ? "closed" : "open");
+	       p->elapsed_s, p->ledger.is_closed ? "closed" : "open",
+	       others_share(p));
 	print_facts('+', top->judgement.evidence, top->judgement.n_evidence);
 	print_facts('-', top->judgement.against, top->judgement.n_against);
 	print_facts('=', p->verdict.evidence, p->verdict.n_evidence);
@@ -252,11 +268,14 @@ main(int argc, char **argv)
 		int is_held_out;
 	} lists[] = {{suite, n_suite, 0},
 		     {suite_operators, n_suite_operators, 0},
-		     {held_out, n_held_out, 1}};
+		     {held_out, n_held_out, 1},
+		     {held_out_later, n_held_out_later, 1}};
 	int is_list = argc > 1 && argv[1][0] == '-', rc = -1;
 	int is_held_out = is_list && !strcmp(argv[1], "--list-held-out");
 
-	for (size_t i = 0; argc > 1 && i < 3 && (is_list || rc < 0); i++) {
+	for (size_t i = 0; argc > 1 && i < sizeof(lists) / sizeof(lists[0]) &&
+			   (is_list || rc < 0);
+	     i++) {
 		if (!is_list || is_held_out == lists[i].is_held_out)
 			rc = find(lists[i].cases, lists[i].n, argv, argc);
 	}

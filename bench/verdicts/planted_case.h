@@ -33,9 +33,10 @@ struct planted {
 	enum unit unit;
 };
 
-/* The suite, in two files, and models on which nothing was tuned. */
-extern const struct planted suite[], suite_operators[], held_out[];
-extern const size_t n_suite, n_suite_operators, n_held_out;
+/* The suite, and models on which nothing was tuned, in two files each. */
+extern const struct planted suite[], suite_operators[], held_out[],
+	held_out_later[];
+extern const size_t n_suite, n_suite_operators, n_held_out, n_held_out_later;
 
 /* Answers, of the operation and of the model; flags of the plan. */
 #define COMPUTE   SL_BOUND_COMPUTE, SL_BOTTLENECK_COMPUTE
