@@ -88,6 +88,20 @@ what_is_over_at_once_is_overhead(void **state)
 		assert_int_equal(judge(recorded[i]), SL_BOUND_OVERHEAD);
 }
 
+/* Somewhat longer than two empty steps, on one of two threads: no start is in
+ * that, and the other thread has nothing to do. */
+static void
+one_thread_by_itself_is_imbalance(void **state)
+{
+	struct answers a = {0.0021, 1e-6, 0.01, 1.02, 1.2, 1.02, 1.1, 0.03};
+
+	(void)state;
+	assert_int_equal(judge(a), SL_BOUND_IMBALANCE);
+	/* Where starting the other would take what it saves it misses nothing. */
+	a.ms = 0.0019;
+	assert_int_not_equal(judge(a), SL_BOUND_IMBALANCE);
+}
+
 int
 main(void)
 {
@@ -97,6 +111,7 @@ main(void)
 		cmocka_unit_test(threads_that_slow_it_down_are_overhead),
 		cmocka_unit_test(several_empty_steps_are_enough),
 		cmocka_unit_test(what_is_over_at_once_is_overhead),
+		cmocka_unit_test(one_thread_by_itself_is_imbalance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -298,11 +298,24 @@ start_ns(const struct view *v)
 	       (c->n_threads >= 2 && c->is_same_alone && added > 0 ? added : 0);
 }
 
+/* Whether one thread does it as fast, though it is so long that even shares
+ * would pay for starting the others: t > t / n + step. */
+static int
+leaves_threads_idle(const struct view *v)
+{
+	const struct sl__step_evidence *c = v->c;
+	double n = c->n_threads;
+
+	return n >= 2 && c->is_same_alone &&
+	       BALANCED * c->at_ns[SL_CONDITION_ALONE] <= v->t_ns &&
+	       v->t_ns > c->step_ns * n / (n - 1);
+}
+
 /*
  * How much longer than its start: of a recurrence, each of its steps.  What
  * takes several times as long as an empty step spends most of it on something
  * else, and how much longer it is says no more, but of what is bound by its
- * start.
+ * start.  Nor is the size of what one thread does by itself any start of others.
  */
 static double
 size_response(const struct view *v, enum sl_bound b)
@@ -314,6 +327,8 @@ size_response(const struct view *v, enum sl_bound b)
 		x = log(v->t_ns / start_ns(v));
 	else if (b == SL_BOUND_LATENCY)
 		x -= log(v->c->n_dependent);
+	else if (b == SL_BOUND_IMBALANCE && leaves_threads_idle(v))
+		x = RANGE[k].hi;
 	else
 		x *= RANGE[k].hi / log(SEVERAL);
 	return kept(x, k);
