@@ -70,6 +70,45 @@ gained(void **state)
 	advised_finish(&m);
 }
 
+/* Whoever follows it measures algorithms for the other type: what the trial
+ * gained is no bound of that. */
+static void
+algorithms_are_chosen_anew(void **state)
+{
+	static const struct sl_trial bf16 = {.action = SL_TRIAL_DTYPE,
+					     .dtype = SL_DTYPE_BF16};
+	const struct sl_estimate peak = {
+		.value = 3e11, .lo = 3e11, .hi = 3e11, .n = 36};
+	const struct sl_advice *a;
+	struct advised m;
+
+	(void)state;
+	advised_start(&m);
+	m.p.dtype = SL_DTYPE_F32;
+	/* 30,000 FLOPs of 600 ns take 100, and 400 stay. */
+	advised_add(&m, "c", "Conv", 600)->executed_flops = 30000;
+	advised_add(&m, "s", "Softmax", 300);
+	m.p.ceilings.n_peaks = 1;
+	m.p.ceilings.peaks[0] = (struct sl_ceiling_peak){.dtype = SL_DTYPE_BF16,
+							 .flops_per_s = peak};
+	tried(&m, bf16, 1.2, 1.3);
+	advised_advise(&m);
+	a = advised_must_find(&m, "in bf16", 1000.0 / (400 + 100));
+	assert_near(a->measured.hi, 1.3, 1e-12);
+	/* More than the bound was seen. */
+	m.trials[0].gain.hi = 2.1;
+	advised_advise(&m);
+	advised_must_find(&m, "in bf16", 2.1);
+	/* Where nothing is chosen it is the very same plan. */
+	m.trials[0].gain.hi = 1.3;
+	m.plan = (struct sl_plan_options){.struct_size = sizeof(m.plan),
+					  .algorithms = SL_ALGORITHMS_FIXED};
+	m.how.plan = &m.plan;
+	advised_advise(&m);
+	advised_must_find(&m, "in bf16", 1.3);
+	advised_finish(&m);
+}
+
 static void
 in_vain(void **state)
 {
@@ -146,6 +185,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_tried),
 		cmocka_unit_test(gained),
+		cmocka_unit_test(algorithms_are_chosen_anew),
 		cmocka_unit_test(in_vain),
 		cmocka_unit_test(plans),
 	};

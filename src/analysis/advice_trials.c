@@ -121,11 +121,25 @@ basis_of(const struct sl_estimate *gain)
 		{NULL}};
 }
 
-static void
-take_gain(struct sl_advice *advice, const struct sl_estimate *gain)
+/* Whether whoever follows the advice measures algorithms again, for another type
+ * or number of threads.  A trial does not: it has no time for that. */
+static int
+chooses_anew(const struct sl_profile *p, const struct sl_trial *trial)
 {
+	return p->request.algorithms == SL_ALGORITHMS_MEASURED &&
+	       has_type(p, "Conv") && trial->action != SL_TRIAL_ALGORITHMS;
+}
+
+/* Better algorithms may gain more than was seen, as far as the bound allows. */
+static void
+take_gain(struct sl_advice *advice, const struct sl_estimate *gain,
+	  const struct sl_profile *p)
+{
+	double bound = chooses_anew(p, &advice->trial) ? advice->most
+						       : gain->hi;
+
 	advice->measured = *gain;
-	advice->most = gain->hi;
+	advice->most = fmax(bound, gain->hi);
 	advice->basis = basis_of(gain);
 }
 
@@ -156,7 +170,7 @@ sl__advice_weigh(struct sl_advice *proposals, size_t n, size_t most,
 			continue;
 		proposals[n_left] = proposals[i];
 		if (t)
-			take_gain(&proposals[n_left], &t->gain);
+			take_gain(&proposals[n_left], &t->gain, profile);
 		n_left++;
 	}
 	for (size_t i = 0; i < sources->n_trials && n_left < most; i++) {
@@ -167,9 +181,10 @@ sl__advice_weigh(struct sl_advice *proposals, size_t n, size_t most,
 		proposals[n_left] = (struct sl_advice){
 			.what = what_of(&t->trial, profile),
 			.least = 1,
+			.most = t->gain.hi,
 			.now_ns = profile->latency.median.value,
 			.trial = t->trial};
-		take_gain(&proposals[n_left++], &t->gain);
+		take_gain(&proposals[n_left++], &t->gain, profile);
 	}
 	return n_left;
 }
