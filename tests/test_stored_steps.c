@@ -345,6 +345,42 @@ no_memory_for_a_copy(void **state)
 	planned_finish(&p);
 }
 
+/* A matrix product reads its matrices, a softmax who knows what. */
+static void
+products_read_their_operands(void **state)
+{
+	struct sl__stand_in_outputs stored;
+	struct sl__arena arena;
+	struct planned p;
+
+	(void)state;
+	planned_start(&p,
+		      "in x f32 8,16\n"
+		      "const w f32 16,64 = random\n"
+		      "a = MatMul x w\n"
+		      "c = Softmax a axis=1\n"
+		      "out c\n",
+		      1, SL_PLAN_NO_FUSION);
+	planned_fill(&p, "x", 2, matrix, 1);
+	sl__arena_init(&arena, NULL);
+	store_all(&stored, p.plan, &arena);
+	for (size_t i = 0; i < stored.n_steps; i++) {
+		const struct sl__step *s = &p.plan->current->steps[i];
+		uint64_t n_bytes =
+			sl__stand_in_outputs_read_operands(&stored, i);
+
+		/* At least these: weights may be packed in whole blocks. */
+		if (s->core_flops)
+			assert_in_range(n_bytes, 4 * (8 * 16 + 16 * 64),
+					4 * (8 * 16 + 64 * 64));
+		else
+			assert_int_equal(n_bytes, 0);
+	}
+	planned_check(&p);
+	sl__arena_release(&arena);
+	planned_finish(&p);
+}
+
 int
 main(void)
 {
@@ -357,6 +393,7 @@ main(void)
 		cmocka_unit_test(branches_are_refused),
 		cmocka_unit_test(the_evaluator_is_refused),
 		cmocka_unit_test(no_memory_for_a_copy),
+		cmocka_unit_test(products_read_their_operands),
 	};
 
 	return cmocka_run_group_tests_name("stored_steps", tests, NULL, NULL);

@@ -58,6 +58,15 @@ enum sl_status sl__stand_in_outputs_copy(struct sl__stand_in_outputs *stored,
 void sl__stand_in_outputs_restore(const struct sl__stand_in_outputs *stored,
 				  size_t step);
 
+/*
+ * Reads what a step would have read, so that caches lose to it what they lose
+ * to the step; returns how many bytes.  Only products are known to read all of
+ * their operands: for other steps nothing is read.
+ */
+uint64_t
+sl__stand_in_outputs_read_operands(const struct sl__stand_in_outputs *stored,
+				   size_t step);
+
 enum {
 	SL__ABLATE_ROUNDS = 9,     /* the fewest whose 95 % interval leaves out
 				      the smallest and the largest */
@@ -78,8 +87,8 @@ struct sl__ablate_options {
 
 /*
  * Measures how fast the model would be if the named steps took no time: they
- * do not run, and what they would have written is put back from a copy while
- * the clock stands.  Full and ablated iterations of all targets take turns in a
+ * do not run; while the clock stands, what they would have read is read, and
+ * what they would have written put back from a copy.  Full and ablated iterations of all targets take turns in a
  * seeded order, one of each in a round; targets[] is the order of importance,
  * and where time is short the last ones are left out.  Without memory for the
  * copies, or when interrupted before the first round, targets are absent; a
