@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_step.c - primitives of oneDNN as steps of a program. */
 #include "base/status.h"
+#include "compute/parallel.h"
 #include "engine/compile.h"
 #include "engine/constants.h"
 #include "engine/dnnl_layout.h"
@@ -52,6 +53,17 @@ run(struct sl__step *step, struct sl_error *err)
 	return sl__dnnl_status(dnnl_primitive_execute(p->primitive, p->stream,
 						      (int)p->n, p->args),
 			       "running a primitive", err);
+}
+
+/* On as many threads as the step says, where these are fewer than all. */
+static enum sl_status
+run_on_fewer(struct sl__step *step, struct sl_error *err)
+{
+	int before = sl__parallel_set_threads(step->n_threads);
+	enum sl_status rc = run(step, err);
+
+	sl__parallel_set_threads(before);
+	return rc;
 }
 
 static void
@@ -162,6 +174,32 @@ is_own_transpose(const struct sl__reordering *r)
 	       run_length(r, r->from) >= 16 && run_length(r, r->to) >= 16;
 }
 
+/*
+ * oneDNN gives all threads a part of whatever it reorders, and decides that
+ * where the description is made.  Few bytes are moved by one in less time than
+ * the others take to start and to fetch them from its cache.
+ */
+static void
+plan_dnnl_reorder(struct sl__planner *pl, uint32_t value,
+		  const struct sl__dnnl_arg *args)
+{
+	int n_threads = sl__threads_for_bytes(
+		pl->program->n_threads,
+		dnnl_memory_desc_get_size(args[0].md) +
+			dnnl_memory_desc_get_size(args[1].md));
+	int before = sl__parallel_set_threads(n_threads);
+	dnnl_primitive_desc_t pd =
+		sl__dnnl_reorder_pd(pl, args[0].md, args[1].md);
+	struct sl__step *step = sl__plan_dnnl_primitive(pl, pd, args, 2);
+
+	sl__parallel_set_threads(before);
+	if (n_threads < step->n_threads) {
+		step->n_threads = n_threads;
+		step->run = run_on_fewer;
+	}
+	sl__plan_mark_reorder(pl, step, value);
+}
+
 void
 sl__plan_reorder(struct sl__planner *pl, uint32_t value,
 		 const struct sl__value_version *from,
@@ -171,7 +209,6 @@ sl__plan_reorder(struct sl__planner *pl, uint32_t value,
 				       {DNNL_ARG_TO, to->buffer, NULL}};
 	const uint32_t operands[2] = {from->buffer, to->buffer};
 	struct sl__reordering r;
-	struct sl__step *step;
 	int is_counted = pl->is_counted, can_own;
 
 	if (!sl__layout_md(pl, value, from->layout, &args[0].md) ||
@@ -189,10 +226,8 @@ sl__plan_reorder(struct sl__planner *pl, uint32_t value,
 		sl__plan_native_reorder(pl, value, &r, operands);
 		return;
 	}
-	step = sl__plan_dnnl_primitive(
-		pl, sl__dnnl_reorder_pd(pl, args[0].md, args[1].md), args, 2);
+	plan_dnnl_reorder(pl, value, args);
 	pl->is_counted = is_counted;
-	sl__plan_mark_reorder(pl, step, value);
 }
 
 /* Runs a reorder on addresses, unless there is nothing to take from; the third
