@@ -114,6 +114,35 @@ a_row_predicts(void **state)
 	sl__arena_release(&m.arena);
 }
 
+/* 1 % for what recording costs, of 70 %, and 2 % that nothing is known of. */
+static void
+predictions_have_an_interval(void **state)
+{
+	static const char *const types[] = {"Conv"};
+	static const double ns[] = {700};
+	struct sl_error err;
+	struct made m;
+
+	(void)state;
+	start(&m, 1, types, ns);
+	m.p.ledger.overhead_ns.lo = 45;
+	m.p.ledger.overhead_ns.hi = 60.5;
+	m.p.ledger.residual_share = -0.02;
+	assert_int_equal(
+		sl__amdahl_rows_predict(&m.amdahl, &m.p, &m.arena, &err),
+		SL_OK);
+	assert_close(m.amdahl.rows[0].limit, 1 / 0.3, 1e-14);
+	assert_close(m.amdahl.rows[0].limit_lo, 1 / 0.327, 1e-14);
+	assert_close(m.amdahl.rows[0].limit_hi, 1 / 0.273, 1e-14);
+	/* It may be all of the time. */
+	m.p.ledger.residual_share = 0.4;
+	assert_int_equal(
+		sl__amdahl_rows_predict(&m.amdahl, &m.p, &m.arena, &err),
+		SL_OK);
+	assert_true(isinf(m.amdahl.rows[0].limit_hi));
+	sl__arena_release(&m.arena);
+}
+
 /* "all Conv" is larger than any of its parts and comes first; a type of one
  * operation is no row beside that operation. */
 static void
@@ -192,6 +221,7 @@ main(void)
 		cmocka_unit_test(the_law),
 		cmocka_unit_test(shares_are_of_the_bare_pass),
 		cmocka_unit_test(a_row_predicts),
+		cmocka_unit_test(predictions_have_an_interval),
 		cmocka_unit_test(types_and_operations_by_share),
 		cmocka_unit_test(the_hottest_only),
 		cmocka_unit_test(measurements_are_taken),

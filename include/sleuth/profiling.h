@@ -414,6 +414,9 @@ struct sl_amdahl {
 	struct sl_estimate measured_limit; /* with it replaced by its stored
 					      output; n 0: not measured */
 	const char *absent;                /* why it was not measured; NULL */
+	double limit_lo, limit_hi; /* of the prediction, by how well the cost of
+				      recording is known, and by what is not
+				      attributed */
 };
 
 /* What a speed-up is of. */

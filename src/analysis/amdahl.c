@@ -88,9 +88,35 @@ list_operations(const struct sl_profile *p, struct candidate *out)
 	return n;
 }
 
-static void
-predict(struct sl_amdahl *row)
+/*
+ * What a share may be off by: the cost of recording, which is taken off the
+ * iteration, is an estimate, and time that is not attributed may be anybody's.
+ * fmax() leaves out an end that is not known.
+ */
+static double
+share_error(const struct sl_profile *p, double share)
 {
+	const struct sl_ledger *ledger = &p->ledger;
+	const struct sl_estimate *overhead = &ledger->overhead_ns;
+	double off = 0;
+
+	if (overhead->n && ledger->wall_ns > 0)
+		off = fmax(fmax(overhead->hi - overhead->value,
+				overhead->value - overhead->lo),
+			   0) /
+		      ledger->wall_ns;
+	return share * off + fabs(ledger->residual_share);
+}
+
+static void
+predict(struct sl_amdahl *row, const struct sl_profile *p)
+{
+	double error = share_error(p, row->share);
+
+	row->limit_lo = sl__amdahl_speedup(fmax(row->share - error, 0),
+					   (double)INFINITY);
+	row->limit_hi = sl__amdahl_speedup(fmin(row->share + error, 1),
+					   (double)INFINITY);
 	row->at_2 = sl__amdahl_speedup(row->share, 2);
 	row->at_4 = sl__amdahl_speedup(row->share, 4);
 	row->at_10 = sl__amdahl_speedup(row->share, 10);
@@ -119,7 +145,7 @@ add_row(struct sl__amdahl_rows *out, const struct candidate *c,
 	}
 	row->n_operations = n;
 	row->share = sl__amdahl_share(p, c->self_ns);
-	predict(row);
+	predict(row, p);
 	target->steps = steps;
 	target->n_steps = n;
 	target->share = row->share;

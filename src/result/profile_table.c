@@ -354,6 +354,12 @@ static const struct sl__field amdahl_fields[] = {
 	SL__F(NUMBER, sl_amdahl, at_10, "predicted_speedup_10", "a tenth"),
 	SL__F(EXTENDED, sl_amdahl, limit, "predicted_speedup_limit",
 	      "no time at all", .absent = "it is all of the time"),
+	SL__F(EXTENDED, sl_amdahl, limit_lo, "predicted_speedup_limit_lo",
+	      "where the cost of recording is known worst, and what is not "
+	      "attributed is not theirs",
+	      .absent = "it is all of the time"),
+	SL__F(EXTENDED, sl_amdahl, limit_hi, "predicted_speedup_limit_hi",
+	      "or where it is", .absent = "it may be all of the time"),
 	SL__F_ESTIMATE(sl_amdahl, measured_limit, "measured_speedup_limit",
 		       "with these replaced by their stored output",
 		       not_ablated),
