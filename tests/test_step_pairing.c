@@ -118,8 +118,11 @@ the_same_model_matches_step_by_step(void **state)
 		assert_int_equal(p.pairing.pairs[i].n_b, 1);
 		assert_int_equal(p.pairing.pairs[i].first_a, i);
 		assert_int_equal(p.pairing.pairs[i].first_b, i);
+		assert_int_equal(p.pairing.pairs[i].is_alike, 1);
 		assert_int_equal(p.pairing.pairs[i].has_other_kernel, 0);
 	}
+	assert_int_equal(
+		sl__step_pairing_is_common(&p.pairing, p.x.plan, p.y.plan), 1);
 	part(&p);
 }
 
@@ -142,6 +145,10 @@ a_fused_step_belongs_to_all_it_covers(void **state)
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(p.pairing.of_b[i], p.pairing.of_a[0]);
 	assert_int_not_equal(p.pairing.of_b[3], p.pairing.of_a[0]);
+	/* One product of two, and neither bias nor Relu. */
+	assert_int_equal(first->is_alike, 0);
+	assert_int_equal(
+		sl__step_pairing_is_common(&p.pairing, p.x.plan, p.y.plan), 0);
 	part(&p);
 }
 
@@ -189,6 +196,25 @@ plans_are_the_same_by_steps_and_kernels(void **state)
 	graph_text_free(text);
 }
 
+/* To follow another plan is no setting of the user's. */
+static void
+who_follows_has_the_same_settings(void **state)
+{
+	struct graph_text *text = graph_text_with(three, NULL);
+	struct sl_plan *a = plan_of(text->graph, 0);
+	struct sl_plan *b = plan_of(text->graph, 0);
+	struct sl_plan *c = plan_of(text->graph, SL_PLAN_NO_WINOGRAD);
+
+	(void)state;
+	sl__plan_follow_choices(&b->options, 3);
+	assert_int_equal(sl__plans_have_same_settings(a, b), 1);
+	assert_int_equal(sl__plans_have_same_settings(a, c), 0);
+	sl_plan_free(a);
+	sl_plan_free(b);
+	sl_plan_free(c);
+	graph_text_free(text);
+}
+
 int
 main(void)
 {
@@ -197,6 +223,7 @@ main(void)
 		cmocka_unit_test(a_fused_step_belongs_to_all_it_covers),
 		cmocka_unit_test(what_one_side_has_alone_is_alone),
 		cmocka_unit_test(plans_are_the_same_by_steps_and_kernels),
+		cmocka_unit_test(who_follows_has_the_same_settings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,8 @@ struct sl_arm_comparison {
 	size_t n_only_a, n_only_b;
 	double only_a_ns, only_b_ns; /* sums of medians */
 	size_t n_other_kernels;      /* same settings and same work, but another
-				   algorithm */
+				   algorithm; above 0: B is neither faster
+				   nor slower, and no layer is named */
 	struct sl_estimate change_ns; /* wall time B - A, mean over the rounds
 					 of which layers are kept */
 	double rest_change_ns; /* of that, outside of layers: with the layers'
@@ -169,7 +170,9 @@ struct sl_model_comparison {
  * order, until every one is decided against the first or the time is spent.
  * The error rate holds however often it looks and is divided by n - 1 where
  * there are several.  Arms of the same settings run the same algorithms:
- * choices that one measures are the others' too.  n from 2 to
+ * choices that one measures are the others' too, and where most of their work
+ * is the same, so is the layout of images.  Where that fails, n_other_kernels
+ * counts it, and no difference is claimed.  n from 2 to
  * SL_MODEL_ARMS_MAX.  SL_E_DATA for models whose inputs differ in more than
  * the batch, but for decoders with and without a cache.  Fails as sl_run() and
  * sl_evaluate() do; SL_E_INTERRUPTED before the first round.  Measures the whole process: one at a time.

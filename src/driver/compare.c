@@ -6,11 +6,11 @@
  * arms are made ready and what was found is put into words and rows.
  */
 #include "analysis/sweep_measurements.h"
-#include "base/pages.h"
 #include "base/reading.h"
 #include "base/option_struct.h"
 #include "base/status.h"
 #include "driver/arm_checks.h"
+#include "driver/compared_arms.h"
 #include "experiment/agreement.h"
 #include "experiment/model_rounds.h"
 #include "experiment/step_pairing.h"
@@ -27,10 +27,6 @@
 
 #include "base/banned.h"
 
-/* Times that plans are made again until they agree on algorithms: one that
- * ran out of time to measure leaves questions to the next. */
-enum { MAX_PLANNINGS = 3, SPACER_LINES = 1 << 16 /* of 64 bytes */ };
-
 /* What the place in memory makes of a layer, at most: with few placements a
  * change below that is not named. */
 static const double PLACEMENT_REACH = 0.1;
@@ -44,17 +40,8 @@ struct comparing {
 	struct sl_model_arm_result *sides;
 	struct sl_arm_comparison *pairs;
 	size_t n;
-	struct sl__rng rng;       /* decides where plans come to lie */
-	struct sl__pages *spacer; /* memory between them; NULL: none */
-	int is_unfinished; /* a plan had no time to measure all algorithms */
-	struct sl__subject_model slots[SL_MODEL_ARMS_MAX]
-				      [2]; /* one is made anew
-							    beside the other */
-	struct sl__subject_model
-		*subjects[SL_MODEL_ARMS_MAX]; /* NULL: not open */
-	struct sl__plan_options_storage plans[SL_MODEL_ARMS_MAX];
+	struct sl__compared_arms made;
 	struct sl__model_arm runs[SL_MODEL_ARMS_MAX];
-	struct sl__shared_tuning_cache choices;
 	struct sl__model_rounds model_rounds;
 };
 
@@ -105,203 +92,19 @@ check_arms(const struct sl_model_arm *arms, size_t n, struct sl_error *err)
 	return SL_OK;
 }
 
-static void
-close_subjects(struct comparing *a)
-{
-	for (size_t i = 0; i < a->n; i++) {
-		if (a->subjects[i])
-			sl__subject_model_close(a->subjects[i]);
-		a->subjects[i] = NULL;
-	}
-}
-
-static enum sl_status
-open_subject(struct comparing *a, size_t i, struct sl__subject_model *out,
-	     struct sl_error *err)
-{
-	const struct sl_model_arm *c = &a->arms[i];
-	const struct sl_plan_options *plan = c->plan;
-	struct sl__subject_model_options how = {
-		.plan = &a->plans[i].plan,
-		.inputs = c->inputs,
-		.n_inputs = c->n_inputs,
-		.folder = c->inputs_folder,
-		.seed = a->how.seed,
-		.interrupt = a->how.interrupt,
-	};
-	enum sl_status rc = sl__plan_options_copy(&a->plans[i], &plan, err);
-
-	if (rc)
-		return rc;
-	a->plans[i].plan.flags |= SL__PLAN_OWN_WEIGHTS;
-	sl__shared_tuning_cache_use(&a->choices, &a->plans[i].plan);
-	rc = sl__subject_model_open(out, c->graph, &how, err);
-	return sl__error_prefix(err, rc,
-				c->name ? c->name : sl_graph_name(c->graph));
-}
-
-static struct sl__step_pairing_side
-side_of(const struct comparing *a, size_t i)
-{
-	struct sl__step_pairing_side side = {a->subjects[i]->plan,
-					     a->arms[i].graph};
-
-	return side;
-}
-
-/* Steps of plans with the same settings that run another algorithm. */
-static enum sl_status
-count_other_kernels(struct comparing *a, size_t i, size_t k, size_t *n,
-		    struct sl_error *err)
-{
-	struct sl__step_pairing_side x = side_of(a, i), y = side_of(a, k);
-	struct sl__step_pairing pairing;
-	enum sl_status rc;
-
-	if (!sl__plans_have_same_settings(x.plan, y.plan))
-		return SL_OK;
-	rc = sl__step_pairing_match(&pairing, &x, &y, &a->scratch, err);
-	for (size_t p = 0; !rc && p < pairing.n; p++)
-		*n += pairing.pairs[p].has_other_kernel != 0;
-	return rc;
-}
-
-/* All arms, and how many of their steps ought to be the same but are
- * not. */
-static enum sl_status
-open_all(struct comparing *a, size_t *n_other, struct sl_error *err)
-{
-	enum sl_status rc = SL_OK;
-
-	*n_other = 0;
-	a->is_unfinished = 0;
-	close_subjects(a);
-	for (size_t i = 0; !rc && i < a->n; i++) {
-		rc = open_subject(a, i, &a->slots[i][0], err);
-		if (rc)
-			break;
-		a->subjects[i] = &a->slots[i][0];
-		a->is_unfinished |=
-			a->subjects[i]->plan->current->is_unfinished;
-	}
-	for (size_t i = 0; !rc && i < a->n; i++) {
-		for (size_t j = 0; !rc && j < i; j++)
-			rc = count_other_kernels(a, j, i, n_other, err);
-	}
-	return rc;
-}
-
-static enum sl_status
-open_subjects(struct comparing *a, struct sl_error *err)
-{
-	enum sl_status rc = SL_OK;
-	size_t n_other = 1;
-
-	sl__shared_tuning_cache_open(&a->choices);
-	for (int k = 0; !rc && k < MAX_PLANNINGS; k++) {
-		rc = open_all(a, &n_other, err);
-		if (!n_other && !a->is_unfinished)
-			break;
-	}
-	return rc;
-}
-
-/* The old plan goes once the new one is found to be the same. */
-static enum sl_status
-renew_one(struct comparing *a, size_t i, struct sl_error *err)
-{
-	struct sl__subject_model *fresh = &a->slots[i][0];
-	enum sl_status rc;
-
-	if (a->subjects[i] == fresh)
-		fresh = &a->slots[i][1];
-	rc = open_subject(a, i, fresh, err);
-	if (rc)
-		return rc;
-	if (!sl__plans_have_same_steps(a->subjects[i]->plan, fresh->plan)) {
-		sl__subject_model_close(fresh);
-		return sl__fail(err, SL_E_MEASURE,
-				"%.200s: other steps or kernels when planned "
-				"again",
-				a->sides[i].name);
-	}
-	sl__subject_model_close(a->subjects[i]);
-	a->subjects[i] = fresh;
-	return SL_OK;
-}
-
-/* Takes some memory, a number of bytes that chance decides, so that what is
- * made next lies elsewhere than the last time; the one before goes. */
-static enum sl_status
-move_on(struct comparing *a, struct sl_error *err)
-{
-	struct sl__pages *spacer;
-	uint64_t n_bytes = 64 * (1 + sl__rng_below(&a->rng, SPACER_LINES));
-	enum sl_status rc = sl__pages_new(&spacer, a->how.allocator, err);
-	void *block;
-
-	if (rc)
-		return rc;
-	block = sl__pages_alloc(spacer, n_bytes);
-	if (!block) {
-		sl__pages_free(spacer);
-		return sl__fail_nomem(err);
-	}
-	memset(block, 0, n_bytes);
-	sl__pages_free(a->spacer);
-	a->spacer = spacer;
-	return SL_OK;
-}
-
-/* The same plans elsewhere in memory, one by one; a coin decides who comes
- * first, so that neither has the better place by rule. */
+/* The same plans elsewhere in memory. */
 static enum sl_status
 renew(struct sl__model_arm *runs, size_t n, size_t *n_renewed, void *ctx,
       struct sl_error *err)
 {
 	struct comparing *a = ctx;
-	size_t order[SL_MODEL_ARMS_MAX];
-	enum sl_status rc = move_on(a, err);
+	enum sl_status rc = sl__compared_arms_renew(&a->made, n_renewed, err);
 
-	*n_renewed = 0;
-	sl__rng_permutation(&a->rng, order, n);
-	for (size_t k = 0; !rc && k < n; k++) {
-		size_t i = order[k];
-
-		if (a->how.interrupt && *a->how.interrupt)
-			return sl__fail(err, SL_E_INTERRUPTED, "interrupted");
-		rc = renew_one(a, i, err);
-		if (rc)
-			break;
-		runs[i].side = side_of(a, i);
-		runs[i].plan = a->subjects[i]->plan;
-		++*n_renewed;
+	for (size_t i = 0; i < n; i++) {
+		runs[i].side = sl__compared_arms_side(&a->made, i);
+		runs[i].plan = a->made.subjects[i]->plan;
 	}
 	return rc;
-}
-
-/*
- * What renewing all plans takes, by what making them took.  Of arms that
- * share a graph and its settings only the first had to measure algorithms: the
- * least of their times counts.
- */
-static double
-expected_renewal_ns(const struct comparing *a)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < a->n; i++) {
-		double least = a->sides[i].plan_ns;
-
-		for (size_t k = 0; k < a->n; k++) {
-			if (a->arms[k].graph == a->arms[i].graph &&
-			    sl__plans_have_same_settings(a->subjects[k]->plan,
-							 a->subjects[i]->plan))
-				least = fmin(least, a->sides[k].plan_ns);
-		}
-		sum += least;
-	}
-	return sum;
 }
 
 static enum sl_status
@@ -310,7 +113,7 @@ find_batch(struct comparing *a, size_t i, struct sl_error *err)
 	struct sl_inspect_options how = {
 		.struct_size = sizeof(how),
 		.brief = 1,
-		.sizes = &a->subjects[i]->sizes,
+		.sizes = &a->made.subjects[i]->sizes,
 	};
 	struct sl_inspection *model;
 	enum sl_status rc = sl_inspect(&model, a->arms[i].graph, &how, err);
@@ -327,7 +130,7 @@ static enum sl_status
 describe_side(struct comparing *a, size_t i, struct sl_error *err)
 {
 	const struct sl_model_arm *c = &a->arms[i];
-	const struct sl_plan *plan = a->subjects[i]->plan;
+	const struct sl_plan *plan = a->made.subjects[i]->plan;
 	struct sl_model_arm_result *side = &a->sides[i];
 	struct sl_step step;
 
@@ -340,7 +143,7 @@ describe_side(struct comparing *a, size_t i, struct sl_error *err)
 	side->choices = sl__plan_choices_hash(plan, a->arena);
 	if (!side->model || !side->source || !side->name || !side->choices)
 		return sl__fail_nomem(err);
-	side->plan_ns = a->subjects[i]->plan_ns;
+	side->plan_ns = a->made.subjects[i]->plan_ns;
 	side->n_steps = sl_plan_n_steps(plan);
 	sl_plan_memory(plan, &side->memory);
 	side->memory_bytes = side->memory.planned_bytes +
@@ -453,8 +256,8 @@ describe_layer(struct comparing *a, const struct sl__step_pair *p, size_t which,
 	       struct sl_compared_layer *layer, struct sl_error *err)
 {
 	struct sl_step x, y;
-	int has_a = sl_plan_step(a->subjects[0]->plan, p->first_a, &x);
-	int has_b = sl_plan_step(a->subjects[which]->plan, p->first_b, &y);
+	int has_a = sl_plan_step(a->made.subjects[0]->plan, p->first_a, &x);
+	int has_b = sl_plan_step(a->made.subjects[which]->plan, p->first_b, &y);
 	const struct sl_step *first = has_a ? &x : &y;
 
 	layer->n_a = p->n_a;
@@ -478,7 +281,8 @@ is_far(const struct sl_estimate *ratio)
 	return ratio->lo > reach || ratio->hi < 1 / reach;
 }
 
-/* e-BH over the layers that were tested, and what no placement denies. */
+/* e-BH over the layers that were tested, and what no placement denies; none
+ * where layers that are the same ran other algorithms. */
 static enum sl_status
 name_layers(struct comparing *a, const struct sl__arm_test *c,
 	    struct sl_arm_comparison *pair, struct sl_compared_layer *layers,
@@ -504,7 +308,7 @@ name_layers(struct comparing *a, const struct sl__arm_test *c,
 	for (size_t i = 0; i < n; i++) {
 		struct sl_compared_layer *l = &layers[of[i]];
 
-		l->is_named = is_named[i] &&
+		l->is_named = is_named[i] && !pair->n_other_kernels &&
 			      sl__differs_in_most_placements(c, of[i],
 							     n_placements) &&
 			      (n_placements >= SL__PLACEMENTS_ENOUGH ||
@@ -574,8 +378,8 @@ list_layers(struct comparing *a, size_t which, struct sl_error *err)
 	size_t n = c->pairing.n;
 	struct sl_compared_layer *layers =
 		sl__arena_array(a->arena, n, sizeof(*layers));
-	int is_same = sl__plans_have_same_settings(a->subjects[0]->plan,
-						   a->subjects[which]->plan);
+	int is_same = sl__plans_have_same_settings(
+		a->made.subjects[0]->plan, a->made.subjects[which]->plan);
 	enum sl_status rc = SL_OK;
 
 	if (!layers)
@@ -619,6 +423,33 @@ conclude(const struct comparing *a, const struct sl__ensemble *e, size_t member,
 	out->minimum_detectable = sl__paired_test_minimum_detectable(
 		model_rounds, a->model_rounds.scratch);
 	out->decided_after_s = (double)NAN;
+}
+
+static enum sl_verdict
+without_difference(enum sl_verdict verdict)
+{
+	return verdict == SL_VERDICT_SAME ? verdict : SL_VERDICT_UNDECIDED;
+}
+
+/*
+ * Layers that are the same ran other algorithms, because the time to measure
+ * them did not suffice or somebody else changed what is remembered.  A
+ * difference is then of the choice and not of the models: none is claimed.
+ */
+static void
+withdraw_choices(struct sl_arm_comparison *pair)
+{
+	struct sl_comparison *c = &pair->comparison;
+
+	if (!pair->n_other_kernels)
+		return;
+	pair->wall_verdict = without_difference(pair->wall_verdict);
+	pair->cpu.verdict = without_difference(pair->cpu.verdict);
+	if (without_difference(c->verdict) == c->verdict)
+		return;
+	c->verdict = SL_VERDICT_UNDECIDED;
+	c->gate = SL_GATE_UNDECIDED;
+	c->decided_after_s = (double)NAN;
 }
 
 static void
@@ -687,6 +518,7 @@ take_result(struct comparing *a, struct sl_error *err)
 			continue;
 		take_pair(a, i);
 		rc = list_layers(a, i, err);
+		withdraw_choices(&a->pairs[i - 1]);
 	}
 	out->iterations_per_slot =
 		a->model_rounds.n_calls * a->model_rounds.n_sub_slots;
@@ -709,14 +541,14 @@ play(struct comparing *a, struct sl_error *err)
 		.control = {.interrupt = a->how.interrupt,
 			    .progress = a->how.progress,
 			    .progress_ctx = a->how.progress_ctx},
-		.renew = a->is_unfinished ? NULL : renew,
+		.renew = a->made.is_unfinished ? NULL : renew,
 		.renew_ctx = a,
-		.renew_ns = expected_renewal_ns(a),
+		.renew_ns = sl__compared_arms_renewal_ns(&a->made),
 	};
 
 	for (size_t i = 0; i < a->n; i++) {
-		a->runs[i].side = side_of(a, i);
-		a->runs[i].plan = a->subjects[i]->plan;
+		a->runs[i].side = sl__compared_arms_side(&a->made, i);
+		a->runs[i].plan = a->made.subjects[i]->plan;
 		a->runs[i].n_samples = a->out->is_per_sample ? a->sides[i].batch
 							     : 1;
 	}
@@ -728,8 +560,8 @@ play(struct comparing *a, struct sl_error *err)
 static enum sl_status
 check_side(struct comparing *a, size_t i, struct sl_error *err)
 {
-	struct sl_plan *first = a->subjects[0]->plan;
-	struct sl_plan *plan = a->subjects[i]->plan;
+	struct sl_plan *first = a->made.subjects[0]->plan;
+	struct sl_plan *plan = a->made.subjects[i]->plan;
 	struct sl_arm_comparison *pair = &a->pairs[i - 1];
 	struct sl__agreement found;
 	enum sl_status rc = sl__arm_inputs_check(first, plan, a->sides[0].batch,
@@ -759,7 +591,7 @@ arbitrate(struct comparing *a, struct sl_error *err)
 	a->out->pairs = a->pairs;
 	a->out->n_pairs = a->n - 1;
 	a->out->n = a->n;
-	rc = open_subjects(a, err);
+	rc = sl__compared_arms_open(&a->made, a->arms, a->n, &a->how, err);
 	for (size_t i = 0; !rc && i < a->n; i++)
 		rc = describe_side(a, i, err);
 	for (size_t i = 1; !rc && i < a->n; i++)
@@ -803,12 +635,8 @@ sl_compare_models(struct sl_model_comparison **out,
 	a->out = comparison;
 	a->n = n;
 	sl__arena_init(&a->scratch, how.allocator);
-	sl__rng_init(&a->rng, how.seed);
 	rc = arbitrate(a, err);
-	sl__pages_free(a->spacer);
-	a->spacer = NULL;
-	close_subjects(a);
-	sl__shared_tuning_cache_close(&a->choices);
+	sl__compared_arms_close(&a->made);
 	sl__arena_release(&a->scratch);
 	*out = sl__arena_object_free_on_error(comparison, rc);
 	return rc;

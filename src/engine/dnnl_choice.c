@@ -215,6 +215,13 @@ sl__choices_n_threads(const struct sl_plan_options *options)
 }
 
 int
+sl__choices_image_layout(const struct sl_plan_options *options)
+{
+	return (int)(options->flags / SL__PLAN_IMAGE_LAYOUT) &
+	       SL__PLAN_IMAGE_LAYOUT_MOST;
+}
+
+int
 sl__choices_are_borrowed(const struct sl_plan_options *options)
 {
 	return options->flags & SL__PLAN_HALF_BATCH_CHOICES ||
@@ -296,7 +303,7 @@ share_of_others(const struct sl__monitor_source *script)
 int
 sl__choices_is_doubtful(struct sl__choices *c, const struct sl__choice *known)
 {
-	if (!known->n_loaded || known->is_new)
+	if (!known->n_loaded || known->is_new || c->are_known_kept)
 		return 0;
 	if (known->n_loaded < LOOKS_ANYHOW)
 		return 1;
@@ -403,6 +410,8 @@ sl__choices_new(struct sl__choices **out, const struct sl_plan_options *options,
 	sl__map_init(&c->ids, &c->arena);
 	c->log = options->log;
 	c->was_calm = -1;
+	c->order = sl__choices_image_layout(options);
+	c->are_known_kept = !!(options->flags & SL__PLAN_KNOWN_CHOICES);
 	rc = find_path(c, options, err);
 	if (!rc)
 		rc = read_file(c, err);

@@ -11,10 +11,18 @@
 
 enum { SL__CHOICE_NAME = 64 };
 
-/* Flags of a plan, beside those of the user (enum sl_plan_flags): algorithms
+/*
+ * Flags of a plan, beside those of the user (enum sl_plan_flags).  Algorithms
  * are those remembered for half the batch, or for the number of threads that
- * the bits from CHOICES_THREADS on hold, and nothing is measured. */
+ * the bits from CHOICES_THREADS on hold, and nothing is measured.
+ * KNOWN_CHOICES: what is known stands, doubtful or not, and only what is not
+ * known is measured.  The bits from IMAGE_LAYOUT on hold the layout of images,
+ * an enum sl__image_layout; 0: the plan decides.
+ */
 enum {
+	SL__PLAN_IMAGE_LAYOUT = 1 << 12,
+	SL__PLAN_IMAGE_LAYOUT_MOST = (1 << 3) - 1,
+	SL__PLAN_KNOWN_CHOICES = 1 << 15,
 	SL__PLAN_HALF_BATCH_CHOICES = 1 << 30,
 	SL__PLAN_CHOICES_THREADS = 1 << 16,
 	SL__PLAN_CHOICES_THREADS_MOST = (1 << 12) - 1
@@ -22,6 +30,9 @@ enum {
 
 /* Whether the algorithms are those of another plan. */
 int sl__choices_are_borrowed(const struct sl_plan_options *options);
+
+/* The layout of images that is asked for; 0: none. */
+int sl__choices_image_layout(const struct sl_plan_options *options);
 
 /* Threads for which choices are made or remembered. */
 int sl__choices_n_threads(const struct sl_plan_options *options);
@@ -63,8 +74,9 @@ struct sl__choices {
 	size_t n, cap;
 	const struct sl_log *log;
 	int is_changed;
-	int order;        /* enum sl__image_layout; ANY: not decided yet */
-	int is_monitored; /* since the first measurement */
+	int order;          /* enum sl__image_layout; ANY: not decided yet */
+	int are_known_kept; /* known choices are not doubted */
+	int is_monitored;   /* since the first measurement */
 	struct sl__monitor monitor;     /* what else used the CPUs meanwhile */
 	int was_calm;                   /* when it was looked at; -1: not yet */
 	struct sl__dnnl_timer *timer;   /* of those who measure; or NULL */
@@ -83,6 +95,7 @@ void sl__choices_free(struct sl__choices *choices); /* NULL is fine */
 /*
  * Whether a known choice is to be measured again: others used the CPUs when it
  * was, and either it has not been looked at twice or they do not use them now.
+ * Never where known choices stand.
  */
 int sl__choices_is_doubtful(struct sl__choices *choices,
 			    const struct sl__choice *known);

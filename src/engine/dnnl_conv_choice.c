@@ -649,6 +649,7 @@ take_known(struct sl__conv_choice *out, struct question *q, const char *key,
 	if (q->pl->rc || !ask(q))
 		return;
 	if (is_spent(q->pl)) {
+		q->pl->program->is_unfinished = 1;
 		if (out)
 			out->pd = find(q, NULL);
 		return;
@@ -792,17 +793,16 @@ start_timer(struct sl__planner *pl)
 		pl->rc = sl__fail_nomem(pl->err);
 }
 
+/* The order in which the sum of best times is least. */
 static void
-decide_order(struct sl__planner *pl)
+measure_orders(struct sl__planner *pl)
 {
 	static const enum sl__image_layout all[] = {
 		SL__IMAGE_LAYOUT_BLOCK_16, SL__IMAGE_LAYOUT_CHANNELS_LAST,
 		SL__IMAGE_LAYOUT_BLOCK_8};
 	uint64_t best_ns = UINT64_MAX;
 
-	if (pl->choices->order != SL__IMAGE_LAYOUT_ANY)
-		return;
-	start_timer(pl);
+	pl->choices->order = (int)all[0];
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		uint64_t ns = time_program(pl, all[i], best_ns);
 
@@ -811,16 +811,24 @@ decide_order(struct sl__planner *pl)
 		best_ns = ns;
 		pl->choices->order = (int)all[i];
 	}
-	if (pl->choices->order == SL__IMAGE_LAYOUT_ANY)
-		pl->choices->order = (int)all[0];
 	if (pl->rc)
 		return;
-	pl->program->is_unfinished = is_spent(pl);
 	sl__log(pl->choices->log, "images lie as %s; %.1f s measured%s",
 		sl__image_layout_text(
 			(enum sl__image_layout)pl->choices->order),
 		(double)pl->choices->elapsed_ns * 1e-9,
 		is_spent(pl) ? ", not all there is" : "");
+}
+
+static void
+decide_order(struct sl__planner *pl)
+{
+	if (pl->choices->budget_ns)
+		return;
+	start_timer(pl);
+	if (!pl->rc && pl->choices->order == SL__IMAGE_LAYOUT_ANY)
+		measure_orders(pl);
+	pl->program->image_layout = pl->choices->order;
 }
 
 static void

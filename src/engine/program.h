@@ -109,6 +109,7 @@ struct sl__program {
 	int n_threads;
 	const volatile sig_atomic_t *interrupt; /* ends a run; or NULL */
 	int is_unfinished;    /* algorithms were not all measured in time */
+	int image_layout;     /* settled for convolutions; 0: none was */
 	uint64_t choosing_ns; /* that measuring algorithms took */
 	int n_looks;          /* at what steps took, see choice_evidence.h */
 	int is_stepwise;      /* the evaluator holds an input, or runs a step */

@@ -9,6 +9,7 @@
 #include "base/cache_file.h"
 #include "base/map.h"
 #include "base/status.h"
+#include "engine/dnnl_choice.h"
 #include "graph/graph.h"
 
 #include <dirent.h>
@@ -195,9 +196,10 @@ compare_kernels(struct sl__step_pairing *out,
 		    !sl_plan_step(a->plan, p->first_a, &x) ||
 		    !sl_plan_step(b->plan, p->first_b, &y))
 			continue;
-		p->has_other_kernel = !strcmp(x.type, y.type) &&
-				      x.n_covers == y.n_covers &&
-				      x.nominal_flops == y.nominal_flops &&
+		p->is_alike = !strcmp(x.type, y.type) &&
+			      x.n_covers == y.n_covers &&
+			      x.nominal_flops == y.nominal_flops;
+		p->has_other_kernel = p->is_alike &&
 				      strcmp(x.kernel, y.kernel) != 0;
 	}
 }
@@ -226,6 +228,33 @@ sl__step_pairing_match(struct sl__step_pairing *out,
 	if (!rc)
 		compare_kernels(out, a, b);
 	return rc;
+}
+
+static uint64_t
+nominal_flops(const struct sl_plan *plan)
+{
+	struct sl_step step;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; sl_plan_step(plan, i, &step); i++)
+		sum += step.nominal_flops;
+	return sum;
+}
+
+int
+sl__step_pairing_is_common(const struct sl__step_pairing *pairing,
+			   const struct sl_plan *a, const struct sl_plan *b)
+{
+	struct sl_step step;
+	uint64_t common = 0;
+
+	for (size_t i = 0; i < pairing->n; i++) {
+		const struct sl__step_pair *p = &pairing->pairs[i];
+
+		if (p->is_alike && sl_plan_step(a, p->first_a, &step))
+			common += step.nominal_flops;
+	}
+	return common >= nominal_flops(a) / 2 && common >= nominal_flops(b) / 2;
 }
 
 int
@@ -301,6 +330,17 @@ is_kept(const struct sl_plan_options *how)
 }
 
 void
+sl__plan_follow_choices(struct sl_plan_options *how, int image_layout)
+{
+	unsigned all =
+		(unsigned)SL__PLAN_IMAGE_LAYOUT * SL__PLAN_IMAGE_LAYOUT_MOST;
+
+	how->flags &= ~all;
+	how->flags |= (unsigned)SL__PLAN_KNOWN_CHOICES |
+		      (unsigned)image_layout * SL__PLAN_IMAGE_LAYOUT;
+}
+
+void
 sl__shared_tuning_cache_use(struct sl__shared_tuning_cache *choices,
 			    struct sl_plan_options *how)
 {
@@ -314,7 +354,10 @@ int
 sl__plans_have_same_settings(const struct sl_plan *a, const struct sl_plan *b)
 {
 	const struct sl_plan_options *x = &a->options, *y = &b->options;
-	unsigned mattering = ~(unsigned)SL_PLAN_NO_CACHE;
+	unsigned layout =
+		(unsigned)SL__PLAN_IMAGE_LAYOUT * SL__PLAN_IMAGE_LAYOUT_MOST;
+	unsigned mattering =
+		~(SL_PLAN_NO_CACHE | layout | (unsigned)SL__PLAN_KNOWN_CHOICES);
 
 	return x->n_threads == y->n_threads && x->dtype == y->dtype &&
 	       x->algorithms == y->algorithms &&

@@ -16,8 +16,8 @@ struct sl__step_pairing_side {
 struct sl__step_pair {
 	size_t first_a, first_b; /* SIZE_MAX: none on that side */
 	size_t n_a, n_b;
-	int has_other_kernel; /* one step each and the same work, but another
-				 kernel */
+	int is_alike;         /* one step each, and the same work */
+	int has_other_kernel; /* alike, but another kernel */
 };
 
 /*
@@ -44,6 +44,12 @@ enum sl_status sl__step_pairing_match(struct sl__step_pairing *out,
 				      struct sl__arena *arena,
 				      struct sl_error *err) SL_CHECKED;
 
+/* Whether steps that do the same work, of which each side has one, make at
+ * least half of what either plan computes. */
+int sl__step_pairing_is_common(const struct sl__step_pairing *pairing,
+			       const struct sl_plan *a,
+			       const struct sl_plan *b);
+
 /* Whether two plans have the same steps in the same order, on the same
  * kernels. */
 int sl__plans_have_same_steps(const struct sl_plan *a, const struct sl_plan *b);
@@ -63,6 +69,13 @@ void sl__shared_tuning_cache_close(struct sl__shared_tuning_cache *choices);
 /* Says in 'how' where choices are kept; 'choices' must outlive the plan. */
 void sl__shared_tuning_cache_use(struct sl__shared_tuning_cache *choices,
 				 struct sl_plan_options *how);
+
+/*
+ * Says in 'how' that a plan takes the choices that others have made and
+ * measures only what is not known, and how its images lie as others settled it
+ * (struct sl__program); 0: the plan decides.
+ */
+void sl__plan_follow_choices(struct sl_plan_options *how, int image_layout);
 
 /* Whether two plans ought to run the same algorithms. */
 int sl__plans_have_same_settings(const struct sl_plan *a,

@@ -442,7 +442,8 @@ add_page(struct sl__doc *doc, const void *result,
 		if (p->n_other_kernels)
 			sl__doc_pair(doc, "algorithms", SL__STYLE_WARN,
 				     "%zu layer%s another algorithm, although "
-				     "the settings are the same",
+				     "work and settings are the same: no "
+				     "difference is claimed; compare again",
 				     p->n_other_kernels,
 				     p->n_other_kernels == 1 ? " uses"
 							     : "s use");

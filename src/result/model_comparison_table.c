@@ -149,7 +149,7 @@ static const struct sl__field evidence_fields[] = {
 		       "B / A of the typical layer", no_typical_layer),
 	SL__F(WHOLE, sl_arm_comparison, n_other_kernels, "other_algorithms",
 	      "layers with the same settings and the same work, but another "
-	      "algorithm"),
+	      "algorithm; above 0: no difference is claimed"),
 };
 static SL__RECORD(evidence, "evidence", sl_arm_comparison, evidence_fields, 0);
 
