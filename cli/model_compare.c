@@ -58,7 +58,7 @@ static const struct option options[] = {
 	{"b-no-fusion", 0, OPTION_FLAG, AT(b_no_fusion), NULL,
 	 "one step per node in B alone", 0, 0, 0},
 	{"time", 0, OPTION_SECONDS, AT(time_s), "SECONDS",
-	 "for measuring, after planning (5)", 1e-3, 1e6, 0},
+	 "for measuring, after planning (5; long models 20)", 1e-3, 1e6, 0},
 	{"margin", 0, OPTION_SHARE, AT(margin), "P",
 	 "a change that does not matter (1%); 0: any", 0, 0.99, 0},
 	{"min-rounds", 0, OPTION_COUNT, AT(min_rounds), "N",

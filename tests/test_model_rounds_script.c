@@ -28,6 +28,7 @@ struct scene {
 	size_t n_told;
 	double renew_ns; /* what making plans anew takes */
 	size_t n_renewals;
+	size_t rounds_at[16]; /* that counted when they were made anew */
 };
 
 static void
@@ -106,7 +107,8 @@ n_iterations(const struct scene *s)
 }
 
 /* Every step takes 10 % longer: seven wins of seven by all three figures, and
- * nothing varies, so that the ratio is known at once. */
+ * nothing varies, so that the ratio is known at once.  A second holds 161
+ * rounds: 24 groups of six, each of which is one figure. */
 static void
 a_verdict_ends_it(void **state)
 {
@@ -120,19 +122,20 @@ a_verdict_ends_it(void **state)
 		s.steps[1].ns[i] = 1.1e6;
 	d = test(&s);
 	assert_int_equal(d->stopped_by, SL_STOP_VERDICT);
-	assert_int_equal(d->n_counted, 7);
+	assert_int_equal(d->n_grouped, 6);
+	assert_int_equal(d->n_counted, 7 * 6);
 	assert_int_equal(d->tests[1].ensemble.verdict, SL_VERDICT_SLOWER);
-	assert_int_equal(n_iterations(&s), 2 * 7);
-	assert_int_equal(s.n_told, 7 + 1);
+	assert_int_equal(n_iterations(&s), 2 * 7 * 6);
+	assert_int_equal(s.n_told, 7 * 6 + 1);
 	ratio = sl__ensemble_ratio(&d->tests[1].ensemble,
 				   SL_COMPARISON_BASIS_WALL, d->scratch);
 	assert_near(ratio.value, 1.1, 1e-9);
 	/* Readings are taken off: of an iteration, and of each step. */
-	assert_near(d->arms[0].wall_ns, 3e6, 1e-6);
-	assert_near(d->arms[1].wall_ns, 3.3e6, 1e-6);
-	assert_near(d->arms[1].step_ns[1], 1.1e6, 1e-6);
+	assert_near(d->arms[0].last.wall_ns, 3e6, 1e-6);
+	assert_near(d->arms[1].last.wall_ns, 3.3e6, 1e-6);
+	assert_near(d->arms[1].last.step_ns[1], 1.1e6, 1e-6);
 	/* CPU time is scripted time, with all its readings. */
-	assert_near(d->arms[0].cpu_ns, 3e6 + (STEPS + 3) * READING_NS,
+	assert_near(d->arms[0].last.cpu_ns, 3e6 + (STEPS + 3) * READING_NS,
 		    READING_NS);
 	finish(&s);
 }
@@ -277,7 +280,7 @@ renew(struct sl__model_arm *sides, size_t n, size_t *n_renewed, void *ctx,
 
 	(void)sides;
 	(void)err;
-	s->n_renewals++;
+	s->rounds_at[s->n_renewals++] = s->out.n_counted;
 	s->script.time.now_ns += (uint64_t)s->renew_ns;
 	*n_renewed = n;
 	return SL_OK;
@@ -305,6 +308,65 @@ renewing_keeps_to_its_share(void **state)
 	assert_int_equal(d->n_placements, 8);
 	/* 2 s less 7 * 112 ms hold 202 rounds. */
 	assert_in_range(d->n_counted, 200, 203);
+	/* Placements have whole groups, and as many rounds as each other, but
+	 * for the last. */
+	for (size_t i = 0; i < s.n_renewals; i++) {
+		size_t before = i ? s.rounds_at[i - 1] : 0;
+
+		assert_int_equal(s.rounds_at[i] % d->n_grouped, 0);
+		assert_in_range(s.rounds_at[i] - before, 21, 35);
+	}
+	finish(&s);
+}
+
+/* Rounds of 6 ms, of which 24 groups of 15 are wanted. */
+static void
+time_may_be_longer_for_long_models(void **state)
+{
+	static const struct {
+		double most_s, took_s;
+	} rows[] = {{0, 0.1}, {10, 2.16}, {1, 1}};
+	const struct sl__model_rounds *d;
+	struct scene s;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		start(&s);
+		s.how.alpha = 1e-300;
+		s.how.time_s = 0.1;
+		s.how.most_time_s = rows[i].most_s;
+		d = test(&s);
+		assert_int_equal(d->stopped_by, SL_STOP_TIME);
+		assert_near(d->elapsed_s, rows[i].took_s, 0.02);
+		finish(&s);
+	}
+}
+
+static void
+rounds_make_groups_where_iterations_are_long(void **state)
+{
+	(void)state;
+	assert_int_equal(sl__rounds_grouped(5, 2e6, 1), 15);
+	assert_int_equal(sl__rounds_grouped(5, 20e6, 1), 10);
+	assert_int_equal(sl__rounds_grouped(5, 200e6, 1), 1);
+	assert_int_equal(sl__rounds_grouped(5, 2e6, 3), 1);
+}
+
+/* Rounds that are left over are the last group. */
+static void
+groups_hold_all_rounds(void **state)
+{
+	const struct sl__model_rounds *d;
+	struct scene s;
+
+	(void)state;
+	start(&s);
+	s.how.alpha = 1e-300;
+	d = test(&s);
+	assert_true(d->n_grouped > 1);
+	assert_true(d->n_counted % d->n_grouped != 0);
+	assert_int_equal(d->tests[1].ensemble.members[0].n,
+			 d->n_counted / d->n_grouped + 1);
 	finish(&s);
 }
 
@@ -319,6 +381,9 @@ main(void)
 		cmocka_unit_test(an_interrupt_in_each_phase),
 		cmocka_unit_test(a_failing_step_ends_it),
 		cmocka_unit_test(renewing_keeps_to_its_share),
+		cmocka_unit_test(time_may_be_longer_for_long_models),
+		cmocka_unit_test(rounds_make_groups_where_iterations_are_long),
+		cmocka_unit_test(groups_hold_all_rounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,8 @@ struct sl_model_arm {
 
 struct sl_model_comparison_options {
 	size_t struct_size;
-	double time_s;     /* for rounds, after planning; default 5 */
+	double time_s;     /* for rounds, after planning; default 5, or for
+			      models too long for it up to 20 */
 	double margin;     /* default 0.01; negative means 0: any difference */
 	double alpha;      /* error rate; default 0.05 */
 	size_t min_rounds; /* after the verdict, for the interval; default 50 */

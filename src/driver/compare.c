@@ -27,6 +27,10 @@
 
 #include "base/banned.h"
 
+/* Seconds of rounds, unless the caller says; and for models so long that this
+ * is too few of them. */
+static const double USUAL_TIME_S = 5, LONG_TIME_S = 20;
+
 /* What the place in memory makes of a layer, at most: with few placements a
  * change below that is not named. */
 static const double PLACEMENT_REACH = 0.1;
@@ -34,6 +38,7 @@ static const double PLACEMENT_REACH = 0.1;
 struct comparing {
 	const struct sl_model_arm *arms;
 	struct sl_model_comparison_options how; /* defaults filled in */
+	int has_time;                           /* the caller said how long */
 	struct sl__arena *arena;                /* of the result */
 	struct sl__arena scratch;
 	struct sl_model_comparison *out;
@@ -56,7 +61,7 @@ sl_comparison_basis_text(enum sl_comparison_basis basis)
 }
 
 static enum sl_status
-take_options(struct sl_model_comparison_options *out,
+take_options(struct sl_model_comparison_options *out, int *has_time,
 	     const struct sl_model_comparison_options *options,
 	     struct sl_error *err)
 {
@@ -65,8 +70,9 @@ take_options(struct sl_model_comparison_options *out,
 
 	if (rc)
 		return rc;
-	if (out->time_s == 0)
-		out->time_s = 5;
+	*has_time = out->time_s != 0;
+	if (!*has_time)
+		out->time_s = USUAL_TIME_S;
 	if (out->min_rounds == 0)
 		out->min_rounds = 50;
 	if (out->seed == 0)
@@ -404,6 +410,20 @@ list_layers(struct comparing *a, size_t which, struct sl_error *err)
 	return rc ? rc : rank_layers(a, which, err);
 }
 
+/* Its n and needs_n count groups; what is said counts rounds. */
+static struct sl_estimate
+ratio_of_groups(const struct comparing *a, const struct sl__ensemble *e,
+		size_t member)
+{
+	struct sl_estimate ratio =
+		sl__ensemble_ratio(e, member, a->model_rounds.scratch);
+
+	if (ratio.n)
+		ratio.n = a->model_rounds.n_counted;
+	ratio.needs_n *= a->model_rounds.n_grouped;
+	return ratio;
+}
+
 /* What one series of rounds says by itself. */
 static void
 conclude(const struct comparing *a, const struct sl__ensemble *e, size_t member,
@@ -411,12 +431,12 @@ conclude(const struct comparing *a, const struct sl__ensemble *e, size_t member,
 {
 	const struct sl__paired_test *model_rounds = &e->members[member];
 
-	out->ratio = sl__ensemble_ratio(e, member, a->model_rounds.scratch);
+	out->ratio = ratio_of_groups(a, e, member);
 	out->speedup = 1 / out->ratio.value;
 	out->verdict = sl__ensemble_member_verdict(e, member);
 	out->gate = model_rounds->gate;
 	out->margin = model_rounds->margin;
-	out->n_rounds = model_rounds->n;
+	out->n_rounds = a->model_rounds.n_counted;
 	out->n_disturbed = a->model_rounds.n_disturbed;
 	out->n_left_out = a->model_rounds.n_left_out;
 	out->log_e = sl__ensemble_member_log_e(e, member);
@@ -472,8 +492,7 @@ take_pair(const struct comparing *a, size_t which)
 	pair->comparison.verdict = e->verdict;
 	pair->comparison.gate = e->gate;
 	pair->comparison.decided_after_s = c->decided_s;
-	pair->layers_ratio = sl__ensemble_ratio(e, SL_COMPARISON_BASIS_LAYERS,
-						a->model_rounds.scratch);
+	pair->layers_ratio = ratio_of_groups(a, e, SL_COMPARISON_BASIS_LAYERS);
 	pair->comparison.accuracy_delta = pair->accuracy.value;
 	if (a->out->is_disturbed)
 		sl__arm_withdraw_verdicts(pair,
@@ -534,6 +553,7 @@ play(struct comparing *a, struct sl_error *err)
 {
 	struct sl__model_rounds_options how = {
 		.time_s = a->how.time_s,
+		.most_time_s = a->has_time ? 0 : LONG_TIME_S,
 		.margin = a->how.margin,
 		.alpha = a->how.alpha,
 		.min_rounds = a->how.min_rounds,
@@ -615,9 +635,10 @@ sl_compare_models(struct sl_model_comparison **out,
 	struct sl__arena *arena;
 	struct comparing *a;
 	enum sl_status rc;
+	int has_time;
 
 	*out = NULL;
-	rc = take_options(&how, options, err);
+	rc = take_options(&how, &has_time, options, err);
 	if (!rc)
 		rc = check_arms(arms, n, err);
 	if (rc)
@@ -631,6 +652,7 @@ sl_compare_models(struct sl_model_comparison **out,
 	}
 	a->arms = arms;
 	a->how = how;
+	a->has_time = has_time;
 	a->arena = arena;
 	a->out = comparison;
 	a->n = n;

@@ -7,8 +7,14 @@
  * recorded iteration, or several where iterations are shorter than a
  * millisecond: then each figure is a median over sub-slots.  What the events
  * hold is added up after the slot, off the clock.  Only the coin decides who
- * comes first, so that disturbances hit all alike; stats/ensemble.c turns the
- * rounds into verdicts.
+ * comes first, so that disturbances hit all alike.
+ *
+ * Longer iterations are hit by something in most rounds.  So a few rounds are
+ * one group, and a group one figure: the sums of the medians of all steps, B's
+ * to A's.  To exchange A and B in all its rounds changes the sign of that
+ * figure and nothing else, and coins are as likely to fall one way as the
+ * other: the sign is a fair coin too where A and B are the same.
+ * stats/ensemble.c turns groups into verdicts.
  */
 #include "experiment/model_rounds.h"
 #include "base/clock.h"
@@ -34,6 +40,10 @@ enum {
 	MAX_WARMUP = 200,
 	READINGS = 100,       /* what is shorter than so many is not timed */
 	PLACEMENTS_LEAST = 4, /* with fewer nothing is proved of placements */
+	PLACEMENTS_GOOD = 32, /* prove the same where they vary by 1 % */
+	GROUPS = 24,       /* wanted: of 18 that agree the sign test is sure */
+	GROUP_MOST = 15,   /* rounds; more make a median little better */
+	RECENT_MOST = 256, /* rounds of a placement that are kept */
 	ROUNDS_PER_PROBE = 16
 };
 
@@ -58,6 +68,7 @@ struct director {
 	size_t next_renewal, n_renewals;
 	size_t placed_at;   /* rounds that counted when plans came to lie where
 			       they do */
+	size_t n_open;      /* rounds of the group under way */
 	double renewing_ns; /* spent on making plans anew */
 };
 
@@ -189,11 +200,11 @@ read_events(const struct director *d, struct sl__model_arm *who)
 			       n_readings) /
 		       calls;
 	}
-	who->wall_ns = fmax(sl__median_in_place(x, n), 1e-3);
+	who->last.wall_ns = fmax(sl__median_in_place(x, n), 1e-3);
 	for (size_t s = 0; s < who->n_steps; s++) {
 		for (size_t i = 0; i < n; i++)
 			x[i] = who->sums[i * who->n_steps + s] / calls;
-		who->step_ns[s] = sl__median_in_place(x, n);
+		who->last.step_ns[s] = sl__median_in_place(x, n);
 	}
 }
 
@@ -225,8 +236,8 @@ finish_slot(struct sl__slot *slot, void *ctx)
 				  : d->cpu_ns;
 
 	read_events(d, who);
-	who->cpu_ns = fmax(1e-3, (double)cpu_ns /
-					 (double)iterations_per_slot(d->out));
+	who->last.cpu_ns = fmax(
+		1e-3, (double)cpu_ns / (double)iterations_per_slot(d->out));
 }
 
 static void
@@ -235,7 +246,7 @@ keep_row(struct sl__model_arm *who, size_t row)
 	float *to = who->rows + row * who->n_steps;
 
 	for (size_t s = 0; s < who->n_steps; s++)
-		to[s] = (float)who->step_ns[s];
+		to[s] = (float)who->last.step_ns[s];
 }
 
 /* When all room is taken, every other row goes. */
@@ -263,44 +274,40 @@ keep_rows(struct sl__model_rounds *out)
 	out->n_rows++;
 }
 
+/* Typical times of all arms over their last n rounds. */
 static void
-sum_pairs(double *ns, const struct sl__model_arm *who, const size_t *pair_of,
-	  size_t n_pairs)
+find_typical(struct sl__model_rounds *out, size_t n)
 {
-	memset(ns, 0, n_pairs * sizeof(*ns));
-	for (size_t s = 0; s < who->n_steps; s++)
-		ns[pair_of[s]] += who->step_ns[s];
+	for (size_t i = 0; i < out->n; i++)
+		sl__recent_rounds_typical(&out->arms[i].recent, n,
+					  &out->arms[i].typical);
 }
 
-/* Fills a_ns and b_ns from the last slots. */
-static void
-time_pairs(struct sl__arm_test *c, const struct sl__model_arm *a,
-	   const struct sl__model_arm *b)
-{
-	sum_pairs(c->a_ns, a, c->pairing.of_a, c->pairing.n);
-	sum_pairs(c->b_ns, b, c->pairing.of_b, c->pairing.n);
-}
-
-/* The median over tested layers of ln(B / A), each added to its counts; NaN
- * where there are none. */
+/* ln of the samples of A's iteration over those of an arm's. */
 static double
-judge_layers(struct director *d, struct sl__arm_test *c, double per_sample)
+log_per_sample(const struct director *d, size_t which)
 {
-	size_t n = 0;
+	return log((double)d->out->arms[0].n_samples /
+		   (double)d->out->arms[which].n_samples);
+}
 
-	for (size_t i = 0; i < c->pairing.n; i++) {
-		double log_ratio;
+/* ln(B / A) of typical times, by all figures. */
+static void
+compare_typical(struct director *d, size_t which, double *log_ratios)
+{
+	sl__arm_test_compare(&d->out->tests[which], &d->out->arms[0].typical,
+			     &d->out->arms[which].typical,
+			     log_per_sample(d, which), log_ratios);
+}
 
-		if (!c->is_tested[i] || c->a_ns[i] <= 0 || c->b_ns[i] <= 0)
-			continue;
-		log_ratio = log(c->b_ns[i] / c->a_ns[i]) + per_sample;
-		sl__sign_count_add(&c->counts[i], log_ratio, d->how->margin,
-				   &d->out->coin);
-		sl__sign_count_add(&c->here[i], log_ratio, d->how->margin,
-				   &d->out->coin);
-		c->logs[n++] = log_ratio;
-	}
-	return n ? sl__median_select(c->logs, n) : (double)NAN;
+/* Each layer's round. */
+static void
+count_layers(struct director *d, size_t which)
+{
+	sl__arm_test_count_layers(&d->out->tests[which], &d->out->arms[0].last,
+				  &d->out->arms[which].last,
+				  log_per_sample(d, which), d->how->margin,
+				  &d->out->coin);
 }
 
 static void
@@ -312,30 +319,28 @@ note_verdict(struct sl__arm_test *c, double now_s)
 		c->decided_s = now_s;
 }
 
+/* The rounds since the last group are one, if there are any. */
 static void
-judge_round(struct director *d, size_t which, double now_s)
+close_group(struct director *d)
 {
-	const struct sl__model_arm *a = &d->out->arms[0];
-	const struct sl__model_arm *b = &d->out->arms[which];
-	struct sl__arm_test *c = &d->out->tests[which];
-	double per_sample = log((double)a->n_samples / (double)b->n_samples);
+	struct sl__model_rounds *out = d->out;
 	double log_ratios[SL_N_COMPARISON_BASES];
 
-	time_pairs(c, a, b);
-	log_ratios[SL_COMPARISON_BASIS_WALL] =
-		log(b->wall_ns / a->wall_ns) + per_sample;
-	log_ratios[SL_COMPARISON_BASIS_CPU] =
-		log(b->cpu_ns / a->cpu_ns) + per_sample;
-	log_ratios[SL_COMPARISON_BASIS_LAYERS] = judge_layers(d, c, per_sample);
-	sl__ensemble_add(&c->ensemble, log_ratios);
-	note_verdict(c, now_s);
+	if (!d->n_open)
+		return;
+	find_typical(out, d->n_open);
+	d->n_open = 0;
+	for (size_t i = 1; i < out->n; i++) {
+		compare_typical(d, i, log_ratios);
+		sl__ensemble_add(&out->tests[i].ensemble, log_ratios);
+		note_verdict(&out->tests[i], sl__runner_elapsed_s(&d->runner));
+	}
 }
 
 static void
 count_round(struct director *d, const struct sl__finished_round *taken)
 {
 	struct sl__model_rounds *out = d->out;
-	double now_s = sl__runner_elapsed_s(&d->runner);
 
 	out->n_taken = d->runner.n_rounds;
 	out->n_disturbed = d->runner.n_disturbed;
@@ -346,43 +351,16 @@ count_round(struct director *d, const struct sl__finished_round *taken)
 	for (size_t i = 0; i < out->n; i++) {
 		struct sl__model_arm *who = &out->arms[i];
 
-		who->walls[out->n_counted] = who->wall_ns;
-		who->cpus[out->n_counted] = who->cpu_ns;
+		who->walls[out->n_counted] = who->last.wall_ns;
+		who->cpus[out->n_counted] = who->last.cpu_ns;
+		sl__recent_rounds_add(&who->recent, &who->last);
 		if (i)
-			judge_round(d, i, now_s);
+			count_layers(d, i);
 	}
 	keep_rows(out);
 	out->n_counted++;
-}
-
-int
-sl__differs_in_most_placements(const struct sl__arm_test *c, size_t pair,
-			       size_t n_placements)
-{
-	size_t slower = c->n_slower[pair], faster = c->n_faster[pair];
-
-	return !(slower && faster) && 4 * (slower + faster) >= 3 * n_placements;
-}
-
-/* The medians of what the test's rounds said while plans lay where they
- * do. */
-static void
-place_test(struct director *d, struct sl__arm_test *c)
-{
-	double medians[SL_N_COMPARISON_BASES];
-
-	for (size_t i = 0; i < SL_N_COMPARISON_BASES; i++) {
-		const struct sl__paired_test *test = &c->ensemble.members[i];
-		size_t n = test->n - c->placed_at[i];
-
-		memcpy(d->out->scratch, test->log_ratios + c->placed_at[i],
-		       n * sizeof(double));
-		medians[i] = n ? sl__median_in_place(d->out->scratch, n)
-			       : (double)NAN;
-		c->placed_at[i] = test->n;
-	}
-	sl__ensemble_add_placement(&c->ensemble, medians);
-	note_verdict(c, sl__runner_elapsed_s(&d->runner));
+	if (++d->n_open >= out->n_grouped)
+		close_group(d);
 }
 
 /* What models and layers did where the memory lay until now, if a round
@@ -391,30 +369,33 @@ static void
 close_placement(struct director *d)
 {
 	struct sl__model_rounds *out = d->out;
+	double log_ratios[SL_N_COMPARISON_BASES];
 
 	if (out->n_counted == d->placed_at)
 		return;
+	close_group(d);
 	out->n_placements++;
 	d->placed_at = out->n_counted;
+	find_typical(out, RECENT_MOST);
 	for (size_t i = 1; i < out->n; i++) {
 		struct sl__arm_test *c = &out->tests[i];
 
-		place_test(d, c);
-		for (size_t k = 0; k < c->pairing.n; k++) {
-			struct sl__sign_count *here = &c->here[k];
-
-			c->n_slower[k] += 2 * here->n_above_hi > here->n;
-			c->n_faster[k] += 2 * here->n_above_lo < here->n;
-			*here = (struct sl__sign_count){0};
-		}
+		compare_typical(d, i, log_ratios);
+		sl__ensemble_add_placement(&c->ensemble, log_ratios);
+		note_verdict(c, sl__runner_elapsed_s(&d->runner));
+		sl__arm_test_close_placement(c);
 	}
+	for (size_t i = 0; i < out->n; i++)
+		sl__recent_rounds_clear(&out->arms[i].recent);
 }
 
 /* At first; later ones last longer. */
 static size_t
 rounds_per_placement(const struct director *d)
 {
-	return d->how->min_rounds / (2 * SL__PLACEMENTS_ENOUGH) + 1;
+	size_t n = d->how->min_rounds / (2 * SL__PLACEMENTS_ENOUGH) + 1;
+
+	return n > d->out->n_grouped ? n : d->out->n_grouped;
 }
 
 /* What making plans anew will take: what it took, on average, or what is
@@ -427,18 +408,23 @@ next_renewal_ns(const struct director *d)
 	if (d->n_renewals)
 		return d->renewing_ns / (double)d->n_renewals;
 	for (size_t i = 0; i < d->out->n; i++)
-		iteration_ns += d->out->arms[i].wall_ns;
+		iteration_ns += d->out->arms[i].last.wall_ns;
 	return d->how->renew_ns +
 	       MIN_WARMUP * iteration_ns * (double)iterations_per_slot(d->out);
 }
 
+/* Between groups, when renewing has had no more than its share until then: so
+ * placements have about as many rounds each. */
 static int
 is_time_to_renew(const struct director *d)
 {
-	return d->how->renew && !d->out->renewal.status &&
+	double next_ns = next_renewal_ns(d);
+	double until_ns = 1e9 * sl__runner_elapsed_s(&d->runner) + next_ns;
+
+	return d->how->renew && !d->out->renewal.status && !d->n_open &&
 	       d->out->n_counted >= d->next_renewal &&
-	       d->renewing_ns + next_renewal_ns(d) <=
-		       RENEWING_SHARE * 1e9 * d->how->time_s;
+	       d->renewing_ns + next_ns <= RENEWING_SHARE * until_ns &&
+	       until_ns < 1e9 * d->out->time_s;
 }
 
 /* Whether there is time for so many placements that they can decide. */
@@ -446,7 +432,7 @@ static int
 can_be_placed(const struct director *d)
 {
 	return d->how->renew && (PLACEMENTS_LEAST - 1) * next_renewal_ns(d) <=
-					RENEWING_SHARE * 1e9 * d->how->time_s;
+					RENEWING_SHARE * 1e9 * d->out->time_s;
 }
 
 /* Where plans stay where they are, rounds have to do. */
@@ -537,7 +523,7 @@ describe(struct sl_progress *now, void *ctx)
 	const struct director *d = ctx;
 
 	now->n_done = d->out->n_counted;
-	now->median_ns = d->out->arms[0].wall_ns;
+	now->median_ns = d->out->arms[0].last.wall_ns;
 }
 
 static enum sl_status
@@ -557,7 +543,7 @@ play(struct director *d, struct sl_error *err)
 		.cuts_rounds = 1,
 		.min_rounds = 1,
 		.max_rounds = d->out->cap_rounds,
-		.time_s = d->how->time_s,
+		.time_s = d->out->time_s,
 		.rounds_per_probe = ROUNDS_PER_PROBE,
 		.enough = SL_STOP_VERDICT,
 		.prepare = let_threads_sleep,
@@ -624,9 +610,9 @@ warm_up(struct director *d, struct sl__model_arm *who, struct sl_error *err)
 	who->bounds = sl__arena_array(d->arena, 2 * MAX_SUB_SLOTS,
 				      sizeof(*who->bounds));
 	who->sums = sl__arena_array(d->arena, n, sizeof(*who->sums));
-	who->step_ns = sl__arena_array(d->arena, n, sizeof(*who->step_ns));
+	who->last.step_ns = sl__arena_array(d->arena, n, sizeof(double));
 	if (reserve_events(d, who, 1) || !who->bounds || !who->sums ||
-	    !who->step_ns)
+	    !who->last.step_ns)
 		return sl__fail_nomem(err);
 	d->warming_up = who;
 	sl__runner_restart_budget(&d->runner);
@@ -655,23 +641,55 @@ sl__slot_repeats_choose(double fastest_ns, double slowest_ns, double reading_ns)
 	return out;
 }
 
+size_t
+sl__rounds_grouped(double time_s, double round_ns, size_t iterations_per_slot)
+{
+	double n = floor(1e9 * time_s / round_ns / GROUPS);
+
+	return iterations_per_slot > 1 ? 1
+				       : (size_t)fmax(1, fmin(GROUP_MOST, n));
+}
+
+/* Where the time holds too few groups or placements, and may be longer. */
+static void
+stretch_time(struct director *d, double round_ns)
+{
+	double wanted_ns = GROUPS * GROUP_MOST * round_ns;
+
+	d->out->time_s = d->how->time_s;
+	if (iterations_per_slot(d->out) > 1)
+		return;
+	if (d->how->renew)
+		wanted_ns = fmax(wanted_ns / (1 - RENEWING_SHARE),
+				 PLACEMENTS_GOOD * next_renewal_ns(d) /
+					 RENEWING_SHARE);
+	d->out->time_s = fmax(d->out->time_s,
+			      fmin(wanted_ns / 1e9, d->how->most_time_s));
+}
+
 static void
 shape_slots(struct director *d)
 {
 	struct sl__model_rounds *out = d->out;
-	double fastest = (double)INFINITY, slowest = 0;
+	double fastest = (double)INFINITY, slowest = 0, round_ns = 0;
 	struct sl__slot_repeats shape;
 
 	for (size_t i = 0; i < out->n; i++) {
-		fastest = fmin(fastest, out->arms[i].wall_ns);
-		slowest = fmax(slowest, out->arms[i].wall_ns);
+		fastest = fmin(fastest, out->arms[i].last.wall_ns);
+		slowest = fmax(slowest, out->arms[i].last.wall_ns);
+		round_ns += out->arms[i].last.wall_ns;
 	}
 	shape = sl__slot_repeats_choose(fastest, slowest, d->ticker.reading_ns);
 	out->n_calls = shape.n_calls;
 	out->n_sub_slots = shape.n_sub_slots;
+	stretch_time(d, round_ns);
+	out->is_placed = can_be_placed(d);
+	out->n_grouped = sl__rounds_grouped(
+		(out->is_placed ? 1 - RENEWING_SHARE : 1) * out->time_s,
+		round_ns, iterations_per_slot(out));
 	out->cap_rounds = (size_t)fmin(
 		MAX_ROUNDS,
-		100 + 4e9 * d->how->time_s /
+		100 + 4e9 * out->time_s /
 				(fastest *
 				 (double)(iterations_per_slot(out) * out->n)));
 }
@@ -687,7 +705,7 @@ choose_layers(const struct director *d, struct sl__arm_test *c, size_t which)
 		READINGS * d->ticker.reading_ns / (double)d->out->n_calls;
 	double common_a = 0, common_b = 0;
 
-	time_pairs(c, a, b);
+	sl__arm_test_time_pairs(c, &a->last, &b->last);
 	for (size_t i = 0; i < c->pairing.n; i++) {
 		const struct sl__step_pair *p = &c->pairing.pairs[i];
 
@@ -698,7 +716,7 @@ choose_layers(const struct director *d, struct sl__arm_test *c, size_t which)
 		c->is_tested[i] = c->a_ns[i] >= shortest &&
 				  c->b_ns[i] >= shortest;
 	}
-	return fmin(common_a / a->wall_ns, common_b / b->wall_ns);
+	return fmin(common_a / a->last.wall_ns, common_b / b->last.wall_ns);
 }
 
 static enum sl_status
@@ -756,7 +774,10 @@ reserve(struct director *d, struct sl__model_arm *who, struct sl_error *err)
 	who->cpus = sl__arena_array(d->arena, cap, sizeof(*who->cpus));
 	who->rows = sl__arena_array(d->arena, SL__MODEL_ROUNDS_ROWS * n,
 				    sizeof(*who->rows));
+	who->typical.step_ns = sl__arena_array(d->arena, n, sizeof(double));
 	if (!who->sums || !who->walls || !who->cpus || !who->rows ||
+	    !who->typical.step_ns ||
+	    sl__recent_rounds_reserve(&who->recent, n, RECENT_MOST, d->arena) ||
 	    reserve_events(d, who, iterations_per_slot(d->out)))
 		return sl__fail_nomem(err);
 	return SL_OK;
@@ -780,7 +801,6 @@ prepare(struct director *d, struct sl_error *err)
 	if (rc)
 		return rc;
 	shape_slots(d);
-	out->is_placed = can_be_placed(d);
 	d->runner.order = sl__arena_array(d->arena, out->n, sizeof(size_t));
 	out->tests = sl__arena_array(d->arena, out->n, sizeof(*out->tests));
 	out->scratch =

@@ -5,8 +5,7 @@
 #define SL_MODEL_ROUNDS_H
 
 #include "engine/observer.h"
-#include "experiment/step_pairing.h"
-#include "stats/ensemble.h"
+#include "experiment/arm_test.h"
 #include "timing/runner.h"
 #include "sleuth/comparing.h"
 
@@ -29,6 +28,9 @@ typedef enum sl_status sl__replan_function(struct sl__model_arm *arms, size_t n,
 
 struct sl__model_rounds_options {
 	double time_s, margin, alpha; /* defaults filled in */
+	double most_time_s; /* until then it may take longer, where models are
+			       so long that time_s would hold too few rounds or
+			       placements; 0: it may not */
 	size_t min_rounds;
 	uint64_t seed;
 	struct sl__runner_hooks control;
@@ -49,31 +51,14 @@ struct sl__model_arm {
 
 	int n_threads;
 	size_t n_steps;
-	struct sl__event_buffer *events; /* [iterations of a slot] */
-	uint64_t *bounds;                /* [2 * sub-slots] ticks */
-	double *sums;                    /* [sub-slots * n_steps] */
-	double wall_ns, cpu_ns;          /* of the last slot */
-	double *step_ns;      /* [n_steps] of the last slot; 0: did not run */
-	double *walls, *cpus; /* [rounds that count] */
-	float *rows;          /* [SL__MODEL_ROUNDS_ROWS * n_steps] */
-};
-
-/* Arm i > 0 against arm 0. */
-struct sl__arm_test {
-	struct sl__ensemble ensemble; /* members by enum sl_comparison_basis */
-	const char *absent[SL_N_COMPARISON_BASES]; /* why one is silent; NULL */
-	struct sl__step_pairing pairing;
-	unsigned char *is_tested;      /* [pairs] long enough, on both sides */
-	struct sl__sign_count *counts; /* [pairs] */
-	struct sl__sign_count *here;   /* [pairs] in this placement */
-	size_t *n_slower, *n_faster;   /* [pairs] placements in which most
-					  rounds lay beyond the margin */
-	size_t placed_at
-		[SL_N_COMPARISON_BASES]; /* rounds of each member when the
-					  placement began */
-	double *a_ns, *b_ns;             /* [pairs] scratch of a round */
-	double *logs;                    /* [pairs] scratch */
-	double decided_s;                /* NaN while open */
+	struct sl__event_buffer *events;    /* [iterations of a slot] */
+	uint64_t *bounds;                   /* [2 * sub-slots] ticks */
+	double *sums;                       /* [sub-slots * n_steps] */
+	struct sl__iteration_times last;    /* slot; a step of 0 did not run */
+	struct sl__iteration_times typical; /* of a group or placement */
+	struct sl__recent_rounds recent;    /* of this placement */
+	double *walls, *cpus;               /* [rounds that count] */
+	float *rows; /* [SL__MODEL_ROUNDS_ROWS * n_steps] */
 };
 
 /*
@@ -85,6 +70,8 @@ struct sl__model_rounds {
 	struct sl__arm_test *tests; /* [n]; [0] is not used */
 	size_t n;
 	size_t n_calls, n_sub_slots; /* iterations of a sub-slot; of a slot */
+	size_t n_grouped; /* rounds that make one figure; 1: each does */
+	double time_s;    /* it may take */
 	size_t n_taken, n_disturbed, n_left_out, n_counted;
 	size_t n_placements; /* of plans in memory, in which a round counted */
 	int is_placed;       /* verdicts rest on them: four can be had in two
@@ -118,12 +105,12 @@ struct sl__slot_repeats sl__slot_repeats_choose(double fastest_ns,
 						double reading_ns);
 
 /*
- * Where a plan's memory happens to lie moves its short layers by some percent.
- * A layer differs only if it does so in most placements, three of four at
- * least, and in none the other way.
+ * How many rounds make one figure of tests: as many as leave enough groups for
+ * a verdict in the time, of rounds that take round_ns.  1 where a slot is
+ * several iterations: its times are medians already.
  */
-int sl__differs_in_most_placements(const struct sl__arm_test *test, size_t pair,
-				   size_t n_placements);
+size_t sl__rounds_grouped(double time_s, double round_ns,
+			  size_t iterations_per_slot);
 
 /*
  * Runs the arms, which are the caller's, in rounds until every test is settled
