@@ -330,8 +330,8 @@ unknown_branches_need_not_be_taken(void **state)
 
 	(void)state;
 	node->domain = "ai.onnx.ml";
-	node->type = "Imputer";
-	node->op = &sl__ops[SL__OP_ML_Imputer];
+	node->type = "DictVectorizer";
+	node->op = &sl__ops[SL__OP_ML_DictVectorizer];
 	if (sl_plan_new(&plan, g->graph, NULL, &err) ||
 	    sl_plan_fill_inputs(plan, 1, &err) || sl_plan_run(plan, &err))
 		fail_msg("%s", err.text);
