@@ -98,8 +98,7 @@ struct sl__program {
 	struct sl__buffer_label *labels; /* newest first */
 	struct sl__step *steps;
 	size_t n_steps, cap_steps;
-	uint32_t *inputs, *outputs; /* buffers of the model's; SL__NONE: held
-				       by the evaluator */
+	uint32_t *inputs, *outputs; /* buffers; SL__NONE: the evaluator's */
 	unsigned char *block;       /* where activations lie, aligned to 64 */
 	uint64_t block_bytes;       /* planned */
 	uint64_t bound_bytes;       /* most that is needed at one step */
