@@ -23,6 +23,7 @@ struct advised {
 	struct {
 		const struct sl_plan_options *plan; /* NULL: defaults */
 		size_t n_cpus;
+		int has_fixed_batch;
 		const char *model, *layer; /* NULL: the profile's; all of it */
 	} how;
 	struct sl__plan_trial trials[SL__ADVICE_TRIALS];
@@ -100,8 +101,11 @@ advised_advise(struct advised *m)
 			 SL_OK);
 	assert_int_equal(
 		sl__advise(&m->p,
-			   &(struct sl__advice_sources){m->how.n_cpus,
-							m->trials, m->n_trials},
+			   &(struct sl__advice_sources){
+				   .n_cpus = m->how.n_cpus,
+				   .has_fixed_batch = m->how.has_fixed_batch,
+				   .trials = m->trials,
+				   .n_trials = m->n_trials},
 			   &m->arena, &err),
 		SL_OK);
 }

@@ -131,6 +131,11 @@ batch(void **state)
 	a = advised_must_find(&m, "batch size", most);
 	assert_null(advised_command(&m, a));
 	m.how.plan = NULL;
+	/* The model takes no other. */
+	m.how.has_fixed_batch = 1;
+	advised_advise(&m);
+	assert_null(advised_find(&m, "batch size"));
+	m.how.has_fixed_batch = 0;
 	/* Bound by arithmetic, or mostly by what is not weights. */
 	op->roof = SL_LEVEL_COMPUTE;
 	advised_advise(&m);

@@ -439,7 +439,9 @@ enum sl_status
 sl__advise(struct sl_profile *profile, const struct sl__advice_sources *sources,
 	   struct sl__arena *arena, struct sl_error *err)
 {
-	struct sl__adviser a = {.profile = profile, .n_cpus = sources->n_cpus};
+	struct sl__adviser a = {.profile = profile,
+				.n_cpus = sources->n_cpus,
+				.has_fixed_batch = sources->has_fixed_batch};
 	struct sl_advice *list;
 
 	profile->n_advice = 0;

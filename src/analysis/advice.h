@@ -29,6 +29,7 @@ size_t sl__advice_trials(struct sl__plan_trial *trials,
  */
 struct sl__advice_sources {
 	size_t n_cpus;
+	int has_fixed_batch; /* the model can take no larger one */
 	const struct sl__plan_trial *trials; /* made by now */
 	size_t n_trials;
 };

@@ -245,7 +245,7 @@ sl__advise_batch(struct sl__adviser *a)
 	struct sl_advice advice = {.gain = SL_GAIN_SAMPLES};
 	struct sharing s;
 
-	if (!p->ceilings.flops_per_s.n)
+	if (!p->ceilings.flops_per_s.n || a->has_fixed_batch)
 		return;
 	s = weights_shared(a);
 	if (!s.n)

@@ -10,6 +10,7 @@ enum { SL__PROPOSALS_MOST = 16 };
 struct sl__adviser {
 	const struct sl_profile *profile;
 	size_t n_cpus; /* that the process may use */
+	int has_fixed_batch;
 	struct sl_advice proposals[SL__PROPOSALS_MOST];
 	size_t n;
 	double iteration_ns; /* of a bare iteration, the median */

@@ -3,9 +3,8 @@
  * profile.c - a model run, measured and explained.
  *
  * Evidence is gathered in this order, each part from a file of src/experiment:
- * iterations, bare and recorded; memory; experiments on what takes long;
- * ablations.  What it means is worked out here and in the files beside this
- * one, each of which fills one part of the result.
+ * iterations; memory; experiments on what takes long; ablations.  What it means
+ * is worked out here and in files that fill one part of the result each.
  */
 #include "analysis/advice.h"
 #include "analysis/amdahl.h"
@@ -33,6 +32,7 @@
 #include "experiment/timed_iterations.h"
 #include "experiment/live_tensors.h"
 #include "experiment/try_plans.h"
+#include "graph/shapes.h"
 #include "machine/ceiling_probes.h"
 #include "result/fact_list.h"
 #include "result/groups.h"
@@ -312,7 +312,6 @@ take_iterations(struct profiler *p, struct sl_error *err)
 		.feed_ctx = &p->trained,
 		.control = p->control,
 	};
-
 	uint64_t before = sl__arena_bytes(&p->scratch);
 	enum sl_status rc;
 
@@ -734,6 +733,7 @@ advise(struct profiler *p, struct sl_error *err)
 	struct sl__plan_trial trials[SL__ADVICE_TRIALS];
 	const struct sl__advice_sources sources = {
 		.n_cpus = sl__thread_n_cpus(),
+		.has_fixed_batch = !sl__shapes_batch_symbol(p->graph),
 		.trials = trials,
 		.n_trials =
 			sl__advice_trials(trials, p->out, sl__thread_n_cpus()),
@@ -749,9 +749,9 @@ advise(struct profiler *p, struct sl_error *err)
 	if (!(p->how.flags & SL_PROFILE_NO_DIAGNOSIS) && !is_interrupted(p))
 		rc = sl__try_plans(trials, sources.n_trials, &p->subject, &how,
 				   p->arena, err);
-	if (rc == SL_E_INTERRUPTED)
-		rc = SL_OK;
-	return rc ? rc : sl__advise(p->out, &sources, p->arena, err);
+	return rc && rc != SL_E_INTERRUPTED
+		       ? rc
+		       : sl__advise(p->out, &sources, p->arena, err);
 }
 
 static enum sl_status
