@@ -44,6 +44,18 @@ sl__dnnl_int8_is_exact(void)
 	return has_wide() || sl__dnnl_uses_isa(dnnl_cpu_isa_avx2_vnni);
 }
 
+int
+sl__dnnl_int8_groups_are_exact(void)
+{
+	return has_wide();
+}
+
+int
+sl__dnnl_int8_products_are_exact(void)
+{
+	return DNNL_VERSION_MAJOR >= 3 ? sl__dnnl_int8_is_exact() : has_wide();
+}
+
 /* Puts the image's zero point into the bias, or leaves it to oneDNN. */
 static void
 place_zero(struct making *m)
@@ -329,6 +341,8 @@ sl__make_quantized_conv(struct sl__planner *pl, const struct sl__node *node)
 	struct making m = {.pl = pl};
 
 	if (!sl__dnnl_int8_is_exact() || !read_node(&m, node))
+		return 0;
+	if (m.q.conv.n_groups > 1 && !sl__dnnl_int8_groups_are_exact())
 		return 0;
 	find_primitive(&m);
 	if (m.pd)

@@ -405,7 +405,7 @@ sl__make_quantized_matmul(struct sl__planner *pl, const struct sl__node *node)
 		return 0;
 	for (int i = 0; i < SL__N_QUANTIZED_OPERANDS; i++)
 		p.epilogue->parts[i].at = -1;
-	if (!sl__dnnl_int8_is_exact() || !read_matmul(&p, node) ||
+	if (!sl__dnnl_int8_products_are_exact() || !read_matmul(&p, node) ||
 	    !sl__quantized_alloc_columns(p.epilogue, pl))
 		return 0;
 	p.pd = find_primitive(&p);

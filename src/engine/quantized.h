@@ -61,8 +61,12 @@ sl__run_function sl__run_dynamic_quantize;
 
 /*
  * Whether oneDNN multiplies bytes exactly on this machine: older instructions
- * saturate pairs of products at 16 bits.
+ * saturate pairs of products at 16 bits.  With AVX-VNNI and no AVX-512 its
+ * convolutions in groups leave the last channels out where blocks are not full
+ * (2.6.3), and version 2 has no products of matrices.
  */
 int sl__dnnl_int8_is_exact(void);
+int sl__dnnl_int8_groups_are_exact(void);
+int sl__dnnl_int8_products_are_exact(void);
 
 #endif
