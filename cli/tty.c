@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PLAIN_COLUMNS = 120 };
+enum { PLAIN_COLUMNS = 120, BAR_BYTES = 28 };
 
 /* Of lines where nothing is drawn: a short run has none, and a long one does not
  * fill a log. */
@@ -157,28 +157,47 @@ tty_draws_progress(void)
 	       strcmp(term, "dumb") != 0;
 }
 
+size_t
+tty_fitting_bytes(const char *line, size_t n_columns)
+{
+	size_t n = 0, next, used = 0;
+
+	for (; line[n]; n = next) {
+		used += (unsigned char)line[n] < 0xe3 ? 1 : 2;
+		if (used > n_columns)
+			break;
+		for (next = n + 1; (line[next] & 0xc0) == 0x80; next++)
+			;
+	}
+	return n;
+}
+
 void
 tty_draw_line(const char *line)
 {
 	if (!is_due())
 		return;
-	fprintf(stderr, "\r\033[K%.*s", (int)tty_columns() - 1, line);
+	fprintf(stderr, "\r\033[K%.*s",
+		(int)tty_fitting_bytes(line, tty_columns() - 1), line);
 	fflush(stderr);
 	is_drawn = 1;
 }
 
-/* "12 s left", and what is known of the times so far. */
-static void
-describe_rest(char *line, size_t n_bytes, const struct sl_progress *now)
-{
-	int n = 0;
+/* What is told beside a phase, each with two spaces before it, or empty. */
+struct progress_text {
+	char left[32]; /* "12 s left" */
+	char done[64]; /* what is known of the times so far */
+};
 
-	*line = '\0';
+static void
+describe_progress(struct progress_text *out, const struct sl_progress *now)
+{
+	*out = (struct progress_text){"", ""};
 	if (!isnan(now->remaining_s))
-		n = snprintf(line, n_bytes, "  %.0f s left",
-			     ceil(now->remaining_s));
+		snprintf(out->left, sizeof(out->left), "  %.0f s left",
+			 ceil(now->remaining_s));
 	if (!isnan(now->median_ns))
-		snprintf(line + n, n_bytes - (size_t)n,
+		snprintf(out->done, sizeof(out->done),
 			 "  %zu done, median %.4g ms", now->n_done,
 			 now->median_ns / 1e6);
 }
@@ -188,39 +207,70 @@ tell_progress(const struct sl_progress *now, const char *label)
 {
 	static double due_s;
 	double now_s = seconds_now();
-	char rest[80];
+	struct progress_text text;
 
 	if (due_s == 0)
 		due_s = now_s + FIRST_LINE_S;
 	if (now_s < due_s)
 		return;
 	due_s = now_s + NEXT_LINE_S;
-	describe_rest(rest, sizeof(rest), now);
-	fprintf(stderr, "sleuth: %s: %s %3.0f %%%s\n", label, now->what,
-		100 * now->share, rest);
+	describe_progress(&text, now);
+	fprintf(stderr, "sleuth: %s: %s %3.0f %%%s%s\n", label, now->what,
+		100 * now->share, text.left, text.done);
+}
+
+/* " [####....]" of at most n_columns; nothing where they are too few. */
+static void
+fill_bar(char *out, double share, size_t n_columns)
+{
+	enum { FRAME = 3, LEAST = 4, MOST = BAR_BYTES - FRAME - 1 };
+	size_t n = n_columns < FRAME + LEAST  ? 0
+		   : n_columns > FRAME + MOST ? MOST
+					      : n_columns - FRAME;
+	size_t full = (size_t)(share * (double)n);
+
+	*out = '\0';
+	if (!n)
+		return;
+	*out++ = ' ';
+	*out++ = '[';
+	for (size_t i = 0; i < n; i++)
+		*out++ = i < full ? '#' : '.';
+	*out++ = ']';
+	*out = '\0';
+}
+
+/* On a narrow terminal the bar is shorter, and what was done is left out: the
+ * time that is left stays. */
+static void
+draw_bar(const struct sl_progress *now, const char *label)
+{
+	char bar[BAR_BYTES], line[240];
+	struct progress_text text;
+	size_t room = tty_columns() - 1, used;
+
+	describe_progress(&text, now);
+	used = strlen(label) + strlen(": ") + strlen(now->what) +
+	       strlen(" 100 %") + strlen(text.left);
+	fill_bar(bar, now->share, room > used ? room - used : 0);
+	if (used + strlen(bar) + strlen(text.done) > room)
+		*text.done = '\0';
+	snprintf(line, sizeof(line), "%s: %s%s %3.0f %%%s%s", label, now->what,
+		 bar, 100 * now->share, text.left, text.done);
+	tty_draw_line(line);
 }
 
 static void
 draw_progress(const struct sl_progress *now, void *ctx)
 {
-	char bar[25], rest[80], line[240];
-	size_t full = (size_t)(now->share * (sizeof(bar) - 1));
-
 	live_note(ctx, now->what, now->share, now->remaining_s);
 	save_visit();
 	if (!tells)
 		return;
-	if (!tty_draws_progress()) {
+	if (tty_draws_progress())
+		draw_bar(now, ctx);
+	else
 		tell_progress(now, ctx);
-		return;
-	}
-	for (size_t i = 0; i < sizeof(bar) - 1; i++)
-		bar[i] = i < full ? '#' : '.';
-	bar[sizeof(bar) - 1] = '\0';
-	describe_rest(rest, sizeof(rest), now);
-	snprintf(line, sizeof(line), "%s: %s [%s] %3.0f %%%s",
-		 (const char *)ctx, now->what, bar, 100 * now->share, rest);
-	tty_draw_line(line);
 }
 
 progress_function *

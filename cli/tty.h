@@ -36,6 +36,10 @@ typedef void progress_function(const struct sl_progress *now, void *ctx);
 progress_function *tty_progress(int is_quiet);
 void tty_clear_progress(void);
 
+/* How many bytes of a line take at most so many columns.  Letters from U+3000
+ * on are counted as two, which most of them take. */
+size_t tty_fitting_bytes(const char *line, size_t n_columns);
+
 /* Whether progress is drawn, and a line of it in place of the last; one that
  * comes too soon for the eye is left out. */
 int tty_draws_progress(void);
