@@ -2,6 +2,7 @@
 /* cmd_help.c - `sleuth help`: what there is, and the ideas behind it. */
 #include "commands.h"
 #include "exit_code.h"
+#include "fill.h"
 #include "options.h"
 #include "quiz.h"
 #include "topics.h"
@@ -11,6 +12,16 @@
 
 enum { NAMES_MOST = 64 };
 
+/* A word of a list, and what it is for. */
+static void
+print_entry(const char *before, const char *name, const char *about)
+{
+	size_t column = strlen(before) + 12;
+
+	printf("%s%-11s ", before, name);
+	print_filled(about, column, column);
+}
+
 static int
 print_overview(void)
 {
@@ -18,13 +29,16 @@ print_overview(void)
 	       "usage: sleuth COMMAND [options]\n\n",
 	       sl_version());
 	for (const struct command *c = all_commands(); c->name; c++)
-		printf("  %-11s %s\n", c->name, c->about);
-	printf("\n'sleuth COMMAND --help' or 'man sleuth-COMMAND' says more; "
-	       "'sleuth help topics'\nlists the ideas that it explains.\n"
-	       "\nexit codes: 0 fine, 1 regressed or too large, 2 undecided, "
-	       "3 invalid\nmeasurement, 64 usage, 65 bad data, 69 not "
-	       "available here, 70 defect,\n71 out of memory, 74 input/output, "
-	       "130 interrupted\n");
+		print_entry("  ", c->name, c->about);
+	printf("\n");
+	print_paragraphs(
+		"'sleuth COMMAND --help' or 'man sleuth-COMMAND' says more; "
+		"'sleuth help topics' lists the ideas that it explains.\n\n"
+		"exit codes: 0 fine, 1 regressed or too large, 2 undecided, "
+		"3 invalid measurement, 64 usage, 65 bad data, 69 not "
+		"available here, 70 defect, 71 out of memory, 74 input/output, "
+		"130 interrupted",
+		0);
 	return EXIT_FINE;
 }
 
@@ -33,9 +47,9 @@ print_topics(void)
 {
 	printf("Ideas, with figures of this machine where they have some:\n\n");
 	for (const struct topic *t = all_topics(); t->name; t++)
-		printf("  sleuth help %-11s %s\n", t->name, t->about);
-	printf("  sleuth help %-11s questions; N --answer computes an answer\n",
-	       "quiz");
+		print_entry("  sleuth help ", t->name, t->about);
+	print_entry("  sleuth help ", "quiz",
+		    "questions; N --answer computes an answer");
 	return EXIT_FINE;
 }
 

@@ -2,6 +2,7 @@
 /* cmd_optimize.c - `sleuth optimize`: what changes of a model are worth. */
 #include "commands.h"
 #include "exit_code.h"
+#include "fill.h"
 #include "model_options.h"
 #include "options.h"
 #include "output.h"
@@ -87,7 +88,8 @@ list_changes(void)
 	for (size_t i = 0; (r = sl_variant_rule_at(i)); i++) {
 		snprintf(name, sizeof(name), "%s%s%s", r->name,
 			 r->value ? "=" : "", r->value ? r->value : "");
-		printf("  %-22s %s\n", name, r->text);
+		printf("  %-22s ", name);
+		print_filled(r->text, 25, 25);
 	}
 	return EXIT_FINE;
 }

@@ -11,6 +11,7 @@
 #include "options.h"
 #include "error_json.h"
 #include "exit_code.h"
+#include "fill.h"
 #include "tty.h"
 
 #include <errno.h>
@@ -179,6 +180,22 @@ read_choice(const char *command, const char *option, const char *word,
 	refuse(command, "--%s %s: must be one of %s", option, word, list);
 }
 
+/* What an option is called, and beside it what it does; below it where that
+ * has no room on its right. */
+static void
+print_described(const char *left, const char *text)
+{
+	enum { BESIDE = 33, BELOW = 6, MIN_TEXT = 40 };
+	int is_narrow = page_columns() < BESIDE + MIN_TEXT;
+	size_t column = is_narrow ? BELOW : BESIDE;
+
+	if (is_narrow || strlen(left) > 30)
+		printf("  %s\n%*s", left, (int)column, "");
+	else
+		printf("  %-31s", left);
+	print_filled(text, column, column);
+}
+
 static void
 print_option(const struct option *option)
 {
@@ -193,23 +210,39 @@ print_option(const struct option *option)
 						: " ",
 		 option->value ? option->value : "",
 		 option->kind == OPTION_MAYBE ? "]" : "");
-	if (strlen(left) > 30)
-		printf("  %s\n  %-31s%s\n", left, "", option->help);
-	else
-		printf("  %-31s%s\n", left, option->help);
+	print_described(left, option->help);
+}
+
+/* "usage: sleuth bench [options]", a line for each of the synopsis. */
+static void
+print_usage(const char *name, const char *synopsis)
+{
+	char line[256];
+	size_t begin = strlen("usage: ");
+
+	snprintf(line, sizeof(line), "sleuth %s %s", name, synopsis);
+	for (char *at = line, *end; at; at = end) {
+		end = strchr(at, '\n');
+		if (end)
+			*end++ = '\0';
+		printf("%*s", (int)begin, at == line ? "usage: " : "");
+		print_filled(at + strspn(at, " "), begin, begin + 4);
+	}
+	printf("\n");
 }
 
 static int
 print_help(const struct command_help *help, const struct option_group *groups,
 	   size_t n_groups)
 {
-	printf("usage: sleuth %s %s\n\n%s\n\noptions:\n", help->name,
-	       help->synopsis, help->about);
+	print_usage(help->name, help->synopsis);
+	print_paragraphs(help->about, 0);
+	printf("\noptions:\n");
 	for (size_t i = 0; i < n_groups; i++) {
 		for (size_t k = 0; k < groups[i].n; k++)
 			print_option(&groups[i].options[k]);
 	}
-	printf("  %-31s%s\n", "-h, --help", "this page");
+	print_described("-h, --help", "this page");
 	if (help->examples)
 		printf("\nexamples:\n%s\n", help->examples);
 	return EXIT_DONE;

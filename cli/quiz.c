@@ -6,16 +6,14 @@
  * around it are fixed.
  */
 #include "quiz.h"
+#include "fill.h"
 #include "options.h"
 #include "sleuth.h"
 #include "topic_numbers.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
-
-enum { ANSWER_WIDTH = 79 };
 
 /* "25,557,032"; each call in a line needs a text of its own. */
 struct grouped {
@@ -52,21 +50,6 @@ attention_macs(const struct sl_inspection *i)
 	return sum;
 }
 
-static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* An answer, filled to the width of a page. */
-static void
-tell(const char *format, ...)
-{
-	char text[1024];
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	print_wrapped(text, "", ANSWER_WIDTH);
-}
-
 static void
 answer_linear(void)
 {
@@ -75,8 +58,8 @@ answer_linear(void)
 	struct sl_error err;
 
 	exit_if_failed(sl_count_linear(&c, 1, 768, 3072, 1, &err), &err);
-	tell("%s: 768 x 3072 weights and 3072 biases.",
-	     grouped(&t[0], c.parameters));
+	say(0, "%s: 768 x 3072 weights and 3072 biases.",
+	    grouped(&t[0], c.parameters));
 }
 
 static void
@@ -94,8 +77,8 @@ answer_conv(void)
 	struct sl_error err;
 
 	exit_if_failed(sl_count_conv2d(&c, 1, &conv, &err), &err);
-	tell("%s: 2 x 3 x 7 x 7 for each of 64 x 112 x 112 results.",
-	     grouped(&t[0], c.flops));
+	say(0, "%s: 2 x 3 x 7 x 7 for each of 64 x 112 x 112 results.",
+	    grouped(&t[0], c.flops));
 }
 
 static void
@@ -105,9 +88,9 @@ answer_batch(void)
 	struct sl_inspection *one = inspect_model("resnet50", 1, 0);
 	struct sl_inspection *eight = inspect_model("resnet50", 8, 0);
 
-	tell("%s for one image and %s for each of eight: the same.",
-	     grouped(&t[0], one->flops_per_sample),
-	     grouped(&t[1], eight->flops_per_sample));
+	say(0, "%s for one image and %s for each of eight: the same.",
+	    grouped(&t[0], one->flops_per_sample),
+	    grouped(&t[1], eight->flops_per_sample));
 	sl_inspection_free(eight);
 	sl_inspection_free(one);
 }
@@ -120,10 +103,11 @@ answer_sequence(void)
 	double attention = (double)attention_macs(once);
 	double macs = (double)once->cost.macs;
 
-	tell("%.3f times: only the matmuls of attention grow %.0f-fold, and at "
-	     "128 tokens they are %.1f %% of the work.",
-	     (double)twice->cost.macs / macs,
-	     (double)attention_macs(twice) / attention, 100 * attention / macs);
+	say(0,
+	    "%.3f times: only the matmuls of attention grow %.0f-fold, and at "
+	    "128 tokens they are %.1f %% of the work.",
+	    (double)twice->cost.macs / macs,
+	    (double)attention_macs(twice) / attention, 100 * attention / macs);
 	sl_inspection_free(twice);
 	sl_inspection_free(once);
 }
@@ -134,11 +118,12 @@ answer_backward(void)
 	struct grouped t[2];
 	struct sl_inspection *i = inspect_model("resnet50", 1, 0);
 
-	tell("%.4f: %s FLOPs back, %s forward. The first layer has no input "
-	     "gradient.",
-	     i->training.backward_to_forward,
-	     grouped(&t[0], i->training.backward_flops),
-	     grouped(&t[1], i->training.forward_flops));
+	say(0,
+	    "%.4f: %s FLOPs back, %s forward. The first layer has no input "
+	    "gradient.",
+	    i->training.backward_to_forward,
+	    grouped(&t[0], i->training.backward_flops),
+	    grouped(&t[1], i->training.forward_flops));
 	sl_inspection_free(i);
 }
 
@@ -149,11 +134,12 @@ answer_adam(void)
 	struct sl_inspection *i = inspect_model("gpt2", 1, 0);
 	const struct sl_training *need = &i->training;
 
-	tell("%s bytes, 16 for each of %s parameters: the weight, its gradient "
-	     "and two moments.",
-	     grouped(&t[0], need->parameter_bytes + need->gradient_bytes +
-				    need->optimizer_bytes[SL_OPTIMIZER_ADAM]),
-	     grouped(&t[1], i->parameters.trainable));
+	say(0,
+	    "%s bytes, 16 for each of %s parameters: the weight, its gradient "
+	    "and two moments.",
+	    grouped(&t[0], need->parameter_bytes + need->gradient_bytes +
+				   need->optimizer_bytes[SL_OPTIMIZER_ADAM]),
+	    grouped(&t[1], i->parameters.trainable));
 	sl_inspection_free(i);
 }
 
@@ -162,9 +148,9 @@ answer_cache(void)
 {
 	struct sl_inspection *i = inspect_model("gpt2@kv", 1, 0);
 
-	tell("%.0f bytes a token, %.0f for 1024 of them.",
-	     i->memory.kv_bytes_per_token.value,
-	     1024 * i->memory.kv_bytes_per_token.value);
+	say(0, "%.0f bytes a token, %.0f for 1024 of them.",
+	    i->memory.kv_bytes_per_token.value,
+	    1024 * i->memory.kv_bytes_per_token.value);
 	sl_inspection_free(i);
 }
 
@@ -173,8 +159,8 @@ answer_amdahl(void)
 {
 	double s = 0.7;
 
-	tell("%.3f times, and at most %.3f times if it took no time at all.",
-	     1 / (1 - s + s / 2), 1 / (1 - s));
+	say(0, "%.3f times, and at most %.3f times if it took no time at all.",
+	    1 / (1 - s + s / 2), 1 / (1 - s));
 }
 
 static void
@@ -188,22 +174,24 @@ answer_add(void)
 	enum sl_status rc = sl_machine_open_cached(&m, NULL, &err);
 
 	if (rc == SL_E_ABSENT) {
-		tell("1/12 = %.4f: %s Run 'sleuth machine' once to see this "
-		     "machine's ridge.",
-		     ADDITION_INTENSITY, start);
+		say(0,
+		    "1/12 = %.4f: %s Run 'sleuth machine' once to see this "
+		    "machine's ridge.",
+		    ADDITION_INTENSITY, start);
 		return;
 	}
 	exit_if_failed(rc, &err);
 	if (find_ridge(&ridge, m))
-		tell("1/12 = %.4f: %s This machine's ridge is at %.3g: an "
-		     "addition %s.",
-		     ADDITION_INTENSITY, start, ridge.operations_per_byte,
-		     ridge.operations_per_byte > ADDITION_INTENSITY
-			     ? "waits for memory"
-			     : "can wait for arithmetic");
+		say(0,
+		    "1/12 = %.4f: %s This machine's ridge is at %.3g: an "
+		    "addition %s.",
+		    ADDITION_INTENSITY, start, ridge.operations_per_byte,
+		    ridge.operations_per_byte > ADDITION_INTENSITY
+			    ? "waits for memory"
+			    : "can wait for arithmetic");
 	else
-		tell("1/12 = %.4f: %s This machine's ridge was not measured.",
-		     ADDITION_INTENSITY, start);
+		say(0, "1/12 = %.4f: %s This machine's ridge was not measured.",
+		    ADDITION_INTENSITY, start);
 	sl_machine_free(m);
 }
 
@@ -212,16 +200,17 @@ answer_matmul(void)
 {
 	double n = 1024;
 
-	tell("%.1f: 2 N^3 operations over 3 N^2 numbers of 4 bytes, N / 6.",
-	     2 * n * n * n / (3 * n * n * 4));
+	say(0, "%.1f: 2 N^3 operations over 3 N^2 numbers of 4 bytes, N / 6.",
+	    2 * n * n * n / (3 * n * n * 4));
 }
 
 static void
 answer_percentile(void)
 {
-	tell("%.0f: the largest sample must lie above the 99th percentile with "
-	     "97.5 %%.",
-	     ceil(log(0.025) / log(0.99)));
+	say(0,
+	    "%.0f: the largest sample must lie above the 99th percentile with "
+	    "97.5 %%.",
+	    ceil(log(0.025) / log(0.99)));
 }
 
 static void
@@ -231,11 +220,12 @@ answer_first_layer(void)
 	struct sl_inspection *i = inspect_model("mlp:784-256-128-10", 1, 0);
 	uint64_t three_times = 3 * i->training.forward_flops;
 
-	tell("%s: three times forward would be %s, and the input gradient of "
-	     "the first layer, %s, is not needed.",
-	     grouped(&t[0], i->training.total_flops),
-	     grouped(&t[1], three_times),
-	     grouped(&t[2], three_times - i->training.total_flops));
+	say(0,
+	    "%s: three times forward would be %s, and the input gradient of "
+	    "the first layer, %s, is not needed.",
+	    grouped(&t[0], i->training.total_flops),
+	    grouped(&t[1], three_times),
+	    grouped(&t[2], three_times - i->training.total_flops));
 	sl_inspection_free(i);
 }
 
@@ -261,15 +251,16 @@ answer_optimizer(void)
 		if (parts[k].n_bytes > parts[most].n_bytes)
 			most = k;
 	}
-	tell("%s: %.1f %% of %.2f GB. Weights take %.0f MB, gradients %.0f "
-	     "MB, Adam's moments %.0f MB, activations %.0f MB. Momentum would "
-	     "keep %.0f MB, plain SGD %.0f.",
-	     parts[most].name, 100 * (double)parts[most].n_bytes / (double)sum,
-	     (double)sum / 1e9, (double)parts[0].n_bytes / 1e6,
-	     (double)parts[1].n_bytes / 1e6, (double)parts[2].n_bytes / 1e6,
-	     (double)parts[3].n_bytes / 1e6,
-	     (double)t->optimizer_bytes[SL_OPTIMIZER_MOMENTUM] / 1e6,
-	     (double)t->optimizer_bytes[SL_OPTIMIZER_SGD] / 1e6);
+	say(0,
+	    "%s: %.1f %% of %.2f GB. Weights take %.0f MB, gradients %.0f "
+	    "MB, Adam's moments %.0f MB, activations %.0f MB. Momentum would "
+	    "keep %.0f MB, plain SGD %.0f.",
+	    parts[most].name, 100 * (double)parts[most].n_bytes / (double)sum,
+	    (double)sum / 1e9, (double)parts[0].n_bytes / 1e6,
+	    (double)parts[1].n_bytes / 1e6, (double)parts[2].n_bytes / 1e6,
+	    (double)parts[3].n_bytes / 1e6,
+	    (double)t->optimizer_bytes[SL_OPTIMIZER_MOMENTUM] / 1e6,
+	    (double)t->optimizer_bytes[SL_OPTIMIZER_SGD] / 1e6);
 	sl_inspection_free(i);
 }
 
@@ -285,17 +276,17 @@ answer_quantise(void)
 		if (i->layers[k].cost.macs > longest->cost.macs)
 			longest = &i->layers[k];
 	}
-	tell("For size, %s: it holds %.1f %% of the parameters, and int8 saves "
-	     "%.0f of the model's %.0f MB. It has only %.1f %% of the "
-	     "multiply-adds; for speed, begin with %s, which has %.1f %%.",
-	     largest->name,
-	     100 * (double)largest->parameters /
-		     (double)i->parameters.trainable,
-	     3 * (double)largest->parameters / 1e6,
-	     (double)i->parameters.n_bytes / 1e6,
-	     100 * (double)largest->cost.macs / (double)i->cost.macs,
-	     longest->name,
-	     100 * (double)longest->cost.macs / (double)i->cost.macs);
+	say(0,
+	    "For size, %s: it holds %.1f %% of the parameters, and int8 saves "
+	    "%.0f of the model's %.0f MB. It has only %.1f %% of the "
+	    "multiply-adds; for speed, begin with %s, which has %.1f %%.",
+	    largest->name,
+	    100 * (double)largest->parameters / (double)i->parameters.trainable,
+	    3 * (double)largest->parameters / 1e6,
+	    (double)i->parameters.n_bytes / 1e6,
+	    100 * (double)largest->cost.macs / (double)i->cost.macs,
+	    longest->name,
+	    100 * (double)longest->cost.macs / (double)i->cost.macs);
 	sl_inspection_free(i);
 }
 
@@ -332,11 +323,12 @@ answer_long_sequence(void)
 	struct attention_share a = attention_share(128);
 	struct attention_share b = attention_share(1024);
 
-	tell("From %.1f %% to %.1f %% of the FLOPs, and from %.0f %% to %.0f "
-	     "%% of the activations that are kept: its scores grow with the "
-	     "square of the sequence, everything else in proportion to it.",
-	     100 * a.flops, 100 * b.flops, 100 * a.kept_bytes,
-	     100 * b.kept_bytes);
+	say(0,
+	    "From %.1f %% to %.1f %% of the FLOPs, and from %.0f %% to %.0f "
+	    "%% of the activations that are kept: its scores grow with the "
+	    "square of the sequence, everything else in proportion to it.",
+	    100 * a.flops, 100 * b.flops, 100 * a.kept_bytes,
+	    100 * b.kept_bytes);
 }
 
 static void
@@ -345,11 +337,12 @@ answer_kernel(void)
 	struct hottest h;
 
 	find_hottest_operation(&h);
-	tell("On this machine %.2f times: '%s' takes %.1f %% of the time, and "
-	     "1 / (1 - s + s / 10) is no more. Even in no time at all it would "
-	     "gain %.2f times.",
-	     1 / (1 - h.share + h.share / 10), h.name, 100 * h.share,
-	     1 / (1 - h.share));
+	say(0,
+	    "On this machine %.2f times: '%s' takes %.1f %% of the time, and "
+	    "1 / (1 - s + s / 10) is no more. Even in no time at all it would "
+	    "gain %.2f times.",
+	    1 / (1 - h.share + h.share / 10), h.name, 100 * h.share,
+	    1 / (1 - h.share));
 }
 
 struct question {
@@ -425,7 +418,8 @@ ask(size_t n, int with_answer, int is_asking)
 {
 	const struct question *q = &questions[n - 1];
 
-	printf("%zu. %s\n   (sleuth help %s)\n", n, q->text, q->topic);
+	print_filled(q->text, (size_t)printf("%zu. ", n), 3);
+	printf("   (sleuth help %s)\n", q->topic);
 	if (is_asking && !wait_for_reader())
 		return 0;
 	if (with_answer || is_asking)

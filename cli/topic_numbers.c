@@ -2,14 +2,12 @@
 /* topic_numbers.c - the figures of `sleuth help TOPIC`. */
 #include "topic_numbers.h"
 #include "exit_code.h"
+#include "fill.h"
 #include "sleuth.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { WIDTH = 78 };
 
 void
 exit_if_failed(enum sl_status rc, const struct sl_error *err)
@@ -18,45 +16,6 @@ exit_if_failed(enum sl_status rc, const struct sl_error *err)
 
 	if (rc)
 		exit(code ? code : EXIT_BUG);
-}
-
-void
-print_wrapped(const char *text, const char *indent, size_t width)
-{
-	size_t column = 0;
-
-	for (const char *at = text; *at;) {
-		size_t n = strcspn(at, " \n");
-
-		if (column && column + 1 + n > width) {
-			printf("\n");
-			column = 0;
-		}
-		printf("%s%.*s", column ? " " : indent, (int)n, at);
-		column += n + (column ? 1 : strlen(indent));
-		at += n;
-		if (*at == '\n') {
-			printf("\n\n");
-			column = 0;
-		}
-		at += strspn(at, " \n");
-	}
-	printf("\n");
-}
-
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* A paragraph, filled to the width of the topic's own text. */
-static void
-say(const char *format, ...)
-{
-	char text[1024];
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	print_wrapped(text, "  ", WIDTH);
 }
 
 struct sl_inspection *
@@ -81,11 +40,12 @@ numbers_parameters(void)
 {
 	struct sl_inspection *i = inspect_model("resnet50", 0, 0);
 
-	printf("  resnet50 holds %llu parameters, and %llu running means and "
-	       "variances\n  that are none; stored, %.1f MB\n",
-	       (unsigned long long)i->parameters.trainable,
-	       (unsigned long long)i->parameters.statistics,
-	       (double)i->parameters.n_bytes / 1e6);
+	say(2,
+	    "resnet50 holds %llu parameters, and %llu running means and "
+	    "variances that are none; stored, %.1f MB",
+	    (unsigned long long)i->parameters.trainable,
+	    (unsigned long long)i->parameters.statistics,
+	    (double)i->parameters.n_bytes / 1e6);
 	sl_inspection_free(i);
 }
 
@@ -94,10 +54,11 @@ numbers_flops(void)
 {
 	struct sl_inspection *i = inspect_model("resnet50", 0, 0);
 
-	printf("  one image through resnet50: %llu MACs, %llu FLOPs; every "
-	       "operation\n  counted, norms and activations too, %llu\n",
-	       (unsigned long long)i->cost.macs, (unsigned long long)i->flops,
-	       (unsigned long long)i->conventions[SL_CONVENTION_ALL]);
+	say(2,
+	    "one image through resnet50: %llu MACs, %llu FLOPs; every "
+	    "operation counted, norms and activations too, %llu",
+	    (unsigned long long)i->cost.macs, (unsigned long long)i->flops,
+	    (unsigned long long)i->conventions[SL_CONVENTION_ALL]);
 	sl_inspection_free(i);
 }
 
@@ -106,11 +67,12 @@ numbers_memory(void)
 {
 	struct sl_inspection *i = inspect_model("resnet50", 0, 0);
 
-	printf("  resnet50: %.1f MB of weights, %.2f MB needed at the fullest "
-	       "step\n  (%s); all its activations together would be %.1f MB\n",
-	       (double)i->memory.parameter_bytes / 1e6,
-	       (double)i->memory.live_bytes / 1e6, i->memory.peak_layer,
-	       (double)i->memory.activation_bytes / 1e6);
+	say(2,
+	    "resnet50: %.1f MB of weights, %.2f MB needed at the fullest "
+	    "step (%s); all its activations together would be %.1f MB",
+	    (double)i->memory.parameter_bytes / 1e6,
+	    (double)i->memory.live_bytes / 1e6, i->memory.peak_layer,
+	    (double)i->memory.activation_bytes / 1e6);
 	sl_inspection_free(i);
 }
 
@@ -120,13 +82,13 @@ numbers_training(void)
 	struct sl_inspection *i = inspect_model("gpt2", 0, 0);
 	const struct sl_training *t = &i->training;
 
-	printf("  gpt2, 128 tokens: %.1f MB of weights, %.1f MB of gradients, "
-	       "%.1f MB\n  for Adam, %.1f MB of activations kept; backward is "
-	       "%.3f x forward\n",
-	       (double)t->parameter_bytes / 1e6,
-	       (double)t->gradient_bytes / 1e6,
-	       (double)t->optimizer_bytes[SL_OPTIMIZER_ADAM] / 1e6,
-	       (double)t->activation_bytes / 1e6, t->backward_to_forward);
+	say(2,
+	    "gpt2, 128 tokens: %.1f MB of weights, %.1f MB of gradients, "
+	    "%.1f MB for Adam, %.1f MB of activations kept; backward is "
+	    "%.3f x forward",
+	    (double)t->parameter_bytes / 1e6, (double)t->gradient_bytes / 1e6,
+	    (double)t->optimizer_bytes[SL_OPTIMIZER_ADAM] / 1e6,
+	    (double)t->activation_bytes / 1e6, t->backward_to_forward);
 	sl_inspection_free(i);
 }
 
@@ -167,12 +129,12 @@ numbers_latency(void)
 {
 	struct sl_measurement *m = measure();
 
-	printf("  mlp:784-256-128-10, %zu samples\n", m->wall.n);
+	say(2, "mlp:784-256-128-10, %zu samples", m->wall.n);
 	print_quantile("median", &m->wall.median);
 	print_quantile("p90", &m->wall.p90);
 	print_quantile("p99", &m->wall.p99);
-	printf("  %.0f inferences a second, one after the other\n",
-	       1e9 / m->wall.mean.value);
+	say(2, "%.0f inferences a second, one after the other",
+	    1e9 / m->wall.mean.value);
 	sl_measurement_free(m);
 }
 
@@ -190,7 +152,8 @@ numbers_warmup(void)
 {
 	struct sl_measurement *m = measure();
 
-	say("mlp:784-256-128-10: the first inference %.2f us, then %.2f us in "
+	say(2,
+	    "mlp:784-256-128-10: the first inference %.2f us, then %.2f us in "
 	    "the "
 	    "median, %.1f x less; %s, %zu of %zu samples are warm-up",
 	    m->wall.first_ns / 1e3, m->wall.median.value / 1e3,
@@ -204,7 +167,8 @@ numbers_intervals(void)
 {
 	struct sl_measurement *m = measure();
 
-	say("mlp:784-256-128-10: median %.2f us [%.2f, %.2f] from %zu samples "
+	say(2,
+	    "mlp:784-256-128-10: median %.2f us [%.2f, %.2f] from %zu samples "
 	    "(%s); a second run like this one would show a change of %.2f %%",
 	    m->wall.median.value / 1e3, m->wall.median.lo / 1e3,
 	    m->wall.median.hi / 1e3, m->wall.n,
@@ -218,12 +182,13 @@ numbers_overhead(void)
 {
 	struct sl_measurement *m = measure();
 
-	printf("  one reading of the clock takes %.0f ns, its smallest step is "
-	       "%.0f ns; an\n  inference of mlp:784-256-128-10 is as long as "
-	       "%.0f "
-	       "readings\n",
-	       m->clock_cost_ns, m->clock_resolution_ns,
-	       m->wall.median.value / m->clock_cost_ns);
+	say(2,
+	    "one reading of the clock takes %.0f ns, its smallest step is "
+	    "%.0f ns; an inference of mlp:784-256-128-10 is as long as "
+	    "%.0f "
+	    "readings",
+	    m->clock_cost_ns, m->clock_resolution_ns,
+	    m->wall.median.value / m->clock_cost_ns);
 	sl_measurement_free(m);
 }
 
@@ -251,15 +216,17 @@ open_ridge(struct ridge *out, size_t *n_threads)
 	int is_found;
 
 	if (rc == SL_E_ABSENT) {
-		printf("  not measured yet: run 'sleuth machine' once, 12 s\n");
+		say(2, "not measured yet: run 'sleuth machine' once, 12 s");
 		return 0;
 	}
 	exit_if_failed(rc, &err);
 	*n_threads = m->max_threads;
 	is_found = find_ridge(out, m);
-	if (!is_found)
-		printf("  the peak in f32 or the bandwidth of memory was not "
-		       "measured:\n  run 'sleuth machine --fresh'\n");
+	if (!is_found) {
+		say(2, "the peak in f32 or the bandwidth of memory was not "
+		       "measured:");
+		say(2, "run 'sleuth machine --fresh'");
+	}
 	sl_machine_free(m);
 	return is_found;
 }
@@ -271,12 +238,13 @@ numbers_roofline(void)
 	size_t n_threads;
 
 	if (open_ridge(&ridge, &n_threads))
-		printf("  %.0f GFLOP/s in f32 and %.1f GB/s from memory on %zu "
-		       "threads: the ridge is at\n  %.1f operations per byte. "
-		       "Adding two vectors has 1/12, a matmul of two\n  "
-		       "square matrices of 1024 has 171\n",
-		       ridge.flops_per_s / 1e9, ridge.bytes_per_s / 1e9,
-		       n_threads, ridge.operations_per_byte);
+		say(2,
+		    "%.0f GFLOP/s in f32 and %.1f GB/s from memory on %zu "
+		    "threads: the ridge is at %.1f operations per byte. "
+		    "Adding two vectors has 1/12, a matmul of two "
+		    "square matrices of 1024 has 171",
+		    ridge.flops_per_s / 1e9, ridge.bytes_per_s / 1e9, n_threads,
+		    ridge.operations_per_byte);
 }
 
 /* The row of the operation that takes longest; NULL: none takes 1 %. */
@@ -321,7 +289,8 @@ print_hottest(void)
 	struct hottest h;
 
 	find_hottest_operation(&h);
-	say("in %s, %s takes longest: %.1f %% of an inference. Twice as fast, "
+	say(2,
+	    "in %s, %s takes longest: %.1f %% of an inference. Twice as fast, "
 	    "the "
 	    "model would be %.3f x faster; with no time at all, %.3f x",
 	    SMALL_MODEL, h.name, 100 * h.share, 1 / (1 - h.share / 2),
@@ -359,20 +328,23 @@ numbers_batch(void)
 	struct ridge ridge;
 	size_t n_threads;
 
-	printf("  a layer from 1024 to 1024 has %.2f operations per byte at "
-	       "batch 1, %.1f at 64\n",
-	       linear_intensity(1), linear_intensity(64));
+	say(2,
+	    "a layer from 1024 to 1024 has %.2f operations per byte at "
+	    "batch 1, %.1f at 64",
+	    linear_intensity(1), linear_intensity(64));
 	if (!open_ridge(&ridge, &n_threads))
 		return;
 	while (batch < 1e6 &&
 	       linear_intensity(batch) < ridge.operations_per_byte)
 		batch++;
 	if (batch < 1e6)
-		printf("  this machine's ridge is at %.1f: from batch %.0f on "
-		       "it can wait for arithmetic\n",
-		       ridge.operations_per_byte, batch);
+		say(2,
+		    "this machine's ridge is at %.1f: from batch %.0f on "
+		    "it can wait for arithmetic",
+		    ridge.operations_per_byte, batch);
 	else
-		printf("  this machine's ridge is at %.1f: it waits for memory "
-		       "at any batch\n",
-		       ridge.operations_per_byte);
+		say(2,
+		    "this machine's ridge is at %.1f: it waits for memory "
+		    "at any batch",
+		    ridge.operations_per_byte);
 }

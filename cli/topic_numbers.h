@@ -33,10 +33,6 @@ void find_hottest_operation(struct hottest *out);
  * that is missing is not taken for one. */
 void exit_if_failed(enum sl_status rc, const struct sl_error *err);
 
-/* Paragraphs, each line of which begins with 'indent' and ends before 'width';
- * an empty line stands between two. */
-void print_wrapped(const char *text, const char *indent, size_t width);
-
 /* What is counted in a model under these sizes (0: the usual ones). */
 struct sl_inspection *inspect_model(const char *name, int64_t batch,
 				    int64_t seq);

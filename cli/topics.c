@@ -2,12 +2,11 @@
 /* topics.c - ideas that `sleuth help` explains. */
 #include "topics.h"
 #include "exit_code.h"
+#include "fill.h"
 #include "topic_numbers.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { TEXT_WIDTH = 76 };
 
 static const char parameters_text[] =
 	"Parameters are the numbers that training finds. A fully connected "
@@ -177,7 +176,7 @@ int
 print_topic(const struct topic *topic)
 {
 	printf("%s: %s\n\n", topic->name, topic->about);
-	print_wrapped(topic->text, "", TEXT_WIDTH);
+	print_paragraphs(topic->text, 0);
 	printf("\n%s\n", topic->is_example ? "For example" : "On this machine");
 	topic->numbers();
 	printf("\nTry\n");
