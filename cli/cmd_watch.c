@@ -9,6 +9,7 @@
  */
 #include "commands.h"
 #include "exit_code.h"
+#include "fill.h"
 #include "model_options.h"
 #include "options.h"
 #include "plan_options.h"
@@ -31,6 +32,9 @@ static const struct command_help help = {
 	"  sleuth watch mlp:784-256-10\n"
 	"  sleuth watch mlp:784-256-10 --repeats 3 --time 0.2 --pause 0",
 	"no model given; try 'sleuth watch resnet50'"};
+
+/* Columns below which a change has no interval, of a name and of a time. */
+enum { FEW_COLUMNS = 72, LEAST_NAME = 16, MOST_NAME = 60, TIME_COLUMNS = 9 };
 
 /* As sleuth compare has it: placement of code and data alone makes as much. */
 static const double MARGIN = 0.01;
@@ -119,8 +123,9 @@ change_text(struct short_text *out, const struct sl_estimate *a,
 		word = " slower";
 	else if (expm1(r[2]) < -MARGIN)
 		word = " faster";
-	if (isnan(r[1]) || isnan(r[2]))
-		snprintf(out->s, sizeof(out->s), "%+.1f %%", 100 * expm1(r[0]));
+	if (isnan(r[1]) || isnan(r[2]) || tty_columns() < FEW_COLUMNS)
+		snprintf(out->s, sizeof(out->s), "%+.1f %%%s",
+			 100 * expm1(r[0]), word);
 	else
 		snprintf(out->s, sizeof(out->s), "%+.1f %% [%+.1f, %+.1f]%s",
 			 100 * expm1(r[0]), 100 * expm1(r[1]),
@@ -159,8 +164,103 @@ find_before(const struct watch *w, const struct sl_operation *now)
 static void
 draw(struct watch *w, const char *line)
 {
-	printf("%.*s\n", (int)tty_columns() - 1, line);
+	printf("%.*s\n", (int)tty_fitting_bytes(line, tty_columns() - 1), line);
 	w->n_lines++;
+}
+
+/* The operation in row i of the table, the longest first. */
+static const struct sl_operation *
+shown_operation(const struct watch *w, size_t i)
+{
+	return &w->last->operations[w->last->by_time[i]];
+}
+
+/* Columns of a text whose letters all take one. */
+static size_t
+columns_of(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* The bytes of the words that the names of the first n rows all begin with. */
+static size_t
+common_bytes(const struct watch *w, size_t n)
+{
+	const char *first = n ? shown_operation(w, 0)->name : "";
+	size_t n_bytes = strlen(first);
+
+	for (size_t i = 1; i < n; i++) {
+		const char *name = shown_operation(w, i)->name;
+		size_t k = 0;
+
+		while (k < n_bytes && name[k] == first[k])
+			k++;
+		n_bytes = k;
+	}
+	while (n_bytes && !strchr("./", first[n_bytes - 1]))
+		n_bytes--;
+	return n_bytes;
+}
+
+/* A name in at most n_columns, filled up to them: what all begin with goes
+ * first, then its beginning. */
+static void
+put_name(char *out, size_t n_bytes, const char *name, size_t n_common,
+	 size_t n_columns)
+{
+	const char *dots = tty_is_utf8() ? "…" : "...";
+	size_t room = n_columns - columns_of(dots), n;
+
+	if (columns_of(name) <= n_columns) {
+		dots = "";
+	} else {
+		name += n_common;
+		while (columns_of(name) > room)
+			name++;
+		while ((*name & 0xc0) == 0x80)
+			name++;
+	}
+	n = columns_of(dots) + columns_of(name);
+	snprintf(out, n_bytes, "%s%s%*s", dots, name,
+		 n < n_columns ? (int)(n_columns - n) : 0, "");
+}
+
+/* How the operation of a row differs from what it was; "" at first. */
+static const char *
+row_change(struct short_text *out, const struct watch *w,
+	   const struct sl_operation *o)
+{
+	const struct sl_operation *before = find_before(w, o);
+
+	out->s[0] = '\0';
+	if (before && before != o)
+		change_text(out, &before->median_ns, &o->median_ns);
+	return out->s;
+}
+
+/* Columns for the names of n rows: what they take, or what is left. */
+static size_t
+name_columns(const struct watch *w, size_t n)
+{
+	size_t longest = 0, change = 0, used = strlen("  100.0 %  0.0000 us  ");
+	struct short_text text;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sl_operation *o = shown_operation(w, i);
+		size_t wide = columns_of(o->name);
+		size_t beside = strlen(row_change(&text, w, o));
+
+		longest = wide > longest ? wide : longest;
+		change = beside > change ? beside : change;
+	}
+	used += change + 3;
+	if (tty_columns() < used + LEAST_NAME)
+		return LEAST_NAME;
+	return longest < tty_columns() - used ? longest : tty_columns() - used;
 }
 
 static void
@@ -168,19 +268,23 @@ draw_operations(struct watch *w)
 {
 	size_t n = w->last->n_operations < w->how->top ? w->last->n_operations
 						       : w->how->top;
-	char line[400];
+	size_t n_common = common_bytes(w, n), n_columns = name_columns(w, n);
+	char line[400], name[300];
 
+	n_columns = n_columns < MOST_NAME ? n_columns : MOST_NAME;
 	for (size_t i = 0; i < n; i++) {
-		const struct sl_operation *o =
-			&w->last->operations[w->last->by_time[i]];
-		const struct sl_operation *before = find_before(w, o);
-		struct short_text time, change = {""};
+		const struct sl_operation *o = shown_operation(w, i);
+		struct short_text time, change;
+		size_t n_time;
 
-		if (before && before != o)
-			change_text(&change, &before->median_ns, &o->median_ns);
-		snprintf(line, sizeof(line), "  %5.1f %%  %-10s %-24.200s %s",
-			 100 * o->share, time_text(&time, o->median_ns.value),
-			 o->name, change.s);
+		put_name(name, sizeof(name), o->name, n_common, n_columns);
+		time_text(&time, o->median_ns.value);
+		n_time = columns_of(time.s);
+		snprintf(line, sizeof(line), "  %5.1f %%  %s%*s  %s  %s",
+			 100 * o->share, time.s,
+			 n_time < TIME_COLUMNS ? (int)(TIME_COLUMNS - n_time)
+					       : 0,
+			 "", name, row_change(&change, w, o));
 		draw(w, line);
 	}
 }
@@ -195,7 +299,7 @@ draw_page(struct watch *w)
 		printf("\033[%zuA\r\033[J", w->n_lines);
 	w->n_lines = 0;
 	snprintf(line, sizeof(line), "%.200s  profile %zu%s", w->name, w->n,
-		 w->n > 1 ? "; changes are those since the first" : "");
+		 w->n > 1 ? "; changes since the first" : "");
 	draw(w, line);
 	snprintf(line, sizeof(line), "  latency %s%s%s",
 		 latency_text(&latency, &w->last->latency.median),
@@ -255,17 +359,17 @@ summarize(const struct watch *w)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	printf("%zu profile%s of %s in %lld s: medians from %s to %s\n", w->n,
-	       w->n == 1 ? "" : "s", w->name,
-	       (long long)(now.tv_sec - w->begun.tv_sec),
-	       time_text(&lowest, w->lowest_ns),
-	       time_text(&highest, w->highest_ns));
+	say(0, "%zu profile%s of %s in %lld s: medians from %s to %s", w->n,
+	    w->n == 1 ? "" : "s", w->name,
+	    (long long)(now.tv_sec - w->begun.tv_sec),
+	    time_text(&lowest, w->lowest_ns),
+	    time_text(&highest, w->highest_ns));
 	if (w->n > 1)
-		printf("first %s, last %s: %s\n",
-		       time_text(&first, w->first->latency.median.value),
-		       time_text(&last, w->last->latency.median.value),
-		       change_text(&change, &w->first->latency.median,
-				   &w->last->latency.median));
+		say(0, "first %s, last %s: %s",
+		    time_text(&first, w->first->latency.median.value),
+		    time_text(&last, w->last->latency.median.value),
+		    change_text(&change, &w->first->latency.median,
+				&w->last->latency.median));
 }
 
 static int
