@@ -40,7 +40,7 @@ struct sl_page_frame {
 struct sl_render_options {
 	size_t struct_size;
 	enum sl_format format;
-	size_t n_columns;    /* width of the terminal; default 80 */
+	size_t n_columns;    /* of text: width of the terminal; default 80 */
 	int color;           /* ANSI colours in text */
 	int ascii;           /* no characters beyond ASCII in text */
 	int verbose;         /* everything, not one screen */

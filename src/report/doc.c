@@ -23,6 +23,7 @@ sl__doc_init(struct sl__doc *doc, const struct sl_allocator *allocator)
 	sl__arena_init(&doc->arena, allocator);
 	doc->first = NULL;
 	doc->last = NULL;
+	doc->is_file = 0;
 	doc->failed = 0;
 }
 

@@ -17,6 +17,7 @@
 struct sl__doc {
 	struct sl__arena arena;
 	struct sl__block *first, *last;
+	int is_file; /* its reader wraps lines: nothing is cut */
 	int failed;
 };
 

@@ -3,7 +3,7 @@
  * inspect_detail.c - what a user asks for beyond the first screen: why two
  * tools disagree, every tensor stored, and what the weights look like.
  */
-#include "report/repeats.h"
+#include "report/doc_names.h"
 #include "report/histogram.h"
 #include "report/inspect_page.h"
 #include "report/unit.h"
@@ -147,11 +147,10 @@ static void
 add_weight(struct sl__doc *doc, const struct sl_weight_row *w,
 	   struct width width)
 {
-	const char *name = sl__layer_name_shorten(&doc->arena, w->name,
-						  width.n_name_columns);
 	struct sl__text t;
 
-	sl__doc_plain_cell(doc, sl__doc_text_or_nomem(doc, name));
+	sl__doc_plain_cell(
+		doc, sl__doc_layer_name(doc, w->name, width.n_name_columns));
 	sl__doc_plain_cell(doc, sl__count_text(&t, w->n_elements));
 	if (w->absent) {
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s", w->absent);

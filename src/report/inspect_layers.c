@@ -7,10 +7,10 @@
  * one row for all others, so that every table adds up.  Where all layers are
  * shown, they come in the order they run.
  */
+#include "report/doc_names.h"
 #include "report/repeats.h"
 #include "report/inspect_page.h"
 #include "report/printable.h"
-#include "report/row_names.h"
 #include "report/unit.h"
 
 #include <math.h>
@@ -146,9 +146,7 @@ add_unknown(struct sl__doc *doc, const struct sl__repeated_layers *b,
 static const char *
 type_text(struct sl__doc *doc, const char *type, const struct look *look)
 {
-	if (look->is_tight)
-		type = sl__op_type_shorten(&doc->arena, type, MAX_TYPE);
-	return sl__doc_text_or_nomem(doc, type);
+	return look->is_tight ? sl__doc_op_type(doc, type, MAX_TYPE) : type;
 }
 
 static size_t
@@ -195,13 +193,13 @@ label_rows(struct sl__doc *doc, const struct sl__repeated_layers *rows,
 						     has_ranges);
 		if (!names[k])
 			return NULL;
-		if (has_ranges && sl__utf8_width(names[k]) > room) {
+		if (has_ranges && !doc->is_file &&
+		    sl__utf8_width(names[k]) > room) {
 			has_ranges = 0;
 			k = SIZE_MAX; /* begins again */
 		}
 	}
-	return names ? sl__row_names_shorten(&doc->arena, names, n, room)
-		     : NULL;
+	return names ? sl__doc_row_names(doc, names, n, room) : NULL;
 }
 
 static void

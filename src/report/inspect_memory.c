@@ -6,7 +6,7 @@
  * Nothing here was run: live sets follow from the order of the nodes, and
  * the activations of training are marked as the estimate they are.
  */
-#include "report/repeats.h"
+#include "report/doc_names.h"
 #include "report/inspect_page.h"
 #include "report/printable.h"
 #include "report/unit.h"
@@ -26,11 +26,11 @@ enum {
 static const char *
 short_name(struct sl__doc *doc, const char *name, int verbose)
 {
-	if (!verbose)
-		name = sl__layer_name_shorten(&doc->arena, name, NAME_COLUMNS);
+	if (verbose || doc->is_file)
+		return name;
+	name = sl__doc_layer_name(doc, name, NAME_COLUMNS);
 	/* Some exporters join the names of all that they fused. */
-	if (name && !verbose)
-		name = sl__utf8_shortened(&doc->arena, name, MAX_COLUMNS, "…");
+	name = sl__utf8_shortened(&doc->arena, name, MAX_COLUMNS, "…");
 	return sl__doc_text_or_nomem(doc, name);
 }
 

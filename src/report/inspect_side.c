@@ -6,7 +6,7 @@
  * sample in a multilayer perceptron, once a position in a convolution, once
  * a token in a transformer.  So that is a column beside the sizes.
  */
-#include "report/repeats.h"
+#include "report/doc_names.h"
 #include "report/inspect_page.h"
 #include "report/unit.h"
 
@@ -48,9 +48,8 @@ add_mostly(struct sl__doc *doc, const struct sl_inspection *i)
 		sl__doc_absent_cell(doc);
 		return;
 	}
-	type = sl__op_type_shorten(&doc->arena, i->by_type[0].name, MAX_TYPE);
-	doc->failed |= !type;
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s %.0f%%", type ? type : "",
+	type = sl__doc_op_type(doc, i->by_type[0].name, MAX_TYPE);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s %.0f%%", type,
 		     100 * i->by_type[0].share);
 }
 

@@ -5,7 +5,7 @@
  * Where they take turns, counts are scaled up from the time they had: these
  * are marked with '~'.
  */
-#include "report/repeats.h"
+#include "report/doc_names.h"
 #include "report/profile_page.h"
 #include "report/unit.h"
 
@@ -50,11 +50,9 @@ add_row(struct sl__doc *doc, const struct sl_profile *p,
 	const double *of = o->counts->of;
 	double pace = of[SL_EVENT_INSTRUCTIONS] / of[SL_EVENT_CYCLES];
 	double stalled = of[SL_EVENT_STALLS] / of[SL_EVENT_CYCLES];
-	const char *name =
-		sl__layer_name_shorten(&doc->arena, o->name, n_label);
 	struct sl__text t;
 
-	sl__doc_plain_cell(doc, sl__doc_text_or_nomem(doc, name));
+	sl__doc_plain_cell(doc, sl__doc_layer_name(doc, o->name, n_label));
 	add_count(doc, p, o, SL_EVENT_CYCLES);
 	sl__doc_cell(doc, isfinite(pace) ? SL__STYLE_STRONG : SL__STYLE_DIM,
 		     "%s", sl__three_digit_text(&t, pace));

@@ -3,9 +3,9 @@
  * profile_find.c - what follows from a profile: what bounds the model, how far
  * it is from the machine, and what would help.
  */
+#include "report/doc_names.h"
 #include "report/fact_text.h"
 #include "report/profile_page.h"
-#include "report/row_names.h"
 #include "report/unit.h"
 #include "result/step_evidence.h"
 
@@ -304,18 +304,14 @@ amdahl_labels(struct sl__doc *doc, const struct sl_profile *p, size_t n,
 {
 	const char **names =
 		sl__arena_array(&doc->arena, n + 1, sizeof(*names));
-	const char **labels = NULL;
 
+	doc->failed |= !names;
 	for (size_t i = 0; names && i < n; i++) {
 		names[i] =
 			sl__amdahl_target_name(&doc->arena, p, &p->amdahl[i]);
 		doc->failed |= !names[i];
 	}
-	if (!doc->failed)
-		labels =
-			sl__row_names_shorten(&doc->arena, names, n, n_columns);
-	doc->failed |= !labels;
-	return labels;
+	return doc->failed ? NULL : sl__doc_row_names(doc, names, n, n_columns);
 }
 
 void

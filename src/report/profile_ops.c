@@ -7,10 +7,9 @@
  */
 #include "result/groups.h"
 #include "report/bar.h"
-#include "report/repeats.h"
+#include "report/doc_names.h"
 #include "report/printable.h"
 #include "report/profile_page.h"
-#include "report/row_names.h"
 #include "report/unit.h"
 
 #include <math.h>
@@ -90,11 +89,7 @@ add_rate(struct sl__doc *doc, double per_s)
 static void
 add_name(struct sl__doc *doc, const char *name, const struct look *look)
 {
-	const char **label =
-		sl__row_names_shorten(&doc->arena, &name, 1, look->n_label);
-
-	doc->failed |= !label;
-	sl__doc_plain_cell(doc, label ? *label : "");
+	sl__doc_plain_cell(doc, sl__doc_row_name(doc, name, look->n_label));
 }
 
 /* Labels of the operations that take longest, distinct from each other. */
@@ -104,24 +99,17 @@ name_rows(struct sl__doc *doc, size_t n, const struct look *look)
 	const struct sl_profile *p = look->p;
 	const char **names =
 		sl__arena_array(&doc->arena, n + 1, sizeof(*names));
-	const char **labels = NULL;
 
+	doc->failed |= !names;
 	for (size_t i = 0; names && i < n; i++)
 		names[i] = p->operations[p->by_time[i]].name;
-	if (names)
-		labels = sl__row_names_shorten(&doc->arena, names, n,
-					       look->n_label);
-	doc->failed |= !labels;
-	return labels;
+	return names ? sl__doc_row_names(doc, names, n, look->n_label) : NULL;
 }
 
 static void
 add_type(struct sl__doc *doc, const char *type)
 {
-	sl__doc_plain_cell(
-		doc,
-		sl__doc_text_or_nomem(
-			doc, sl__op_type_shorten(&doc->arena, type, MAX_TYPE)));
+	sl__doc_plain_cell(doc, sl__doc_op_type(doc, type, MAX_TYPE));
 }
 
 static void
@@ -452,8 +440,6 @@ set_look(struct look *look, const struct sl__profile_sheet *sheet, size_t n_top)
 	size_t width = sheet->how->n_columns ? sheet->how->n_columns
 					     : SL__PROFILE_COLUMNS;
 
-	if (!is_text)
-		width = 2 * WIDE; /* whoever shows it wraps it */
 	look->p = p;
 	look->is_wide = width >= WIDE;
 	look->has_bars = look->is_wide && is_text;
@@ -533,9 +519,7 @@ sl__profile_row_name(struct sl__doc *doc, const struct sl__profile_sheet *sheet,
 		if (!strcmp(p->operations[p->by_time[i]].name, name))
 			return labels[i];
 	}
-	labels = sl__row_names_shorten(&doc->arena, &name, 1, look.n_label);
-	doc->failed |= !labels;
-	return labels ? *labels : "";
+	return sl__doc_row_name(doc, name, look.n_label);
 }
 
 void

@@ -5,7 +5,7 @@
  * A column for each memory that something comes from; one beside it where
  * counters said how much.  The last row is a whole iteration.
  */
-#include "report/repeats.h"
+#include "report/doc_names.h"
 #include "report/profile_page.h"
 #include "report/unit.h"
 
@@ -74,10 +74,8 @@ static void
 add_row(struct sl__doc *doc, const struct moved *m,
 	const struct sl_operation *o)
 {
-	const char *name =
-		sl__layer_name_shorten(&doc->arena, o->name, LABEL_COLUMNS);
-
-	sl__doc_plain_cell(doc, sl__doc_text_or_nomem(doc, name));
+	sl__doc_plain_cell(doc,
+			   sl__doc_layer_name(doc, o->name, LABEL_COLUMNS));
 	add_bytes(doc, (double)o->working_set_bytes);
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s",
 		     o->level ? sl_level_text(o->level) : "-");

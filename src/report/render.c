@@ -18,6 +18,10 @@
 
 #include "base/banned.h"
 
+/* What a file that its reader wraps is laid out for, whatever the terminal of
+ * whoever writes it has. */
+enum { FILE_COLUMNS = 120 };
+
 enum sl_status
 sl__render_options_copy(struct sl_render_options *how,
 			const struct sl_render_options *options,
@@ -42,6 +46,7 @@ render_page(const struct sl__renderer *renderer, const void *result,
 	enum sl_status rc;
 
 	sl__doc_init(&doc, NULL);
+	doc.is_file = how->format != SL_FORMAT_TEXT;
 	renderer->page(&doc, result, how);
 	rc = sl__doc_render(&doc, how, out, err);
 	sl__doc_release(&doc);
@@ -139,6 +144,7 @@ write_html(const struct sl__renderer *renderer, const void *result,
 
 	all.verbose = 1;
 	sl__doc_init(&doc, NULL);
+	doc.is_file = 1;
 	renderer->page(&doc, result, &all);
 	if (renderer->views)
 		renderer->views(&views, result);
@@ -181,6 +187,8 @@ sl__render(const struct sl__renderer *renderer, const void *result,
 
 	if (rc)
 		return rc;
+	if (how.format != SL_FORMAT_TEXT)
+		how.n_columns = FILE_COLUMNS;
 	switch (how.format) {
 	case SL_FORMAT_TEXT:
 	case SL_FORMAT_MARKDOWN:
