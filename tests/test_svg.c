@@ -124,6 +124,35 @@ ticks_fit_what_is_shown(void **state)
 	sl_buf_release(&out);
 }
 
+/* Where the values between powers of ten would touch, there are fewer. */
+static void
+log_ticks_have_room(void **state)
+{
+	struct sl_buf out = {0};
+	struct sl__svg s = {.out = &out};
+	const struct sl__axis y = {.lo = 0, .hi = 1, .from = 100, .to = 0};
+	struct sl__axis x = {.lo = 2e-7,
+			     .hi = 8e-4,
+			     .from = 216,
+			     .to = 640,
+			     .unit = "s",
+			     .is_log = 1};
+
+	(void)state;
+	sl__svg_axis_x(&s, &x, &y);
+	assert_non_null(strstr(out.data, ">300 µs</text>"));
+	assert_null(strstr(out.data, ">200 µs</text>"));
+	out.n_bytes = 0;
+	x.to = 400; /* 51 points for each power of ten */
+	sl__svg_axis_x(&s, &x, &y);
+	assert_int_equal(count_of(out.data, "<text"), 3);
+	out.n_bytes = 0;
+	x.to = 1216;
+	sl__svg_axis_x(&s, &x, &y);
+	assert_non_null(strstr(out.data, ">200 µs</text>"));
+	sl_buf_release(&out);
+}
+
 /* Estimates of three sizes: on a logarithmic axis the middle one is in the
  * middle, and the reference is drawn. */
 static void
@@ -163,6 +192,7 @@ main(void)
 		cmocka_unit_test(a_file_brings_its_colours),
 		cmocka_unit_test(ticks_have_units),
 		cmocka_unit_test(ticks_fit_what_is_shown),
+		cmocka_unit_test(log_ticks_have_room),
 		cmocka_unit_test(intervals_lie_on_a_common_axis),
 	};
 

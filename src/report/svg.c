@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/number.h"
 #include "report/markup.h"
+#include "report/printable.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -328,25 +329,75 @@ add_tick(struct sl__svg *s, const struct sl__axis *axis,
 	}
 }
 
-/* Powers of ten, at most eight; where the axis has three or fewer, twice and
- * five times these too. */
+/* Half of what a tick's text takes along its axis, and the gap to the next:
+ * letters of 11 points are 6.4 wide in wide faces. */
+static double
+tick_half(const struct sl__axis *axis, double value, int is_x)
+{
+	char text[32];
+
+	write_tick(text, value, axis->unit);
+	return is_x ? 3.2 * (double)sl__utf8_width(text) + 2 : 7;
+}
+
+static int
+is_within(const struct sl__axis *axis, double value)
+{
+	return value >= axis->lo * (1 - 1e-9) && value <= axis->hi * (1 + 1e-9);
+}
+
+/* Values on a logarithmic axis: these mantissas, up to one of 0, times every
+ * so many powers of ten. */
+struct log_ticks {
+	const double *mantissas;
+	double first, last, stride; /* exponents */
+};
+
+/* Whether the texts of these ticks have room beside each other. */
+static int
+have_room(const struct log_ticks *t, const struct sl__axis *axis, int is_x)
+{
+	double end = -(double)INFINITY, sign = axis->to < axis->from ? -1 : 1;
+
+	for (double e = t->first; e <= t->last; e += t->stride) {
+		for (const double *m = t->mantissas; *m > 0; m++) {
+			double value = *m * pow(10, e);
+			double half = tick_half(axis, value, is_x);
+			double at = sign * sl__axis_at(axis, value);
+
+			if (!is_within(axis, value))
+				continue;
+			if (at - half < end)
+				return 0;
+			end = at + half;
+		}
+	}
+	return 1;
+}
+
+/* Powers of ten, at most eight, and as many values between them as there is
+ * room for. */
 static void
 add_log_ticks(struct sl__svg *s, const struct sl__axis *axis,
 	      const struct sl__axis *other, int is_x)
 {
-	static const double between[] = {1, 2, 5};
-	double first = floor(log10(axis->lo) - 1e-9);
-	double last = ceil(log10(axis->hi) + 1e-9);
-	double stride = ceil((last - first - 1) / 8);
-	int is_dense = last - first <= 4;
+	static const double sets[][4] = {{1, 2, 5}, {1, 3}, {1}};
+	struct log_ticks t = {.mantissas = sets[2],
+			      .first = floor(log10(axis->lo) - 1e-9),
+			      .last = ceil(log10(axis->hi) + 1e-9)};
 
-	for (double e = first; e <= last; e += fmax(stride, 1)) {
-		for (int i = 0; i < (is_dense ? 3 : 1); i++) {
-			double value = between[i] * pow(10, e);
+	t.stride = fmax(ceil((t.last - t.first - 1) / 8), 1);
+	for (size_t i = 3; i-- > 0 && t.stride < 2;) {
+		struct log_ticks more = t;
 
-			if (value >= axis->lo * (1 - 1e-9) &&
-			    value <= axis->hi * (1 + 1e-9))
-				add_tick(s, axis, other, value, is_x);
+		more.mantissas = sets[i];
+		if (have_room(&more, axis, is_x))
+			t = more;
+	}
+	for (double e = t.first; e <= t.last; e += t.stride) {
+		for (const double *m = t.mantissas; *m > 0; m++) {
+			if (is_within(axis, *m * pow(10, e)))
+				add_tick(s, axis, other, *m * pow(10, e), is_x);
 		}
 	}
 }
