@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* figure_bars.c - parts of a whole as bars: below each other, or as one. */
+#include "base/buf.h"
 #include "report/figures.h"
-#include "report/printable.h"
+#include "report/row_names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "base/banned.h"
 
 static const double ROW = 26, LEFT = 196, RIGHT = 740;
+enum { NAME_LETTERS = 26 }; /* 7.2 points each in wide faces */
 
 double
 sl__figure_bars_height(size_t n)
@@ -17,16 +19,23 @@ sl__figure_bars_height(size_t n)
 	return ROW * (double)n + 8;
 }
 
-/* A name of at most n code points, cut in front: the end of a path tells
- * most. */
-static void
-cut_name(char out[128], const char *name, size_t n)
+const char **
+sl__figure_labels(struct sl__svg *s, struct sl__arena *arena,
+		  const char *const *first, size_t n, size_t stride,
+		  size_t n_letters)
 {
-	size_t width = sl__utf8_width(name);
+	const char **names = sl__arena_array(arena, n + 1, sizeof(*names));
+	const char **labels = NULL;
 
-	for (size_t k = width; k + 1 > n + 1; k--)
-		name += sl__utf8_step(name);
-	snprintf(out, 128, "%s%s", width > n ? "…" : "", name);
+	for (size_t i = 0; names && i < n; i++) {
+		memcpy(&names[i], (const char *)first + i * stride,
+		       sizeof(names[i]));
+	}
+	if (names)
+		labels = sl__row_names_shorten(arena, names, n, n_letters);
+	if (!labels)
+		sl__buf_mark_failed(s->out);
+	return labels;
 }
 
 void
@@ -41,17 +50,21 @@ sl__figure_bars_of(struct sl__svg *s, const struct sl__figure_bar *bars,
 		   size_t n, double top, double whole)
 {
 	double most = whole;
-	char name[128];
+	struct sl__arena arena;
+	const char **labels;
 
+	sl__arena_init(&arena, NULL);
+	labels = sl__figure_labels(s, &arena, &bars->name, n, sizeof(*bars),
+				   NAME_LETTERS);
 	for (size_t i = 0; i < n; i++)
 		most = fmax(most, bars[i].value);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; labels && i < n; i++) {
 		const struct sl__figure_bar *b = &bars[i];
 		double y = top + ROW * (double)i;
 		double width = most > 0 ? b->value / most * (RIGHT - LEFT) : 0;
 
-		cut_name(name, b->name, 26);
-		sl__svg_label(s, "label end", LEFT - 10, y + 15, "%s", name);
+		sl__svg_label(s, "label end", LEFT - 10, y + 15, "%s",
+			      labels[i]);
 		sl__svg_open(s, "rect", b->classes, "x y width height rx", LEFT,
 			     y + 3, fmax(width, 0.5), ROW - 9, 2.0);
 		sl__svg_close_with_tip(s, "%s: %s", b->name,
@@ -59,6 +72,7 @@ sl__figure_bars_of(struct sl__svg *s, const struct sl__figure_bar *bars,
 		sl__svg_label(s, "note", LEFT + width + 8, y + 15, "%s",
 			      b->text);
 	}
+	sl__arena_release(&arena);
 }
 
 /* What the legend says of a part, and how wide it is about. */

@@ -178,24 +178,23 @@ add_edges(struct sl__svg *s, const struct drawing *d, double width)
 	}
 }
 
-/* The end of a name, which tells it from others. */
-static const char *
-short_name(const struct sl_operation *o, char text[NAME_LETTERS + 4])
+/* What stands in the boxes; one without a name has its type. */
+static const char **
+name_boxes(struct sl__svg *s, struct sl__arena *arena,
+	   const struct sl_profile *p)
 {
-	const char *last = strrchr(o->name, '/');
-	const char *name = *o->name ? o->name : o->type;
-	size_t n = strlen(name);
+	const char **names =
+		sl__arena_array(arena, p->n_operations, sizeof(*names));
 
-	if (n <= NAME_LETTERS)
-		return name;
-	if (last && last[1] && strlen(last + 1) <= NAME_LETTERS)
-		return last + 1;
-	n -= NAME_LETTERS - 1;
-	while (((unsigned char)name[n] & 0xc0) == 0x80)
-		n++;
-	memcpy(text, "\xe2\x80\xa6", 3);
-	memcpy(text + 3, name + n, strlen(name + n) + 1);
-	return text;
+	if (!names) {
+		sl__buf_mark_failed(s->out);
+		return NULL;
+	}
+	for (size_t i = 0; i < p->n_operations; i++)
+		names[i] = *p->operations[i].name ? p->operations[i].name
+						  : p->operations[i].type;
+	return sl__figure_labels(s, arena, names, p->n_operations,
+				 sizeof(*names), NAME_LETTERS);
 }
 
 /* Boxes let through what is below them; that shall not be an edge. */
@@ -222,7 +221,8 @@ strength_of(double share, double most)
 }
 
 static void
-add_boxes(struct sl__svg *s, const struct drawing *d, double width)
+add_boxes(struct sl__svg *s, const struct drawing *d, const char *const *names,
+	  double width)
 {
 	double most = 0;
 
@@ -231,7 +231,6 @@ add_boxes(struct sl__svg *s, const struct drawing *d, double width)
 	for (size_t i = 0; i < d->p->n_operations; i++) {
 		const struct sl_operation *o = &d->p->operations[i];
 		const struct place *at = &d->places[d->at[i]];
-		char name[NAME_LETTERS + 4];
 		struct sl__text a, b;
 
 		sl__svg_open(s, "rect", "mark box s1", "x y width height rx",
@@ -248,8 +247,7 @@ add_boxes(struct sl__svg *s, const struct drawing *d, double width)
 		else
 			sl__svg_close(s); /* the script has all of it */
 		sl__svg_label(s, "count middle", x_of(d, at, width),
-			      y_of(at) + HEIGHT / 2 + 4, "%s",
-			      short_name(o, name));
+			      y_of(at) + HEIGHT / 2 + 4, "%s", names[i]);
 	}
 }
 
@@ -259,6 +257,7 @@ sl__figure_graph(struct sl__views *v, const struct sl_profile *p)
 	struct drawing d = {.p = p};
 	struct sl__arena arena;
 	struct sl__svg *s;
+	const char **names;
 	double width;
 
 	if (p->n_operations < 2 || !p->n_edges)
@@ -275,7 +274,9 @@ sl__figure_graph(struct sl__views *v, const struct sl_profile *p)
 							(HEIGHT + DOWN));
 		add_edges(s, &d, width);
 		add_backs(s, &d, width);
-		add_boxes(s, &d, width);
+		names = name_boxes(s, &arena, p);
+		if (names)
+			add_boxes(s, &d, names, width);
 		sl__views_figure_end(
 			v, "Operations as the engine runs them, each below "
 			   "those whose results it uses; the stronger the "

@@ -13,6 +13,7 @@
 #include "base/banned.h"
 
 static const double ROW = 26, LEFT = 216, RIGHT = 640, TOP = 8;
+enum { NAME_LETTERS = 28 }; /* 7.2 points each in wide faces */
 
 /* From this ratio of the largest to the smallest on, the axis is
  * logarithmic. */
@@ -85,12 +86,12 @@ set_axis(struct sl__axis *x, const struct sl__figure_interval *rows, size_t n,
 
 static void
 add_row(struct sl__svg *s, const struct sl__figure_interval *r,
-	const struct sl__axis *x, double y)
+	const char *label, const struct sl__axis *x, double y)
 {
 	double at, from, to;
 	char look[32];
 
-	sl__svg_label(s, "label end", LEFT - 10, y + 4, "%.30s", r->name);
+	sl__svg_label(s, "label end", LEFT - 10, y + 4, "%s", label);
 	if (!(r->value > 0) || isinf(r->value))
 		return;
 	at = sl__axis_at(x, r->value);
@@ -116,7 +117,9 @@ sl__figure_intervals(struct sl__views *v, const struct sl__figure *figure,
 			     .unit = figure->unit,
 			     .title = figure->axis};
 	struct sl__axis y = {.from = TOP + ROW * (double)n, .to = TOP};
+	struct sl__arena arena;
 	struct sl__svg *s;
+	const char **labels;
 	double at;
 
 	if (!n || !set_axis(&x, rows, n, figure->reference))
@@ -130,7 +133,12 @@ sl__figure_intervals(struct sl__views *v, const struct sl__figure *figure,
 			     y.to, at, y.from);
 		sl__svg_close(s);
 	}
-	for (size_t i = 0; i < n; i++)
-		add_row(s, &rows[i], &x, TOP + ROW * ((double)i + 0.5));
+	sl__arena_init(&arena, NULL);
+	labels = sl__figure_labels(s, &arena, &rows->name, n, sizeof(*rows),
+				   NAME_LETTERS);
+	for (size_t i = 0; labels && i < n; i++)
+		add_row(s, &rows[i], labels[i], &x,
+			TOP + ROW * ((double)i + 0.5));
+	sl__arena_release(&arena);
 	return 1;
 }

@@ -8,7 +8,8 @@
 
 #include "base/banned.h"
 
-enum { LAYERS_MOST = 40, PHASES = 4 };
+/* A letter of a name is 7.2 points wide in wide faces. */
+enum { LAYERS_MOST = 40, PHASES = 4, NAME_LETTERS = 26 };
 
 /* Of the phases, and of what a layer costs in them: backward has two parts. */
 static const char *const phase_looks[PHASES] = {"mark cell s0", "mark cell s3",
@@ -71,8 +72,8 @@ sum_costs(const struct sl_training_layer *l)
 }
 
 static void
-add_layer(struct sl__svg *s, const struct sl_training_layer *l, double y,
-	  double most)
+add_layer(struct sl__svg *s, const struct sl_training_layer *l,
+	  const char *label, double y, double most)
 {
 	static const char *const names[PHASES] = {
 		"forward", "backward, inputs", "backward, weights", "update"};
@@ -80,7 +81,7 @@ add_layer(struct sl__svg *s, const struct sl_training_layer *l, double y,
 	struct sl__text t;
 
 	list_costs(costs, l);
-	sl__svg_label(s, "label end", 196, y + 15, "%.26s", l->name);
+	sl__svg_label(s, "label end", 196, y + 15, "%s", label);
 	for (size_t i = 0; i < PHASES; i++) {
 		double width = costs[i] / most * 560;
 
@@ -101,7 +102,9 @@ add_layers(struct sl__views *v, const struct sl_training_profile *t)
 {
 	size_t n = t->n_layers < LAYERS_MOST ? t->n_layers : LAYERS_MOST;
 	double most = 0, x = 206;
+	struct sl__arena arena;
 	struct sl__svg *s;
+	const char **labels;
 
 	for (size_t i = 0; i < n; i++)
 		most = fmax(most, sum_costs(&t->layers[i]));
@@ -114,8 +117,13 @@ add_layers(struct sl__views *v, const struct sl_training_profile *t)
 	x = sl__svg_legend(s, "s1", x, 16, "backward, inputs");
 	x = sl__svg_legend(s, "s4", x, 16, "backward, weights");
 	sl__svg_legend(s, "s2", x, 16, "update");
-	for (size_t i = 0; i < n; i++)
-		add_layer(s, &t->layers[i], 30 + 26 * (double)i, most);
+	sl__arena_init(&arena, NULL);
+	labels = sl__figure_labels(s, &arena, &t->layers->name, n,
+				   sizeof(*t->layers), NAME_LETTERS);
+	for (size_t i = 0; labels && i < n; i++)
+		add_layer(s, &t->layers[i], labels[i], 30 + 26 * (double)i,
+			  most);
+	sl__arena_release(&arena);
 	sl__views_figure_end(v, "Mean times in a step.%s",
 			     n < t->n_layers ? " The first 40 layers." : "");
 }

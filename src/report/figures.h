@@ -3,6 +3,7 @@
 #ifndef SL_FIGURES_H
 #define SL_FIGURES_H
 
+#include "base/arena.h"
 #include "report/roofline.h"
 #include "report/unit.h"
 #include "report/views.h"
@@ -14,6 +15,15 @@
  * sample in order.  'noun' is what a sample is; nothing below 3 samples. */
 void sl__figures_latency(struct sl__views *v, const struct sl_latency *l,
 			 const char *noun);
+
+/*
+ * Labels of at most n_letters for the names of a figure's rows, which lie
+ * 'stride' bytes apart from *first on: see sl__row_names_shorten().  In 'arena';
+ * NULL when out of memory, which sticks to the figure.
+ */
+const char **sl__figure_labels(struct sl__svg *s, struct sl__arena *arena,
+			       const char *const *first, size_t n,
+			       size_t stride, size_t n_letters);
 
 /* A part of a whole, drawn as a bar. */
 struct sl__figure_bar {

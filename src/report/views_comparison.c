@@ -13,7 +13,7 @@
 
 #include "base/banned.h"
 
-enum { ROWS_MOST = 20, FEWEST_PAIRS = 3 };
+enum { ROWS_MOST = 20, FEWEST_PAIRS = 3, NAME_LETTERS = 27 };
 
 static const double S_PER_NS = 1e-9;
 
@@ -35,6 +35,20 @@ nth(const struct sl_comparison *first, size_t stride, size_t i)
 	return (const void *)((const char *)first + i * stride);
 }
 
+/* What a few rounds would find is not known. */
+static void
+add_undecided(struct sl__views *v, const struct sl_comparison *c)
+{
+	if (isfinite(c->minimum_detectable))
+		sl__views_text(v, "lead",
+			       "Undecided after %zu rounds: as many more would "
+			       "find a change of %.3g %%.",
+			       c->n_rounds, 100 * c->minimum_detectable);
+	else
+		sl__views_text(v, "lead", "Undecided after %zu round%s.",
+			       c->n_rounds, c->n_rounds == 1 ? "" : "s");
+}
+
 /* The answer in one sentence. */
 static void
 add_lead(struct sl__views *v, const struct sl_comparison *c)
@@ -53,10 +67,7 @@ add_lead(struct sl__views *v, const struct sl_comparison *c)
 			       c->a, 100 * c->margin);
 		break;
 	case SL_VERDICT_UNDECIDED:
-		sl__views_text(v, "lead",
-			       "Undecided after %zu rounds: as many more would "
-			       "find a change of %.3g %%.",
-			       c->n_rounds, 100 * c->minimum_detectable);
+		add_undecided(v, c);
 		break;
 	}
 }
@@ -135,8 +146,8 @@ struct step {
 };
 
 static void
-add_step(struct sl__svg *s, const struct step *step, const struct sl__axis *x,
-	 double y)
+add_step(struct sl__svg *s, const struct step *step, const char *label,
+	 const struct sl__axis *x, double y)
 {
 	double change = step->to_s - step->from_s;
 	double from = sl__axis_at(x, step->from_s);
@@ -145,7 +156,7 @@ add_step(struct sl__svg *s, const struct step *step, const struct sl__axis *x,
 	const char *sign = change < 0 ? "−" : "+";
 
 	sl__time_text(&t, fabs(change) / S_PER_NS);
-	sl__svg_label(s, "label end", 206, y + 15, "%.28s", step->name);
+	sl__svg_label(s, "label end", 206, y + 15, "%s", label);
 	sl__svg_open(s, "rect", step->classes, "x y width height rx",
 		     fmin(from, to), y + 4, fmax(fabs(to - from), 1), 15.0,
 		     2.0);
@@ -218,7 +229,9 @@ add_waterfall(struct sl__views *v, const struct sl_model_comparison *m)
 			     .unit = "s",
 			     .title = "change of the time of an iteration"};
 	struct sl__axis y = {.to = 6};
+	struct sl__arena arena;
 	struct sl__svg *s;
+	const char **labels;
 	size_t n;
 
 	if (!p->n_layers || !isfinite(whole_ns))
@@ -237,8 +250,12 @@ add_waterfall(struct sl__views *v, const struct sl_model_comparison *m)
 	s = sl__views_figure(v, "waterfall", "From A to B, layer by layer",
 			     SL__FIGURE_WIDTH, 66 + 26 * (double)n);
 	sl__svg_axis_x(s, &x, &y);
-	for (size_t i = 0; i < n; i++)
-		add_step(s, &steps[i], &x, 8 + 26 * (double)i);
+	sl__arena_init(&arena, NULL);
+	labels = sl__figure_labels(s, &arena, &steps->name, n, sizeof(*steps),
+				   NAME_LETTERS);
+	for (size_t i = 0; labels && i < n; i++)
+		add_step(s, &steps[i], labels[i], &x, 8 + 26 * (double)i);
+	sl__arena_release(&arena);
 	sl__views_figure_end(
 		v,
 		"Green saves time, orange costs time, each from where those "
