@@ -10,6 +10,8 @@
 
 #include "base/banned.h"
 
+enum { TILES_MOST = 6 };
+
 static const char *
 figure_text(struct sl__text *text, const struct sl_gate_row *r, double value)
 {
@@ -126,6 +128,28 @@ write_page(struct sl__doc *doc, const void *result,
 			     "measures both sides together.");
 }
 
+/* How a figure changed, and from what to what. */
+static void
+add_tile(struct sl__views *v, const struct sl_gate_row *r)
+{
+	struct sl__text before, now, limit;
+	double base = r->metric == SL_GATE_ACCURACY ? 0 : 1;
+	char label[160], change[32];
+
+	snprintf(label, sizeof(label), "%s of %s",
+		 sl_gate_metric_text(r->metric), r->layer ? r->layer : r->name);
+	if (r->invalid) {
+		sl__views_tile(v, label, "", "–", "%s", r->invalid);
+		return;
+	}
+	snprintf(change, sizeof(change), "%+.1f %%",
+		 100 * (r->ratio.value - base));
+	sl__views_tile(v, label, "", change, "%s to %s, limit %s",
+		       figure_text(&before, r, r->before),
+		       figure_text(&now, r, r->now),
+		       sl__percent_text(&limit, r->limit));
+}
+
 static void
 write_views(struct sl__views *v, const void *result)
 {
@@ -134,11 +158,15 @@ write_views(struct sl__views *v, const void *result)
 		[SL_GATE_OK] = "Within the limits",
 		[SL_GATE_REGRESSED] = "Regressed"};
 	const struct sl_gate_check *g = result;
+	int is_invalid = g->is_invalid && g->verdict != SL_GATE_REGRESSED;
 
-	sl__views_title(v, verdicts[g->verdict], "Gate",
-			"%zu figure%s against %zu result%s", g->n_rows,
+	sl__views_title(v, is_invalid ? "Invalid" : verdicts[g->verdict],
+			"Gate", "%zu figure%s against %zu result%s", g->n_rows,
 			g->n_rows == 1 ? "" : "s", g->n_baselines,
 			g->n_baselines == 1 ? "" : "s");
+	sl__views_open(v, "summary", "Summary");
+	for (size_t i = 0; i < g->n_rows && i < TILES_MOST; i++)
+		add_tile(v, &g->rows[i]);
 }
 
 enum sl_status
