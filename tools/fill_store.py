@@ -45,7 +45,8 @@ def slowed(result, factor):
     for part in [result, *result.get("results", [])]:
         latency = part.get("latency") or {}
         if latency.get("median_ms"):
-            latency["median_ms"] *= factor
+            for key in ("median_ms", "p50_ms"):
+                latency[key] = latency[key] and latency[key] * factor
             for end, value in (latency.get("ci95_ms") or {}).items():
                 latency["ci95_ms"][end] = value * factor
 
