@@ -116,7 +116,8 @@ add_recall(struct sl__views *v, const struct sl_evaluation *e)
 }
 
 static void
-add_share(struct sl__views *v, const char *label, const struct sl_estimate *e)
+add_share(struct sl__views *v, const char *label, const char *path,
+	  const struct sl_estimate *e)
 {
 	char value[32];
 
@@ -124,9 +125,9 @@ add_share(struct sl__views *v, const char *label, const struct sl_estimate *e)
 		return;
 	snprintf(value, sizeof(value), "%.2f %%", 100 * e->value);
 	if (isnan(e->lo))
-		sl__views_tile(v, label, "", value, "of %zu", e->n);
+		sl__views_tile(v, label, path, value, "of %zu", e->n);
 	else
-		sl__views_tile(v, label, "", value,
+		sl__views_tile(v, label, path, value,
 			       "95 %% [%.2f, %.2f], of %zu", 100 * e->lo,
 			       100 * e->hi, e->n);
 }
@@ -142,14 +143,14 @@ add_tiles(struct sl__views *v, const struct sl_evaluation *e)
 	char value[32];
 
 	sl__views_open(v, "summary", "Summary");
-	add_share(v, labels[e->kind], &e->accuracy);
-	add_share(v, "Top-5", &e->top5);
+	add_share(v, labels[e->kind], "accuracy.test", &e->accuracy);
+	add_share(v, "Top-5", "accuracy.top5", &e->top5);
 	if (e->kind == SL_ACCURACY_EXACT)
-		add_share(v, "Right tokens", &e->token);
+		add_share(v, "Right tokens", "accuracy.token", &e->token);
 	if (!e->loss.n)
 		return;
 	snprintf(value, sizeof(value), "%.4g", e->loss.value);
-	sl__views_tile(v, "Loss", "", value, "cross-entropy of %s",
+	sl__views_tile(v, "Loss", "accuracy.loss", value, "cross-entropy of %s",
 		       sl_scores_text(e->scores));
 }
 

@@ -203,7 +203,7 @@ add_tiles(struct sl__views *v, const struct sl_history *h)
 {
 	const struct sl_history_change *worst = NULL;
 	size_t n_most = 0; /* points of the longest series */
-	char value[64];
+	char value[64], path[64];
 	struct sl__text t;
 
 	for (size_t i = 0; i < h->n_series; i++) {
@@ -229,7 +229,9 @@ add_tiles(struct sl__views *v, const struct sl_history *h)
 	if (worst && worst->share > 0) {
 		snprintf(value, sizeof(value), "%s slower",
 			 sl__percent_text(&t, worst->share));
-		sl__views_tile(v, "Largest regression", "", value,
+		snprintf(path, sizeof(path), "history.changes.%zu.change",
+			 (size_t)(worst - h->changes));
+		sl__views_tile(v, "Largest regression", path, value,
 			       "since run:%" PRIu64 "%s%.*s", worst->run,
 			       worst->commit ? ", commit " : "", COMMIT,
 			       worst->commit ? worst->commit : "");

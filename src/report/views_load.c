@@ -241,7 +241,7 @@ add_tiles(struct sl__views *v, const struct sl_load *l)
 			sl__time_text(&a, l->limit_ns), l->n_late,
 			sl__percent_text(&b, l->late_share));
 	sl__views_tile(
-		v, "Median latency", "",
+		v, "Median latency", "latency.median_ms",
 		sl__time_value(&a, &l->latency.median, NULL), "%s",
 		sl__figure_interval_text(
 			&c, &l->latency.median,
@@ -250,18 +250,19 @@ add_tiles(struct sl__views *v, const struct sl_load *l)
 	snprintf(value, sizeof(value), "%s",
 		 sl__three_digit_text(&a, l->achieved_per_s));
 	if (l->scenario == SL_SCENARIO_SERVER)
-		sl__views_tile(v, "Queries/s", "", value,
+		sl__views_tile(v, "Queries/s", "load.achieved_per_s", value,
 			       "%s asked, %s at most",
 			       sl__three_digit_text(&a, l->rate_per_s),
 			       sl__three_digit_text(&b, l->capacity_per_s));
 	else
 		sl__views_tile(
-			v, "Queries/s", "", value, "%s samples/s",
+			v, "Queries/s", "load.achieved_per_s", value,
+			"%s samples/s",
 			sl__three_digit_text(&a, l->achieved_per_s *
 							 (double)l->n_samples));
 	if (l->scenario == SL_SCENARIO_SERVER) {
 		snprintf(value, sizeof(value), "%.1f", l->depth_mean);
-		sl__views_tile(v, "Queue", "", value,
+		sl__views_tile(v, "Queue", "load.queue.depth_mean", value,
 			       "%zu at most; model busy %s of the time",
 			       l->depth_most,
 			       sl__percent_text(&a, l->busy_share));

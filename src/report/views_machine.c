@@ -172,14 +172,16 @@ add_tiles(struct sl__views *v, const struct sl_machine *m)
 	if (peak && !peak->absent) {
 		snprintf(value, sizeof(value), "%sFLOP/s",
 			 sl__si_prefix_text(&t, peak->ops_per_s.value));
-		sl__views_tile(v, "Arithmetic, f32", "", value,
+		sl__views_tile(v, "Arithmetic, f32",
+			       "roofline.peak_gflops_per_s", value,
 			       "%s, %zu thread%s", peak->isa, m->max_threads,
 			       m->max_threads == 1 ? "" : "s");
 	}
 	if (dram && dram->value.value > 0) {
 		snprintf(value, sizeof(value), "%sB/s",
 			 sl__si_prefix_text(&t, dram->value.value));
-		sl__views_tile(v, "Memory, bandwidth", "", value,
+		sl__views_tile(v, "Memory, bandwidth",
+			       "roofline.bandwidth_gbytes_per_s", value,
 			       "DRAM, %s, the fastest access; %zu thread%s",
 			       sl_access_text(dram->access), m->max_threads,
 			       m->max_threads == 1 ? "" : "s");

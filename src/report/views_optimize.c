@@ -7,17 +7,23 @@
 #include "sleuth/optimizing.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/banned.h"
 
 static const double LEFT = 90, RIGHT = 700, TOP = 16, BOTTOM = 330;
 
-enum { NAME_MOST = 40, LABELS_MOST = 64, LABEL_HEIGHT = 14 };
+enum { NAME_MOST = 40, TAKEN_MOST = 160, LABEL_HEIGHT = 14, STEPS_MOST = 64 };
 
-/* Names that are drawn: how high, and from where to where. */
-struct labels {
-	double y[LABELS_MOST], from[LABELS_MOST], to[LABELS_MOST];
+/* A rectangle of the figure. */
+struct box {
+	double left, right, top, bottom;
+};
+
+/* Where no further name may stand: points, lines and names. */
+struct taken {
+	struct box boxes[TAKEN_MOST];
 	size_t n;
 };
 
@@ -80,41 +86,56 @@ choose_axes(struct plot *p, const struct sl_optimization *o)
 	return 1;
 }
 
-/* A name beside its point, where no other name is: right or left of it, and
- * as near to its height as there is room. */
 static void
-add_name(struct sl__svg *s, struct labels *labels, const char *name,
+take(struct taken *t, struct box box)
+{
+	if (t->n < TAKEN_MOST)
+		t->boxes[t->n++] = box;
+}
+
+static int
+is_free(const struct taken *t, struct box box)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct box *b = &t->boxes[i];
+
+		if (b->left < box.right && box.left < b->right &&
+		    b->top < box.bottom && box.top < b->bottom)
+			return 0;
+	}
+	return box.top > TOP - 15 && box.bottom < BOTTOM + 7;
+}
+
+/* A name beside its point, where nothing else is: right of it or, where that
+ * has no room, left, and as near to its height as there is room. */
+static void
+add_name(struct sl__svg *s, struct taken *taken, const char *name,
 	 const double at[2])
 {
 	/* A character of 12 points is 7.2 wide in the widest of usual faces. */
 	double width = 7.2 * fmin((double)strlen(name), NAME_MOST) + 6;
 	int is_left = at[0] + 9 + width > SL__FIGURE_WIDTH;
-	double x = is_left ? at[0] - 9 - width : at[0] + 9, y = at[1];
+	double x = is_left ? at[0] - 9 - width : at[0] + 9;
+	struct box box = {.left = x, .right = x + width};
 
-	for (int k = 0; k < 2 * LABELS_MOST; k++) {
-		double step = LABEL_HEIGHT * ((k + 1) / 2);
-		int is_free = 1;
+	for (int k = 0; k < STEPS_MOST; k++) {
+		double step = LABEL_HEIGHT / 2 * ((k + 1) / 2);
+		double y = at[1] + (k % 2 ? step : -step);
 
-		y = at[1] + (k % 2 ? step : -step);
-		for (size_t i = 0; i < labels->n; i++)
-			is_free &= fabs(labels->y[i] - y) >= LABEL_HEIGHT ||
-				   labels->to[i] < x ||
-				   labels->from[i] > x + width;
-		if (is_free && y > TOP - 8 && y < BOTTOM)
+		box.top = y - LABEL_HEIGHT / 2;
+		box.bottom = y + LABEL_HEIGHT / 2;
+		if (is_free(taken, box))
 			break;
 	}
-	if (labels->n < LABELS_MOST) {
-		labels->y[labels->n] = y;
-		labels->from[labels->n] = x;
-		labels->to[labels->n++] = x + width;
-	}
+	take(taken, box);
 	sl__svg_label(s, is_left ? "label end" : "label",
-		      is_left ? x + width : x, y + 4, "%.*s", NAME_MOST, name);
+		      is_left ? x + width : x, (box.top + box.bottom) / 2 + 4,
+		      "%.*s", NAME_MOST, name);
 }
 
 static void
 add_point(struct sl__svg *s, const struct plot *p,
-	  const struct sl_optimization *o, size_t i, struct labels *labels)
+	  const struct sl_optimization *o, size_t i, struct taken *taken)
 {
 	const struct sl_variant_result *v = &o->variants[i];
 	double x = sl__axis_at(&p->x, 1e-9 * v->time_ns.value);
@@ -130,7 +151,7 @@ add_point(struct sl__svg *s, const struct plot *p,
 			       sl__time_value(&time, &v->time_ns, NULL),
 			       sl__bytes_text(&memory, (double)v->memory_bytes),
 			       v->is_pareto ? ", on the Pareto front" : "");
-	add_name(s, labels, v->name, (double[]){x, y});
+	add_name(s, taken, v->name, (double[]){x, y});
 }
 
 /* Nothing that is drawn is both faster and better in this figure. */
@@ -155,13 +176,21 @@ is_on_front(const struct plot *p, const struct sl_optimization *o, size_t i)
 	return 1;
 }
 
+/* What a line takes that is level or upright. */
+static struct box
+line_box(double x0, double x1, double y0, double y1)
+{
+	return (struct box){fmin(x0, x1) - 1, fmax(x0, x1) + 1,
+			    fmin(y0, y1) - 1, fmax(y0, y1) + 1};
+}
+
 /* From one variant on the front to the next slower one, in steps: between
  * them there is nothing. */
 static void
 add_front(struct sl__svg *s, const struct plot *p,
-	  const struct sl_optimization *o)
+	  const struct sl_optimization *o, struct taken *taken)
 {
-	double last_ns = -1, last_y = 0;
+	double last_ns = -1, last_x = 0, last_y = 0;
 	int n = 0;
 
 	sl__svg_path(s, "line k0 dash");
@@ -182,32 +211,36 @@ add_front(struct sl__svg *s, const struct plot *p,
 		last_ns = o->variants[next].time_ns.value;
 		x = sl__axis_at(&p->x, 1e-9 * last_ns);
 		y = sl__axis_at(&p->y, ordinate(p, &o->variants[next]));
-		if (n++)
+		if (n++) {
 			sl__svg_path_to(s, x, last_y);
+			take(taken, line_box(last_x, x, last_y, last_y));
+			take(taken, line_box(x, x, y, last_y));
+		}
 		sl__svg_path_to(s, x, y);
+		last_x = x;
 		last_y = y;
 	}
-	if (n)
+	if (n) {
 		sl__svg_path_to(s, p->x.to, last_y);
+		take(taken, line_box(last_x, p->x.to, last_y, last_y));
+	}
 	sl__svg_path_done(s);
 	sl__svg_close(s);
 }
 
 /* No name lies on a point. */
 static void
-avoid_points(struct labels *labels, const struct plot *p,
-	     const struct sl_optimization *o)
+take_points(struct taken *taken, const struct plot *p,
+	    const struct sl_optimization *o)
 {
-	for (size_t i = 0; i < o->n_variants && labels->n < LABELS_MOST / 2;
+	for (size_t i = 0; i < o->n_variants && taken->n < TAKEN_MOST / 2;
 	     i++) {
 		const struct sl_variant_result *v = &o->variants[i];
 		double x = sl__axis_at(&p->x, 1e-9 * v->time_ns.value);
+		double y = sl__axis_at(&p->y, ordinate(p, v));
 
-		if (!is_drawn(p, v))
-			continue;
-		labels->y[labels->n] = sl__axis_at(&p->y, ordinate(p, v));
-		labels->from[labels->n] = x - 7;
-		labels->to[labels->n++] = x + 7;
+		if (is_drawn(p, v))
+			take(taken, (struct box){x - 7, x + 7, y - 6, y + 6});
 	}
 }
 
@@ -216,18 +249,18 @@ add_figure(struct sl__views *v, const struct sl_optimization *o,
 	   const char *name, const char *title, int is_accuracy)
 {
 	struct plot p = {.is_accuracy = is_accuracy};
-	struct labels labels = {0};
+	struct taken taken = {.n = 0};
 	struct sl__svg *s;
 
 	if (!choose_axes(&p, o))
 		return;
 	s = sl__views_figure(v, name, title, SL__FIGURE_WIDTH, BOTTOM + 52);
 	sl__svg_axes(s, &p.x, &p.y);
-	add_front(s, &p, o);
-	avoid_points(&labels, &p, o);
+	take_points(&taken, &p, o);
+	add_front(s, &p, o, &taken);
 	for (size_t i = 0; i < o->n_variants; i++) {
 		if (is_drawn(&p, &o->variants[i]))
-			add_point(s, &p, o, i, &labels);
+			add_point(s, &p, o, i, &taken);
 	}
 	sl__views_figure_end(v,
 			     "Each point is a variant: large and blue on the "
@@ -241,6 +274,7 @@ add_tiles(struct sl__views *v, const struct sl_optimization *o)
 {
 	const struct sl_variant_result *best, *was = &o->variants[0];
 	struct sl__text ratio, bounds, interval, memory;
+	char path[64];
 
 	sl__views_open(v, "summary", "Summary");
 	if (o->recommended >= o->n_variants) {
@@ -250,18 +284,21 @@ add_tiles(struct sl__views *v, const struct sl_optimization *o)
 	best = &o->variants[o->recommended];
 	sl__views_tile(v, "Recommended", "recommended", best->name, "for %s",
 		       sl_objective_text(o->objective));
+	snprintf(path, sizeof(path), "variants.%zu.time_ratio", o->recommended);
 	if (best->ratio.n)
 		sl__views_tile(
-			v, "Time / baseline", "",
+			v, "Time / baseline", path,
 			sl__ratio_value(&ratio, &best->ratio), "%s, %s",
 			sl__figure_interval_text(
 				&interval, &best->ratio,
 				sl__ratio_bounds_text(&bounds, &best->ratio),
 				"rounds"),
 			sl_verdict_text(best->verdict));
+	snprintf(path, sizeof(path), "variants.%zu.memory_bytes",
+		 o->recommended);
 	if (best->memory_bytes)
 		sl__views_tile(
-			v, "Memory", "",
+			v, "Memory", path,
 			sl__bytes_text(&memory, (double)best->memory_bytes),
 			"baseline %s",
 			sl__bytes_text(&(struct sl__text){0},

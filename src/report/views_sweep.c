@@ -277,6 +277,7 @@ static void
 add_tiles(struct sl__views *v, const struct sl_sweep *sweep)
 {
 	const struct sl_sweep_series *s = &sweep->series[0];
+	int is_one = sweep->n_series == 1; /* "sweep", not a list of them */
 	char value[64];
 	struct sl__text t, bounds;
 
@@ -286,13 +287,14 @@ add_tiles(struct sl__views *v, const struct sl_sweep *sweep)
 			 sl__ratio_value(&t, &s->exponents[0].exponent));
 		sl__ratio_bounds_text(&bounds, &s->exponents[0].exponent);
 		sl__views_tile(
-			v, "Time grows as", "", value, "%s",
+			v, "Time grows as",
+			is_one ? "sweep.exponents.0.exponent" : "", value, "%s",
 			sl__figure_interval_text(&t, &s->exponents[0].exponent,
 						 bounds.s, "points"));
 	}
 	if (s->knee.at) {
 		snprintf(value, sizeof(value), "%lld", (long long)s->knee.at);
-		sl__views_tile(v, "Knee", "", value,
+		sl__views_tile(v, "Knee", is_one ? "sweep.knee.at" : "", value,
 			       "%s from which twice the size gains at most "
 			       "10 %%",
 			       sl_axis_text(sweep->axis));
@@ -300,7 +302,7 @@ add_tiles(struct sl__views *v, const struct sl_sweep *sweep)
 	if (s->best.point < s->n_points) {
 		snprintf(value, sizeof(value), "%lld", (long long)s->best.at);
 		sl__views_tile(
-			v, "Best", "", value, "%s%s",
+			v, "Best", is_one ? "sweep.best.at" : "", value, "%s%s",
 			sl__si_prefix_text(
 				&t, s->points[s->best.point].rate_per_s.value),
 			sl_rate_unit_text(sweep->rate_unit));

@@ -146,15 +146,16 @@ add_tiles(struct sl__views *v, const struct sl_train_result *r)
 	sl__views_open(v, "summary", "Summary");
 	if (e->n) {
 		snprintf(value, sizeof(value), "%.2f %%", 100 * e->value);
-		sl__views_tile(v, "Test accuracy", "", value,
+		sl__views_tile(v, "Test accuracy", "accuracy.test", value,
 			       "95 %% [%.2f, %.2f], of %zu", 100 * e->lo,
 			       100 * e->hi, e->n);
 	}
-	sl__views_tile(v, "Time", "", sl__time_text(&a, 1e9 * r->elapsed_s),
-		       "%s steps, %s", sl__count_text(&b, r->n_done),
+	sl__views_tile(v, "Time", "training.elapsed_ms",
+		       sl__time_text(&a, 1e9 * r->elapsed_s), "%s steps, %s",
+		       sl__count_text(&b, r->n_done),
 		       sl_train_end_text(r->end));
 	if (isfinite(r->samples_per_s))
-		sl__views_tile(v, "Samples/s", "",
+		sl__views_tile(v, "Samples/s", "training.samples_per_s",
 			       sl__si_prefix_text(&a, r->samples_per_s),
 			       "%s of the time waited for data",
 			       sl__percent_text(&b, r->wait_share));
