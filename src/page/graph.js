@@ -19,10 +19,10 @@ const graphView = {
     const search = make('input', {type: 'search', placeholder: 'Find an operation', 'aria-label': 'Find an operation in the graph',
       oninput: () => { state.set({find: search.value}); this.find(search.value); }});
     this.count = make('span', {class: 'count', 'aria-live': 'polite'});
-    plot.before(make('div', {class: 'tools'}, make('label', {}, 'Colour by ', choice), search, this.count,
+    plot.before(make('div', {class: 'tools'}, make('label', {}, 'Colour by ', choice), search, this.count, make('span', {class: 'group'},
       make('button', {type: 'button', 'aria-label': 'Zoom in', onclick: () => this.zoom(1.5)}, '+'),
       make('button', {type: 'button', 'aria-label': 'Zoom out', onclick: () => this.zoom(1 / 1.5)}, '−'),
-      make('button', {type: 'button', onclick: () => this.zoom(1 / this.zoomed)}, 'Fit')));
+      make('button', {type: 'button', onclick: () => this.zoom(1 / this.zoomed)}, 'Fit'))));
     this.key = make('p', {class: 'key', role: 'group', 'aria-label': 'What the colours are'});
     plot.before(this.key);
     choice.value = heats[state.get('heat')] ? state.get('heat') : 'time';

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures on a phone.  Shrunk, their letters could not be read, and bars wider
-// than the window hide their values: bars, stacks and intervals are laid out
-// anew, name and value above the bar.  Without this script they scroll.
+// than the window hide their values: bars, stacks, intervals and cells are laid
+// out anew, name and value above the bar.  Without this script they scroll.
 'use strict';
 
 const NARROW_WIDTH = 330; // points, of which a phone has about as many
 const NARROW_EDGE = 4;
+const BAR_ROOM = 544; // of a bar that is the whole, in sl__figure_bars_of()
 const narrowWindow = matchMedia('(max-width: 30rem)');
 
 const numberOf = (element, name) => Number(element.getAttribute(name));
@@ -40,10 +41,10 @@ function placeTexts(name, value, y) {
   setAll(value, {x: NARROW_WIDTH - NARROW_EDGE, y});
 }
 
-// Threes of name, bar and value.
+// Threes of name, bar and value.  Bars of shares are drawn over the whole.
 function narrowBars(svg, parts) {
   const bars = parts.filter((part) => part.tagName === 'rect');
-  const left = numberOf(bars[0], 'x'), most = Math.max(...bars.map((bar) => numberOf(bar, 'width')), 1);
+  const left = numberOf(bars[0], 'x'), most = Math.max(...bars.map((bar) => numberOf(bar, 'width')), BAR_ROOM);
   bars.forEach((bar, i) => {
     const y = 4 + 38 * i;
     placeTexts(bar.previousElementSibling, bar.nextElementSibling, y + 12);
@@ -70,36 +71,62 @@ function narrowStack(svg, parts) {
   setView(svg, NARROW_WIDTH, 76 + 20 * Math.floor((labels.length - 1) / nColumns));
 }
 
-// An axis, perhaps a line at its reference, and rows of name, interval, point
-// and value; a row may have its name alone.
-function narrowIntervals(svg, parts) {
-  const axes = parts[0], lines = [...axes.querySelectorAll('line')], names = parts.filter((part) => part.matches('.label'));
-  const xs = [...svg.querySelectorAll('line, circle')].flatMap((e) => ['x1', 'x2', 'cx'].filter((name) => e.hasAttribute(name)).map((name) => numberOf(e, name)));
+// Pairs of a colour and its name, in two columns; where they end.
+function placeLegend(parts) {
+  parts.forEach((part, i) => {
+    const x = NARROW_EDGE + NARROW_WIDTH / 2 * (i >> 1 & 1), y = 16 + 20 * (i >> 2);
+    if (i % 2) setAll(part, {x: x + 16, y});
+    else setAll(part, {x, y: y - 10});
+  });
+  return 20 * Math.ceil(parts.length / 4) + (parts.length ? 4 : 0);
+}
+
+// Perhaps a legend, an axis, and a line at its reference; then rows of name,
+// marks and value, of which a row may have its name alone.
+function narrowRows(svg, parts) {
+  const first = parts.findIndex((part) => part.matches('g.axes, .label.end'));
+  const top = placeLegend(parts.slice(0, first)), rest = parts.slice(first);
+  const axes = rest[0].matches('g.axes') ? rest.shift() : null;
+  const names = rest.filter((part) => part.matches('.label')), ticks = axes ? [...axes.querySelectorAll('.tick')] : [];
+  const lines = axes ? [...axes.querySelectorAll('line')] : [];
+  const xs = [...lines, ...rest].flatMap((e) => (e.tagName === 'rect' ? [numberOf(e, 'x'), numberOf(e, 'x') + numberOf(e, 'width')] :
+    ['x1', 'x2', 'cx'].filter((name) => e.hasAttribute(name)).map((name) => numberOf(e, name))));
   const from = Math.min(...xs), to = Math.max(...xs);
-  const edge = 16, scale = (NARROW_WIDTH - 2 * edge) / Math.max(to - from, 1);
+  const edge = axes ? Math.max(16, ...[ticks[0], ticks[ticks.length - 1]].map((tick) => (tick ? 3.4 * tick.textContent.length : 0))) : NARROW_EDGE;
+  const scale = (NARROW_WIDTH - 2 * edge) / Math.max(to - from, 1);
   const across = (x) => edge + (x - from) * scale;
-  const end = 8 + 38 * names.length;
+  const end = top + 8 + 38 * names.length;
   const move = (line, y) => setAll(line, {x1: across(numberOf(line, 'x1')), x2: across(numberOf(line, 'x2')), ...y});
-  lines.forEach((line) => move(line, {y1: end, y2: 4}));
-  axes.querySelectorAll('text').forEach((text) => (text.matches('.axis') ? setAll(text, {x: NARROW_WIDTH / 2, y: end + 38}) :
+  lines.forEach((line) => move(line, {y1: end, y2: top + 4}));
+  if (axes) axes.querySelectorAll('text').forEach((text) => (text.matches('.axis') ? setAll(text, {x: NARROW_WIDTH / 2, y: end + 38}) :
     setAll(text, {x: across(numberOf(text, 'x')), y: end + 18})));
-  thinTicks([...axes.querySelectorAll('.tick')]);
+  thinTicks(ticks);
   let y = 0, row = -1;
-  for (const part of parts.slice(1)) {
+  for (const part of rest) {
     if (part.matches('.label')) {
       row++;
-      y = 8 + 38 * row + 25;
+      y = top + 8 + 38 * row + 25;
       placeTexts(part, null, y - 13);
     } else if (part.matches('.note')) {
       part.classList.add('end');
       setAll(part, {x: NARROW_WIDTH - NARROW_EDGE, y: y - 13});
     } else if (part.matches('circle')) {
       setAll(part, {cx: across(numberOf(part, 'cx')), cy: y});
+    } else if (part.matches('rect')) {
+      setAll(part, {x: across(numberOf(part, 'x')), width: numberOf(part, 'width') * scale, y: y - 6, height: 11});
     } else {
-      move(part, row < 0 ? {y1: 4, y2: end} : {y1: y, y2: y});
+      move(part, row < 0 ? {y1: top + 4, y2: end} : {y1: y, y2: y});
     }
   }
-  setView(svg, NARROW_WIDTH, end + 46);
+  setView(svg, NARROW_WIDTH, end + (axes ? 46 : 0));
+}
+
+// Cells, which leave room on their right.
+function narrowCells(svg, parts) {
+  const right = Math.max(...parts.filter((part) => part.matches('.cell')).map((cell) => numberOf(cell, 'x') + numberOf(cell, 'width')));
+  const left = Math.min(...parts.filter((part) => part.matches('.tick.end')).map((tick) => numberOf(tick, 'x'))) - 50;
+  const {height} = svg.viewBox.baseVal;
+  svg.setAttribute('viewBox', `${left} 0 ${Math.max(right - left + 8, NARROW_WIDTH)} ${height}`);
 }
 
 // How a figure is laid out anew, by what it consists of.
@@ -107,9 +134,11 @@ function narrowLayout(parts) {
   const isThrees = (...looks) => parts.length > 0 && parts.length % 3 === 0 && parts.every((part, i) => part.matches(looks[i % 3]));
   if (isThrees('text.label.end', 'rect.mark', 'text.note')) return narrowBars;
   if (isThrees('rect.mark', 'rect[width="11"]', 'text.label')) return narrowStack;
-  const isRows = parts.length > 2 && parts[0].matches('g.axes') && parts.slice(1).every((part) =>
-    part.matches('text.label.end, line, circle.mark, text.note'));
-  return isRows && parts.some((part) => part.matches('text.label')) ? narrowIntervals : null;
+  if (parts.filter((part) => part.matches('rect.cell')).length > parts.length / 3 && parts[0].matches('text.axis')) return narrowCells;
+  const first = parts.findIndex((part) => part.matches('g.axes, .label.end'));
+  const isRows = first >= 0 && parts.slice(0, first).every((part, i) => part.matches(i % 2 ? 'text.label' : 'rect[width="11"]')) &&
+    parts.slice(first).every((part, i) => part.matches(`${i ? '' : 'g.axes, '}text.label.end, line, circle.mark, rect.mark, text.note`));
+  return isRows && parts.some((part) => part.matches('.label.end')) ? narrowRows : null;
 }
 
 class NarrowFigure {
