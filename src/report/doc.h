@@ -34,8 +34,8 @@ enum sl__style {
 struct sl__column {
 	const char *title;
 	int right;    /* numbers stand right-aligned */
-	int optional; /* left out first when the terminal is narrow; higher
-			 numbers go first, 0 always stays */
+	int optional; /* left out on a narrow terminal, higher numbers first;
+			 0 stays, -1 too: the last column, and wrapped */
 };
 
 void sl__doc_init(struct sl__doc *doc, const struct sl_allocator *allocator);
@@ -51,8 +51,7 @@ enum sl__block_kind {
 };
 
 /* A block of text.  A heading has an empty line before it unless it opens the
- * page, a paragraph is wrapped at the width of the page, and a drawing is a
- * line that is not (UTF-8 allowed). */
+ * page, a paragraph is wrapped, and a drawing is a line that is not. */
 void sl__doc_block(struct sl__doc *doc, enum sl__block_kind kind,
 		   enum sl__style style, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

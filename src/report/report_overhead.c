@@ -75,9 +75,9 @@ page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
 	static const struct sl__column columns[] = {
-		{"instrumentation", 0, 0}, {"events", 1, 1},
-		{"per event", 1, 2},       {"added per iteration [95 %]", 1, 0},
-		{"overhead", 1, 0},        {"suitable for", 0, 0}};
+		{"instrumentation", 0, 0}, {"events", 1, 2},
+		{"per event", 1, 3},       {"added [95 %]", 1, 0},
+		{"overhead", 1, 0},        {"suitable for", 0, 1}};
 	const struct sl_overhead_study *s = result;
 	int n_noisy = 0;
 	struct sl__text t;

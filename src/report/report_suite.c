@@ -37,18 +37,34 @@ static void
 add_ratio(struct sl__doc *doc, const struct sl_suite *s, size_t i)
 {
 	const struct sl_suite_cell *c = &s->cells[i];
+	enum sl__style style = c->ratio.hi < 1   ? SL__STYLE_GOOD
+			       : c->ratio.lo > 1 ? SL__STYLE_WARN
+						 : SL__STYLE_PLAIN;
 	struct sl__text t;
 
-	if (c->baseline == i)
-		sl__doc_cell(doc, SL__STYLE_DIM, "baseline");
-	else if (!c->ratio.n)
+	if (c->baseline == i || !c->ratio.n) {
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
+			     c->baseline == i ? "baseline" : "-");
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s", "");
+		return;
+	}
+	sl__doc_cell(doc, style, "%s", sl__ratio_value(&t, &c->ratio));
+	sl__doc_cell(doc, style, "%s", sl__ratio_bounds_text(&t, &c->ratio));
+}
+
+static void
+add_time(struct sl__doc *doc, const struct sl_estimate *time_ns,
+	 const char *unit)
+{
+	struct sl__text t;
+
+	if (!time_ns->n) {
 		sl__doc_absent_cell(doc);
-	else
-		sl__doc_cell(doc,
-			     c->ratio.hi < 1   ? SL__STYLE_GOOD
-			     : c->ratio.lo > 1 ? SL__STYLE_WARN
-					       : SL__STYLE_PLAIN,
-			     "%s", sl__ratio_estimate(&t, &c->ratio));
+		sl__doc_absent_cell(doc);
+		return;
+	}
+	sl__doc_plain_cell(doc, sl__time_value(&t, time_ns, unit));
+	sl__doc_plain_cell(doc, sl__time_bounds_text(&t, time_ns, unit));
 }
 
 static void
@@ -62,14 +78,11 @@ add_cell(struct sl__doc *doc, const struct sl_suite *s, size_t i,
 	sl__doc_plain_cell(doc, c->variant);
 	if (c->failed) {
 		sl__doc_cell(doc, SL__STYLE_BAD, "failed");
-		for (int k = 0; k < 5; k++)
+		for (int k = 0; k < 7; k++)
 			sl__doc_absent_cell(doc);
 		return;
 	}
-	sl__doc_plain_cell(
-		doc, c->time_ns.n
-			     ? sl__time_estimate(&t, &c->time_ns, how->unit)
-			     : "-");
+	add_time(doc, &c->time_ns, how->unit);
 	add_ratio(doc, s, i);
 	sl__doc_plain_cell(doc, sl__bytes_text(&t, (double)c->memory_bytes));
 	sl__doc_plain_cell(doc, sl__bytes_text(&t, (double)c->size_bytes));
@@ -88,9 +101,10 @@ add_table(struct sl__doc *doc, const struct sl_suite *s,
 	  const struct sl_render_options *how)
 {
 	static const struct sl__column columns[] = {
-		{"model", 0, 0},      {"variant", 0, 0}, {"time", 1, 0},
-		{"x baseline", 1, 0}, {"memory", 1, 2},  {"size", 1, 1},
-		{"accuracy", 1, 0},   {"energy", 1, 3}};
+		{"model", 0, 0},  {"variant", 0, 0},    {"time", 1, 0},
+		{"95 %", 0, 4},   {"x baseline", 1, 0}, {"95 %", 0, 1},
+		{"memory", 1, 5}, {"size", 1, 3},       {"accuracy", 1, 2},
+		{"energy", 1, 6}};
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->n_cells; i++)

@@ -38,7 +38,7 @@ add_models(struct sl__doc *doc, const struct sl_zoo_list *table, int verbose)
 	static const struct sl__column columns[] = {{"model", 0, 0},
 						    {"parameters", 1, 0},
 						    {"FLOPs", 1, 0},
-						    {"about", 0, 0}};
+						    {"about", 0, -1}};
 
 	sl__doc_heading(doc, "Models");
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));

@@ -349,7 +349,7 @@ fit_grid(struct grid *grid, size_t width)
 static void
 put_row(struct page *page, const struct grid *grid, const char *const *cells)
 {
-	size_t spaces = INDENT;
+	size_t spaces = INDENT, at = INDENT; /* where the column begins */
 
 	for (size_t c = 0; c < grid->n_columns; c++) {
 		const char *text = cells[c];
@@ -357,6 +357,12 @@ put_row(struct page *page, const struct grid *grid, const char *const *cells)
 
 		if (grid->hidden[c])
 			continue;
+		if (grid->columns[c].optional < 0 && *text) {
+			put_spaces(page, spaces);
+			put_wrapped(page, text, at);
+			return;
+		}
+		at += grid->widths[c] + COLUMN_GAP;
 		text = sl__utf8_shortened(&page->scratch, text, grid->widths[c],
 					  page->ascii ? "..." : "…");
 		if (!text) {
