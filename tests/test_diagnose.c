@@ -26,6 +26,20 @@ static const char open_chain[] = "opset 13\n"
 				 "y = Relu b\n"
 				 "out y\n";
 
+/* The last of n rows of an input that has one: with two it lies outside. */
+static const char lonely[] = "opset 13\n"
+			     "in x f32 n,1\n"
+			     "in z f32 1,4\n"
+			     "const one f32 - = 1\n"
+			     "a = Abs x\n"
+			     "b = Add a one\n"
+			     "c = Sign b\n"
+			     "d = ReduceSum c - keepdims=0\n"
+			     "e = Sub d one\n"
+			     "i = Cast e - to=7\n"
+			     "y = Gather z i - axis=0\n"
+			     "out y\n";
+
 struct fixture {
 	struct graph_text *g;
 	struct sl__subject_model subject;
@@ -214,6 +228,26 @@ doubles_an_open_batch(void **state)
 	finish(&f);
 }
 
+static void
+goes_without_a_batch_that_fails(void **state)
+{
+	const size_t steps[] = {0};
+	struct sl__diagnose_options how = {
+		.steps = steps, .n_steps = 1, .time_s = 10};
+	struct fixture f;
+
+	(void)state;
+	start(&f, lonely, 1);
+	diagnose(&f, &how);
+	assert_non_null(f.diagnosis.no_doubled);
+	assert_non_null(strstr(f.diagnosis.no_doubled,
+			       "it fails at twice the batch: "));
+	assert_timed(&f.diagnosis.responses[0].at[SL_CONDITION_WARM],
+		     f.diagnosis.n_rounds);
+	assert_absent(&f.diagnosis.responses[0].at[SL_CONDITION_DOUBLED]);
+	finish(&f);
+}
+
 /* A thread that may use one CPU leaves none for the hog; where it may use
  * two, all five are timed. */
 static void
@@ -354,6 +388,7 @@ main(void)
 		cmocka_unit_test(in_place_steps_survive),
 		cmocka_unit_test(times_what_it_is_told_to),
 		cmocka_unit_test(doubles_an_open_batch),
+		cmocka_unit_test(goes_without_a_batch_that_fails),
 		cmocka_unit_test(needs_a_spare_cpu),
 		cmocka_unit_test(leaves_reference_steps_alone),
 		cmocka_unit_test(stops_when_told),
