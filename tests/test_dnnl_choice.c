@@ -10,6 +10,7 @@
 #include "choice_folder.h"
 #include "conv_graph.h"
 #include "needs_dnnl.h"
+#include "engine/compile.h"
 #include "engine/dnnl_choice.h"
 #include "base/file.h"
 
@@ -325,6 +326,24 @@ test_no_home(void **state)
 }
 
 /* Every byte changed, and every length cut: the file counts for nothing. */
+/* What a plan is for says nothing of whose algorithms it takes. */
+static void
+test_own_choices(void **state)
+{
+	static const unsigned purposes[] = {SL__PLAN_TRAINS, SL__PLAN_NO_DNNL,
+					    SL__PLAN_DRY, SL__PLAN_OWN_WEIGHTS};
+	struct sl_plan_options options = {.n_threads = 2};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(purposes) / sizeof(*purposes); i++) {
+		options.flags = purposes[i];
+		assert_false(sl__choices_are_borrowed(&options));
+		options.flags |= 1 * SL__PLAN_CHOICES_THREADS;
+		assert_true(sl__choices_are_borrowed(&options));
+		assert_int_equal(sl__choices_n_threads(&options), 1);
+	}
+}
+
 static void
 test_damaged(void **state)
 {
@@ -369,6 +388,7 @@ main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_no_home),
+		cmocka_unit_test(test_own_choices),
 		cmocka_unit_test(test_damaged),
 	};
 

@@ -14,6 +14,10 @@
 
 #include "base/banned.h"
 
+_Static_assert(SL__PLAN_CHOICES_THREADS *SL__PLAN_CHOICES_THREADS_MOST <
+		       SL__PLAN_TRAINS,
+	       "numbers of threads are no other flag");
+
 /* How many nodes of the rewritten graph share the work of each original. */
 static enum sl_status
 count_coverers(struct sl__program *p, struct sl__planner *pl,

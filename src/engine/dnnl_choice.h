@@ -25,7 +25,7 @@ enum {
 	SL__PLAN_KNOWN_CHOICES = 1 << 15,
 	SL__PLAN_HALF_BATCH_CHOICES = 1 << 30,
 	SL__PLAN_CHOICES_THREADS = 1 << 16,
-	SL__PLAN_CHOICES_THREADS_MOST = (1 << 12) - 1
+	SL__PLAN_CHOICES_THREADS_MOST = (1 << 10) - 1 /* below PLAN_TRAINS */
 };
 
 /* Whether the algorithms are those of another plan. */
