@@ -6,11 +6,11 @@
  * Winograd's transforms of F(4, 3) lose some three bits: 1e-4 of the largest
  * element.
  */
+#include "compute/gemm_blocked.h"
 #include "choice_folder.h"
 #include "conv_graph.h"
 #include "needs_dnnl.h"
 #include "engine/dnnl_choice.h"
-#include "compute/gemm_blocked.h"
 
 static struct sl_plan_options
 options_of(const struct folder *f)

@@ -7,8 +7,8 @@
  * error.
  */
 #define _GNU_SOURCE
-#include "emulator.h"
 #include "compute/fork_join.h"
+#include "emulator.h"
 
 #include <pthread.h>
 #include <sched.h>

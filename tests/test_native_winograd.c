@@ -8,8 +8,8 @@
  */
 #define ENGINE_CASE_FLAGS      (SL__PLAN_NO_DNNL | SL_PLAN_NO_CACHE)
 #define ENGINE_CASE_ALGORITHMS SL_ALGORITHMS_MEASURED
-#include "conv_graph.h"
 #include "compute/gemm_blocked.h"
+#include "conv_graph.h"
 
 /* How often the plan has a kernel of that name. */
 static int

@@ -4,8 +4,8 @@
  * is called once with the same n, that two callers do not disturb each other,
  * and that the number of threads is put back.
  */
-#include "harness.h"
 #include "compute/parallel.h"
+#include "harness.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

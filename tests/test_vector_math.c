@@ -4,8 +4,8 @@
  * instruction set that this machine has, and the conversions of vector.h
  * against the stored types' own.
  */
-#include "harness.h"
 #include "compute/vector_gates.h"
+#include "harness.h"
 #include "graph/tensor.h"
 
 enum { N = 4096 };

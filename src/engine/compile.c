@@ -2,10 +2,10 @@
 /* compile.c - from a graph and sizes to a program. */
 #include "engine/compile.h"
 #include "base/status.h"
+#include "compute/parallel.h"
 #include "engine/dnnl_choice.h"
 #include "engine/dnnl_context.h"
 #include "engine/lowering.h"
-#include "compute/parallel.h"
 #include "machine/isa.h"
 #include "ops/cost.h"
 #include "transform/optimize.h"

@@ -10,8 +10,8 @@
 #ifndef SL_DNNL_PRIMITIVE_DESC_H
 #define SL_DNNL_PRIMITIVE_DESC_H
 
-#include "engine/dnnl_layout.h"
 #include "compute/image_window.h"
+#include "engine/dnnl_layout.h"
 #include "engine/dnnl_post_op.h"
 
 /* Orders in which the images of a program may lie. */

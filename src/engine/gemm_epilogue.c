@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gemm_epilogue.c - what follows a matmul, on its elements while near. */
 #include "engine/gemm_epilogue.h"
-#include "engine/node_steps.h"
 #include "compute/vector_gates.h"
+#include "engine/node_steps.h"
 
 #include "base/banned.h"
 

@@ -4,8 +4,8 @@
 #ifndef SL_ITERATION_SPACE_H
 #define SL_ITERATION_SPACE_H
 
-#include "engine/strided_layout.h"
 #include "compute/parallel.h"
+#include "engine/strided_layout.h"
 
 enum { SL__SPACE_OPERANDS = 4 };
 

@@ -10,8 +10,8 @@
  * queries of a head.
  */
 #include "compute/attend.h"
-#include "engine/node_steps.h"
 #include "compute/element_conversion.h"
+#include "engine/node_steps.h"
 #include "engine/gemm.h"
 
 #include <math.h>

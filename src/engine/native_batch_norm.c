@@ -4,8 +4,8 @@
  * the batch, which are handed out, and mixed into the running ones.  A thread
  * has whole channels.
  */
-#include "engine/node_steps.h"
 #include "compute/vector_rows.h"
+#include "engine/node_steps.h"
 
 #include <math.h>
 

@@ -11,9 +11,9 @@
  * for each after the first.
  */
 #include "base/dtype.h"
-#include "engine/iteration_space.h"
 #include "compute/element_conversion.h"
 #include "compute/vector_gates.h"
+#include "engine/iteration_space.h"
 
 #include <math.h>
 

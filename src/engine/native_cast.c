@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* native_cast.c - elements of one type as another. */
-#include "engine/node_steps.h"
 #include "compute/element_conversion.h"
+#include "engine/node_steps.h"
 
 #include <string.h>
 

@@ -3,12 +3,12 @@
  * native_channel_norm.c - norms over channels by own kernels, f32: those of
  * batches that no convolution took in, and LRN.
  */
+#include "compute/targets.h"
+#include "compute/vector_math.h"
 #include "engine/node_steps.h"
 #include "engine/channel_norm.h"
 #include "engine/strided_layout.h"
-#include "compute/targets.h"
 #include "engine/tiled_step.h"
-#include "compute/vector_math.h"
 
 #include <math.h>
 

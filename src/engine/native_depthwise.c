@@ -11,12 +11,12 @@
  * all of four results that it belongs to.  Padding is pixels of zeros there,
  * and the last block of results or channels overlaps the one before it.
  */
+#include "compute/targets.h"
 #include "engine/constants.h"
 #include "engine/conv.h"
 #include "engine/conv_epilogue.h"
 #include "engine/conv_shape.h"
 #include "engine/strided_layout.h"
-#include "compute/targets.h"
 #include "engine/tile_epilogue.h"
 #include "engine/tiled_step.h"
 

@@ -10,9 +10,9 @@
  * Otherwise weights become reals in registers.  A core reads two stretches, as
  * native_gemv.c says; threads share columns.
  */
-#include "engine/node_steps.h"
 #include "compute/parallel.h"
 #include "compute/vector.h"
+#include "engine/node_steps.h"
 #include "graph/op_rules.h"
 
 #include <math.h>

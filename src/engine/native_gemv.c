@@ -13,9 +13,9 @@
  * [k][n] by rows, take half as long again to twice as long.  Threads share
  * columns.  Rows and results are few: they stay f32 where weights are bf16.
  */
+#include "compute/vector.h"
 #include "engine/node_steps.h"
 #include "engine/gemm_epilogue.h"
-#include "compute/vector.h"
 #include "graph/op_rules.h"
 
 #if defined(__x86_64__)

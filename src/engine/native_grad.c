@@ -3,9 +3,9 @@
  * native_grad.c - gradients of functions of one number, of softmax and of
  * embeddings, in f32.
  */
-#include "engine/node_steps.h"
 #include "compute/vector_math.h"
 #include "compute/vector_rows.h"
+#include "engine/node_steps.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,9 +7,9 @@
  * time, then blocks of queries that share keys attend (attend.h).  How long
  * each text is, and so where its new rows stand, is read in each run.
  */
-#include "compute/attend.h"
 #include "engine/node_steps.h"
 #include "base/status.h"
+#include "compute/attend.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  * classes, summed up or averaged.
  */
 #include "base/status.h"
-#include "engine/node_steps.h"
 #include "compute/vector_math.h"
 #include "compute/vector_rows.h"
+#include "engine/node_steps.h"
 
 #include <math.h>
 #include <string.h>

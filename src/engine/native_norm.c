@@ -9,9 +9,9 @@
  * (InstanceNormalization, GroupNormalization) for spans
  * of elements.  Rows of bf16 are converted on their way in and out.
  */
-#include "engine/node_steps.h"
 #include "compute/element_conversion.h"
 #include "compute/vector_rows.h"
+#include "engine/node_steps.h"
 
 #include <math.h>
 

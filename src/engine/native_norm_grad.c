@@ -7,8 +7,8 @@
  * sums up scale and bias by columns: the order of each sum is the same for any
  * number of threads.  Of batches, a thread has whole channels.
  */
-#include "engine/node_steps.h"
 #include "compute/vector_rows.h"
+#include "engine/node_steps.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * native_pool.c - pools of f32 by own kernels: channels side by side, a row of
  * the result after the other.
  */
+#include "compute/targets.h"
 #include "engine/conv_shape.h"
 #include "engine/pool.h"
 #include "engine/strided_layout.h"
-#include "compute/targets.h"
 #include "engine/tiled_step.h"
 
 #include <math.h>

@@ -5,8 +5,8 @@
  * MaxPoolGrad(dy, x) looks for the first of the largest elements again, as the
  * pool did; AveragePoolGrad(dy) shares each element out.
  */
-#include "engine/node_steps.h"
 #include "compute/parallel.h"
+#include "engine/node_steps.h"
 #include "ops/window.h"
 
 #include <string.h>

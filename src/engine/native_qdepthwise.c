@@ -11,14 +11,14 @@
  * fewer than a block, they are copied; otherwise the last block overlaps the
  * one before it.
  */
+#include "compute/targets.h"
+#include "compute/vector.h"
 #include "engine/constants.h"
 #include "engine/conv_shape.h"
 #include "engine/quantized.h"
 #include "engine/quantized_conv.h"
 #include "engine/strided_layout.h"
-#include "compute/targets.h"
 #include "engine/tiled_step.h"
-#include "compute/vector.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,9 +8,9 @@
  * so near to half-way between two codes that an error of rounding may decide,
  * the piece is computed again as the definition has it.
  */
+#include "compute/vector.h"
 #include "engine/node_steps.h"
 #include "engine/quantized.h"
-#include "compute/vector.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,10 +7,10 @@
  * integers, are decided alike.  Channels are taken some at a time; where they
  * run fastest, the loops over them are loops over neighbours.
  */
+#include "compute/vector.h"
 #include "engine/strided_layout.h"
 #include "engine/node_steps.h"
 #include "engine/quantized.h"
-#include "compute/vector.h"
 #include "ops/window.h"
 
 #include <string.h>

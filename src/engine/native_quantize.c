@@ -6,9 +6,9 @@
  * tensor is lines of elements that share one; a whole one is a single line,
  * in whatever order its elements lie.
  */
+#include "compute/vector.h"
 #include "engine/node_steps.h"
 #include "engine/quantized.h"
-#include "compute/vector.h"
 
 #include "base/banned.h"
 

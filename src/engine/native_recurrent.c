@@ -14,8 +14,8 @@
  * are left to the reference kernels.
  */
 #include "compute/gemm_small.h"
-#include "engine/node_steps.h"
 #include "compute/vector_math.h"
+#include "engine/node_steps.h"
 #include "graph/op_rules.h"
 
 #include "base/banned.h"

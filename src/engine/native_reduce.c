@@ -8,9 +8,9 @@
  * time.  Sums of many numbers go through double every PIECE of them, so that
  * f32 does not run out of digits.
  */
+#include "compute/vector_rows.h"
 #include "engine/iteration_space.h"
 #include "engine/node_steps.h"
-#include "compute/vector_rows.h"
 
 #include <math.h>
 #include <string.h>

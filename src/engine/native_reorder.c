@@ -2,8 +2,8 @@
 /* native_reorder.c - values brought from one layout into another by own
  * kernels. */
 #include "base/status.h"
-#include "engine/data_movement.h"
 #include "compute/element_conversion.h"
+#include "engine/data_movement.h"
 #include "engine/reorder.h"
 
 #include <string.h>

@@ -8,9 +8,9 @@
  * every row and column of the result a table names two of the image and the
  * share of the second; the nearest neighbour has one of them.
  */
+#include "compute/vector.h"
 #include "engine/strided_layout.h"
 #include "engine/node_steps.h"
-#include "compute/vector.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,10 +6,10 @@
  * version 13 it spans all axes from the given one on.  Lines that lie in one
  * piece are done one by one; others side by side, a band of them at a time.
  */
-#include "engine/node_steps.h"
 #include "compute/element_conversion.h"
 #include "compute/vector_math.h"
 #include "compute/vector_rows.h"
+#include "engine/node_steps.h"
 
 #include <math.h>
 

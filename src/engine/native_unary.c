@@ -9,10 +9,10 @@
  * stay zero, so a function that makes something of 0 wants none.
  */
 #include "base/dtype.h"
-#include "engine/strided_layout.h"
-#include "engine/node_steps.h"
 #include "compute/element_conversion.h"
 #include "compute/vector_gates.h"
+#include "engine/strided_layout.h"
+#include "engine/node_steps.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,9 +4,9 @@
  * number is read and written once.  In a training step states are written over
  * themselves, unless the loss is not a number: then they stay as they are.
  */
+#include "compute/vector.h"
 #include "engine/compile.h"
 #include "engine/node_steps.h"
-#include "compute/vector.h"
 
 #include <math.h>
 #if defined(__x86_64__)

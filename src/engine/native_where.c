@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* native_where.c - elements chosen from two tensors, broadcast together. */
+#include "compute/vector.h"
 #include "engine/data_movement.h"
 #include "engine/node_steps.h"
-#include "compute/vector.h"
 
 #include "base/banned.h"
 

@@ -7,13 +7,13 @@
  * multiplies and transforms back one panel of channels after the other, so that
  * the products stay near.  Weights are transformed once.
  */
+#include "compute/winograd.h"
 #include "engine/constants.h"
 #include "engine/conv_epilogue.h"
 #include "engine/conv_shape.h"
 #include "engine/strided_layout.h"
 #include "engine/tile_epilogue.h"
 #include "engine/tiled_step.h"
-#include "compute/winograd.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 
 #ifdef SL_WITHOUT_DNNL
 #include "base/buf.h"
-#include "engine/dnnl_choice.h"
 #include "compute/gemm_blocked.h"
+#include "engine/dnnl_choice.h"
 #endif
 
 #include "base/banned.h"

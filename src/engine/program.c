@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/poison.h"
 #include "base/status.h"
-#include "engine/dnnl_context.h"
 #include "compute/parallel.h"
+#include "engine/dnnl_context.h"
 #include "engine/observer.h"
 #include "engine/sized_nodes.h"
 

@@ -2,8 +2,8 @@
 /* tiled_step.c - steps whose threads take one tile after the other. */
 #include "engine/tiled_step.h"
 #include "base/status.h"
-#include "engine/constants.h"
 #include "compute/gemm_blocked.h"
+#include "engine/constants.h"
 
 #include <assert.h>
 #include <stdatomic.h>
