@@ -170,6 +170,28 @@ an_epyc_whose_last_cache_streams_alone_see(void **state)
 	}
 }
 
+/* Neighbours let sets from 1.4 to 3 MiB be as near as each other, in one of
+ * three repetitions: that is no cache. */
+static void
+a_level_of_one_repetition_is_none(void **state)
+{
+	struct recorded r;
+	struct sl__found_caches found;
+
+	(void)state;
+	read_ladder(&r, SL_TEST_DATA "/ladders/zen5-3.txt");
+	find(&found, &r);
+	assert_int_equal(found.n, 3);
+	assert_contains(&found.at[0].latency, 48);
+	assert_contains(&found.at[1].latency, 1024);
+	assert_within(&found.at[1].latency, 512, 3 * 1024);
+	assert_contains(&found.at[1].stream, 1024);
+	assert_within(&found.at[2].latency, 5 * 1024, 32 * 1024);
+	assert_contains(&found.at[2].stream, 31 * 1024);
+	assert_true(found.at[1].behind_ns < 30);
+	assert_true(found.at[2].behind_ns > 120);
+}
+
 /* Caches of 32 KiB and 6 MiB with 10 % of noise, one access in 25 disturbed
  * threefold; a set beyond a cache hits it in proportion. */
 static void
@@ -284,6 +306,7 @@ main(void)
 		cmocka_unit_test(a_xeon_that_shows_260_mib_gives_16),
 		cmocka_unit_test(an_epyc_gives_its_own_caches_and_a_share),
 		cmocka_unit_test(an_epyc_whose_last_cache_streams_alone_see),
+		cmocka_unit_test(a_level_of_one_repetition_is_none),
 		cmocka_unit_test(a_noisy_staircase_is_found),
 		cmocka_unit_test(a_flat_curve_has_no_cache),
 		cmocka_unit_test(probes_take_sizes_from_what_was_found),

@@ -194,6 +194,30 @@ edge_of(const struct staircase *s, size_t k)
 		size_at(s, lo - 1), size_at(s, hi)};
 }
 
+/*
+ * A level of the least over repetitions may be none of most of them, where
+ * neighbours let it be once.  Between the edges on its two sides, which every
+ * repetition has a say in, there is then no room for a level.
+ */
+static void
+drop_narrow_levels(struct staircase *s)
+{
+	size_t k = 1;
+
+	while (k + 1 < s->n_levels) {
+		double near = edge_of(s, k - 1).bytes;
+
+		if (log(edge_of(s, k).bytes / near) >= SHORTEST) {
+			k++;
+			continue;
+		}
+		s->n_levels--;
+		memmove(s->levels + k, s->levels + k + 1,
+			(s->n_levels - k) * sizeof(*s->levels));
+		k = 1;
+	}
+}
+
 /* The least latency of a set of this size, as made monotonic. */
 static double
 latency_of(const struct staircase *latency, double size_bytes)
@@ -298,6 +322,7 @@ sl__cache_ladder_find(struct sl__found_caches *out,
 	if (rc)
 		return rc;
 	find_levels(&s);
+	drop_narrow_levels(&s);
 	for (size_t k = 0; k + 1 < s.n_levels && k < SL_LEVEL_L5; k++)
 		out->at[out->n++] = (struct sl_found_cache){
 			(enum sl_level)(SL_LEVEL_L1 + k), edge_of(&s, k), none,
@@ -308,6 +333,7 @@ sl__cache_ladder_find(struct sl__found_caches *out,
 	if (rc)
 		return rc;
 	find_levels(&streams);
+	drop_narrow_levels(&streams);
 	place_streams(out, &streams, &s);
 	return SL_OK;
 }
