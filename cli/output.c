@@ -266,12 +266,46 @@ render_page(struct sl_buf *page, const struct job *job, enum sl_format format)
 		       : 0;
 }
 
+static enum sl_status
+render_saved(const void *result, const struct sl_render_options *how,
+	     struct sl_buf *out, struct sl_error *err)
+{
+	const struct sl_result *saved = result;
+
+	return sl_result_render(saved, how, out, err);
+}
+
+/* A page shows what the document in it says, to the last digit: nanoseconds
+ * that were written as milliseconds are others in the last bit. */
+static int
+render_document(struct sl_buf *page, const struct job *job)
+{
+	struct sl_buf json = {0};
+	struct sl_result *saved = NULL;
+	struct sl_error err;
+	int code = render_page(&json, job, SL_FORMAT_JSON);
+
+	if (!code &&
+	    sl_result_read(&saved, json.data, json.n_bytes, NULL, &err))
+		code = exit_for(job->command, &err);
+	if (!code) {
+		const struct job again = {job->output, job->command,
+					  render_saved, saved};
+
+		code = render_page(page, &again, SL_FORMAT_HTML);
+	}
+	sl_result_free(saved);
+	sl_buf_release(&json);
+	return code;
+}
+
 /* Renders in one format to a file, or to standard output for NULL. */
 static int
 write_format(const struct job *job, enum sl_format format, const char *path)
 {
 	struct sl_buf page = {0};
-	int code = render_page(&page, job, format);
+	int code = format == SL_FORMAT_HTML ? render_document(&page, job)
+					    : render_page(&page, job, format);
 
 	if (!code)
 		code = output_write_own(&page, job->command, path ? path : "-");
