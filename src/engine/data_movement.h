@@ -3,7 +3,7 @@
 #ifndef SL_DATA_MOVEMENT_H
 #define SL_DATA_MOVEMENT_H
 
-#include "engine/iteration_space.h"
+#include "engine/strided_layout.h"
 
 /*
  * A region of elements and where it goes: for every position of 'space', whose

@@ -13,7 +13,7 @@
 #include "base/dtype.h"
 #include "compute/element_conversion.h"
 #include "compute/vector_gates.h"
-#include "engine/iteration_space.h"
+#include "engine/strided_layout.h"
 
 #include <math.h>
 

@@ -6,8 +6,8 @@
  * (conv_rows.c), for each group.  Images lie with their channels side by side,
  * which convolutions, pools and element-wise operations leave to one another.
  */
+#include "compute/conv_rows.h"
 #include "engine/conv_epilogue.h"
-#include "engine/conv_rows.h"
 #include "engine/strided_layout.h"
 #include "engine/tile_epilogue.h"
 #include "engine/tiled_step.h"
@@ -131,7 +131,7 @@ read_conv(struct conv *own, struct sl__planner *pl, const struct sl__conv *c)
 
 	if (x->dtype != SL_DTYPE_F32 || !sl__conv_epilogue_read(&own->p, pl, c))
 		return 0;
-	sl__conv_shape_set(s, x, y, &c->window);
+	sl__conv_shape_set(s, x->rank, x->dims, y->dims, &c->window);
 	s->is_transposed = c->is_transposed;
 	read_weights(&own->weights, pl, c);
 	own->rows.group_channels = own->weights.in;

@@ -11,11 +11,11 @@
  * all of four results that it belongs to.  Padding is pixels of zeros there,
  * and the last block of results or channels overlaps the one before it.
  */
+#include "compute/conv_shape.h"
 #include "compute/targets.h"
 #include "engine/constants.h"
 #include "engine/conv.h"
 #include "engine/conv_epilogue.h"
-#include "engine/conv_shape.h"
 #include "engine/strided_layout.h"
 #include "engine/tile_epilogue.h"
 #include "engine/tiled_step.h"
@@ -349,7 +349,7 @@ read_depthwise(struct depthwise *d, struct sl__planner *pl,
 	    y->dims[1] != c->n_groups || c->is_transposed ||
 	    x->dtype != SL_DTYPE_F32 || !sl__conv_epilogue_read(&d->p, pl, c))
 		return 0;
-	sl__conv_shape_set(&d->shape, x, y, &c->window);
+	sl__conv_shape_set(&d->shape, x->rank, x->dims, y->dims, &c->window);
 	if (sl__conv_shape_n_taps(&d->shape) > TAPS_MOST)
 		return 0;
 	d->g.n = d->g.c_row = y->dims[1];

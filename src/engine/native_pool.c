@@ -3,8 +3,8 @@
  * native_pool.c - pools of f32 by own kernels: channels side by side, a row of
  * the result after the other.
  */
+#include "compute/conv_shape.h"
 #include "compute/targets.h"
-#include "engine/conv_shape.h"
 #include "engine/pool.h"
 #include "engine/strided_layout.h"
 #include "engine/tiled_step.h"
@@ -95,14 +95,16 @@ sl__make_native_pool(struct sl__planner *pl, const struct sl__node *node)
 	struct sl__tiled_work work = {
 		.run = run_row, .state = own, .kernel = "pool"};
 	struct sl__conv_shape *s = own ? &own->shape : NULL;
+	const struct sl__type *x;
 	struct sl__pool p;
 	uint32_t operands[2];
 
 	if (!own || !sl__pool_read(&p, pl, node) ||
 	    sl__plan_value_type(pl, p.x)->dtype != SL_DTYPE_F32)
 		return 0;
-	sl__conv_shape_set(s, sl__plan_value_type(pl, p.x),
-			   sl__plan_value_type(pl, p.y), &p.window);
+	x = sl__plan_value_type(pl, p.x);
+	sl__conv_shape_set(s, x->rank, x->dims,
+			   sl__plan_value_type(pl, p.y)->dims, &p.window);
 	own->is_max = p.is_max;
 	own->counts_pads = p.counts_pads;
 	own->join = join_for();

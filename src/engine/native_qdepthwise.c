@@ -11,10 +11,10 @@
  * fewer than a block, they are copied; otherwise the last block overlaps the
  * one before it.
  */
+#include "compute/conv_shape.h"
 #include "compute/targets.h"
 #include "compute/vector.h"
 #include "engine/constants.h"
-#include "engine/conv_shape.h"
 #include "engine/quantized.h"
 #include "engine/quantized_conv.h"
 #include "engine/strided_layout.h"
@@ -539,7 +539,7 @@ read_qdepthwise(struct qdepthwise *d, struct sl__planner *pl,
 	if (q->is_integer || x->dims[1] != c->n_groups ||
 	    y->dims[1] != c->n_groups || !sl__is_8bit_integer(y->dtype))
 		return 0;
-	sl__conv_shape_set(s, x, y, &c->window);
+	sl__conv_shape_set(s, x->rank, x->dims, y->dims, &c->window);
 	if ((s->strides[2] != 1 && s->strides[2] != 2) ||
 	    (s->dilations[2] != 1 && s->kernel[2] != 1))
 		return 0;

@@ -9,7 +9,7 @@
  * f32 does not run out of digits.
  */
 #include "compute/vector_rows.h"
-#include "engine/iteration_space.h"
+#include "compute/iteration_space.h"
 #include "engine/node_steps.h"
 
 #include <math.h>

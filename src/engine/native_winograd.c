@@ -7,10 +7,10 @@
  * multiplies and transforms back one panel of channels after the other, so that
  * the products stay near.  Weights are transformed once.
  */
+#include "compute/conv_shape.h"
 #include "compute/winograd.h"
 #include "engine/constants.h"
 #include "engine/conv_epilogue.h"
-#include "engine/conv_shape.h"
 #include "engine/strided_layout.h"
 #include "engine/tile_epilogue.h"
 #include "engine/tiled_step.h"
@@ -359,7 +359,7 @@ read_winograd(struct winograd *w, struct sl__planner *pl,
 	const struct sl__type *y = sl__plan_value_type(pl, c->y);
 	struct sl__conv_shape *s = &w->shape;
 
-	sl__conv_shape_set(s, x, y, &c->window);
+	sl__conv_shape_set(s, x->rank, x->dims, y->dims, &c->window);
 	if (!is_fit(pl, c, s))
 		return 0;
 	w->m = choose(pl, c, s, y->dims[1]);

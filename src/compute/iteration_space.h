@@ -4,8 +4,25 @@
 #ifndef SL_ITERATION_SPACE_H
 #define SL_ITERATION_SPACE_H
 
-#include "compute/parallel.h"
-#include "engine/strided_layout.h"
+#include "sleuth/basics.h"
+
+#include <stdint.h>
+
+enum { SL__SPACE_RANK_MAX = 16 }; /* loops, those over blocks included */
+
+/*
+ * Invariants: element p lies at the sum of p[d] * strides[d], in elements,
+ * where 'axis' is -1.  Otherwise that dimension is cut into blocks: it counts
+ * with p[axis] / block, and p[axis] % block is added.  is_padded: the last
+ * block is not full, and what follows in it is zero.
+ */
+struct sl__strided_layout {
+	int64_t strides[SL__SPACE_RANK_MAX];
+	int axis;
+	int64_t block;
+	int is_padded;
+	enum sl_dtype dtype; /* in which elements are stored */
+};
 
 enum { SL__SPACE_OPERANDS = 4 };
 

@@ -4,7 +4,6 @@
 #define SL_CONV_SHAPE_H
 
 #include "compute/image_window.h"
-#include "engine/planner.h"
 
 /*
  * Images [batch][depth][height][width][channels]: sizes of fewer dimensions
@@ -18,9 +17,10 @@ struct sl__conv_shape {
 	int64_t is_transposed;
 };
 
-/* x and y are images of 3 to 5 dimensions. */
-void sl__conv_shape_set(struct sl__conv_shape *out, const struct sl__type *x,
-			const struct sl__type *y,
+/* From sizes in the order of ONNX, [batch][channels][..], of the image and of
+ * the result: 'rank' of each, 3 to 5. */
+void sl__conv_shape_set(struct sl__conv_shape *out, int rank,
+			const int64_t *image, const int64_t *result,
 			const struct sl__image_window *window);
 
 static inline int64_t

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* iteration_space.c - nested loops over the elements of several tensors in
  * step. */
-#include "engine/iteration_space.h"
+#include "compute/iteration_space.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #ifndef SL_CONV_ROWS_H
 #define SL_CONV_ROWS_H
 
+#include "compute/conv_shape.h"
 #include "compute/gemm_blocked.h"
-#include "engine/conv_shape.h"
 
 /*
  * A row for each output pixel: [taps][channels of a group], those of a tap side

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conv_shape.c - windows over images whose channels run fastest. */
-#include "engine/conv_shape.h"
+#include "compute/conv_shape.h"
 
 #include "base/banned.h"
 
 void
-sl__conv_shape_set(struct sl__conv_shape *s, const struct sl__type *x,
-		   const struct sl__type *y,
-		   const struct sl__image_window *window)
+sl__conv_shape_set(struct sl__conv_shape *s, int rank, const int64_t *image,
+		   const int64_t *result, const struct sl__image_window *window)
 {
-	int first = 3 - (x->rank - 2);
+	int first = 3 - (rank - 2);
 
-	*s = (struct sl__conv_shape){.batch = x->dims[0],
-				     .channels = x->dims[1]};
+	*s = (struct sl__conv_shape){.batch = image[0], .channels = image[1]};
 	for (int d = 0; d < 3; d++) {
 		int own = d - first;
 
-		s->in[d] = own < 0 ? 1 : x->dims[2 + own];
-		s->out[d] = own < 0 ? 1 : y->dims[2 + own];
+		s->in[d] = own < 0 ? 1 : image[2 + own];
+		s->out[d] = own < 0 ? 1 : result[2 + own];
 		s->kernel[d] = own < 0 ? 1 : window->kernel[own];
 		s->strides[d] = own < 0 ? 1 : window->strides[own];
 		s->dilations[d] = own < 0 ? 1 : window->dilates[own] + 1;

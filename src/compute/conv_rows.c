@@ -5,7 +5,7 @@
  * A copy of 64 bytes serves as many multiply-adds as there are output
  * channels, so that copying costs little where these are not few.
  */
-#include "engine/conv_rows.h"
+#include "compute/conv_rows.h"
 #include "compute/targets.h"
 
 #include <string.h>
