@@ -93,6 +93,8 @@ struct sl_compared_layer {
 	struct sl_estimate change_ns; /* B - A, mean over rounds; per sample
 					 where the comparison is; a layer of one
 					 side is all change */
+	int has_other_kernel; /* same settings and same work, but another
+				 algorithm */
 };
 
 /*
@@ -126,9 +128,10 @@ struct sl_arm_comparison {
 	size_t n_named;
 	size_t n_only_a, n_only_b;
 	double only_a_ns, only_b_ns; /* sums of medians */
-	size_t n_other_kernels;      /* same settings and same work, but another
-				   algorithm; above 0: B is neither faster
-				   nor slower, and no layer is named */
+	size_t n_other_kernels;      /* layers of another algorithm; above 0: no
+					layer is named, and B is faster or
+					slower only where it is so without
+					them */
 	struct sl_estimate change_ns; /* wall time B - A, mean over the rounds
 					 of which layers are kept */
 	double rest_change_ns; /* of that, outside of layers: with the layers'

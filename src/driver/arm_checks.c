@@ -139,3 +139,52 @@ sl__arm_withdraw_verdicts(struct sl_arm_comparison *pair, int has_same_threads)
 		c->gate = SL_GATE_UNDECIDED;
 	c->decided_after_s = (double)NAN;
 }
+
+static enum sl_verdict
+without_difference(enum sl_verdict verdict)
+{
+	return verdict == SL_VERDICT_SAME ? verdict : SL_VERDICT_UNDECIDED;
+}
+
+/* The change of an iteration without the layers of other algorithms: from the
+ * least that they may have made of it to the most. */
+static void
+change_without(const struct sl_arm_comparison *pair, double *lo_ns,
+	       double *hi_ns)
+{
+	*lo_ns = pair->change_ns.lo;
+	*hi_ns = pair->change_ns.hi;
+	for (size_t i = 0; i < pair->n_layers; i++) {
+		const struct sl_compared_layer *l = &pair->layers[i];
+
+		if (!l->has_other_kernel)
+			continue;
+		*lo_ns -= l->change_ns.hi;
+		*hi_ns -= l->change_ns.lo;
+	}
+}
+
+void
+sl__arm_withdraw_choices(struct sl_arm_comparison *pair, double baseline_ns)
+{
+	struct sl_comparison *c = &pair->comparison;
+	double lo_ns, hi_ns;
+
+	if (!pair->n_other_kernels)
+		return;
+	change_without(pair, &lo_ns, &hi_ns);
+	if ((c->verdict == SL_VERDICT_FASTER && hi_ns < 0) ||
+	    (c->verdict == SL_VERDICT_SLOWER && lo_ns > 0)) {
+		if (c->gate == SL_GATE_REGRESSED &&
+		    !(lo_ns > c->margin * baseline_ns))
+			c->gate = SL_GATE_UNDECIDED;
+		return;
+	}
+	pair->wall_verdict = without_difference(pair->wall_verdict);
+	pair->cpu.verdict = without_difference(pair->cpu.verdict);
+	if (without_difference(c->verdict) == c->verdict)
+		return;
+	c->verdict = SL_VERDICT_UNDECIDED;
+	c->gate = SL_GATE_UNDECIDED;
+	c->decided_after_s = (double)NAN;
+}

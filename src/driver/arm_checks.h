@@ -33,4 +33,16 @@ enum sl_status sl__arms_evaluate(struct sl_model_arm_result *sides,
 void sl__arm_withdraw_verdicts(struct sl_arm_comparison *pair,
 			       int has_same_threads);
 
+/*
+ * Layers that are the same ran other algorithms, because the time to measure
+ * them did not suffice or somebody else changed what is remembered.  What they
+ * differ by is of the choice and not of the models: a difference is withdrawn
+ * unless what is left without them is one in the same direction, by intervals;
+ * the gate's "regressed", unless that exceeds the margin.  Nothing changes
+ * where there are none of these layers.  'baseline_ns' is A's time, per sample
+ * where the comparison is.
+ */
+void sl__arm_withdraw_choices(struct sl_arm_comparison *pair,
+			      double baseline_ns);
+
 #endif

@@ -395,7 +395,8 @@ list_layers(struct comparing *a, size_t which, struct sl_error *err)
 
 		rc = describe_layer(a, p, which, &layers[i], err);
 		time_layer(a, c, which, i, &layers[i]);
-		pair->n_other_kernels += is_same && p->has_other_kernel;
+		layers[i].has_other_kernel = is_same && p->has_other_kernel;
+		pair->n_other_kernels += (size_t)layers[i].has_other_kernel;
 	}
 	pair->layers = layers;
 	pair->n_layers = n;
@@ -443,33 +444,6 @@ conclude(const struct comparing *a, const struct sl__ensemble *e, size_t member,
 	out->minimum_detectable = sl__paired_test_minimum_detectable(
 		model_rounds, a->model_rounds.scratch);
 	out->decided_after_s = (double)NAN;
-}
-
-static enum sl_verdict
-without_difference(enum sl_verdict verdict)
-{
-	return verdict == SL_VERDICT_SAME ? verdict : SL_VERDICT_UNDECIDED;
-}
-
-/*
- * Layers that are the same ran other algorithms, because the time to measure
- * them did not suffice or somebody else changed what is remembered.  A
- * difference is then of the choice and not of the models: none is claimed.
- */
-static void
-withdraw_choices(struct sl_arm_comparison *pair)
-{
-	struct sl_comparison *c = &pair->comparison;
-
-	if (!pair->n_other_kernels)
-		return;
-	pair->wall_verdict = without_difference(pair->wall_verdict);
-	pair->cpu.verdict = without_difference(pair->cpu.verdict);
-	if (without_difference(c->verdict) == c->verdict)
-		return;
-	c->verdict = SL_VERDICT_UNDECIDED;
-	c->gate = SL_GATE_UNDECIDED;
-	c->decided_after_s = (double)NAN;
 }
 
 static void
@@ -537,7 +511,9 @@ take_result(struct comparing *a, struct sl_error *err)
 			continue;
 		take_pair(a, i);
 		rc = list_layers(a, i, err);
-		withdraw_choices(&a->pairs[i - 1]);
+		sl__arm_withdraw_choices(&a->pairs[i - 1],
+					 a->sides[0].wall_ns.value /
+						 (double)a->runs[0].n_samples);
 	}
 	out->iterations_per_slot =
 		a->model_rounds.n_calls * a->model_rounds.n_sub_slots;

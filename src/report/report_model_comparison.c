@@ -420,6 +420,23 @@ add_summary(struct sl__doc *doc, const struct sl_model_comparison *v)
 }
 
 static void
+add_other_algorithms(struct sl__doc *doc, const struct sl_arm_comparison *p)
+{
+	enum sl_verdict v = p->comparison.verdict;
+	int stands = v == SL_VERDICT_FASTER || v == SL_VERDICT_SLOWER;
+
+	if (!p->n_other_kernels)
+		return;
+	sl__doc_pair(doc, "algorithms", SL__STYLE_WARN,
+		     "%zu layer%s another algorithm, although work and "
+		     "settings are the same: %s",
+		     p->n_other_kernels,
+		     p->n_other_kernels == 1 ? " uses" : "s use",
+		     stands ? "the models differ without them, too"
+			    : "no difference is claimed; compare again");
+}
+
+static void
 add_page(struct sl__doc *doc, const void *result,
 	 const struct sl_render_options *how)
 {
@@ -439,14 +456,7 @@ add_page(struct sl__doc *doc, const void *result,
 		add_layers(doc, p, how->verbose);
 		add_only(doc, p, 1, how->verbose);
 		add_only(doc, p, 0, how->verbose);
-		if (p->n_other_kernels)
-			sl__doc_pair(doc, "algorithms", SL__STYLE_WARN,
-				     "%zu layer%s another algorithm, although "
-				     "work and settings are the same: no "
-				     "difference is claimed; compare again",
-				     p->n_other_kernels,
-				     p->n_other_kernels == 1 ? " uses"
-							     : "s use");
+		add_other_algorithms(doc, p);
 	}
 	sl__doc_gap(doc);
 	if (v->is_disturbed)

@@ -104,6 +104,8 @@ static const struct sl__field layer_fields[] = {
 		   "B - A, mean over rounds; per sample where the comparison "
 		   "is",
 		   NULL),
+	SL__F(BOOLEAN, sl_compared_layer, has_other_kernel, "other_algorithm",
+	      "another algorithm, although work and settings are the same"),
 };
 static SL__RECORD(layer, "layers", sl_compared_layer, layer_fields, 0);
 
