@@ -15,11 +15,12 @@
 
 static const struct command_help help = {
 	"optimize", "MODEL [options]",
-	"Tries changes that may suit the model, and runs it and all variants "
-	"in turn, in\nrandom order. One table says what each is worth: time, "
-	"memory, file and accuracy, with\nwhat is proved, and one is "
-	"recommended. Without --data, accuracy is agreement with\nthe model "
-	"as it is. With --limit it is a budget: exits with 1 where nothing "
+	"Profiles the model, tries changes that act on what bounds it, and "
+	"runs it and all\nvariants in turn, in random order. One table says "
+	"what each is worth: time, memory,\nfile and accuracy, with what is "
+	"proved, and one is recommended. Without --data,\naccuracy is "
+	"agreement with the model as it is. With --limit it is a budget: exits "
+	"with 1 where nothing "
 	"meets it.\nWith --apply the changes are made, and nothing is "
 	"measured.",
 	"  sleuth optimize digits-cnn --data digits --time 5\n"

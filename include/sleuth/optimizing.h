@@ -6,6 +6,7 @@
 #include "sleuth/comparing.h"
 #include "sleuth/evaluating.h"
 #include "sleuth/machines.h"
+#include "sleuth/profiling.h"
 #include "sleuth/rendering.h"
 #include "sleuth/variants.h"
 
@@ -42,7 +43,9 @@ struct sl_optimize_options {
 			      written to; NULL: none */
 	const char *const *candidates; /* changes of each variant to measure,
 					  SL_MODEL_ARMS_MAX - 1 at most; NULL:
-					  those that may suit the model */
+					  the model is profiled first, and
+					  those that suit what bounds it are
+					  measured */
 	size_t n_candidates;
 	enum sl_objective objective;
 	struct sl_variant_limits limits;
@@ -50,11 +53,26 @@ struct sl_optimize_options {
 				 share; default 0.005.  Given, it is also that
 				 of 'variant': layers of int8 are chosen by it
 				 */
-	double time_s;        /* for measuring times; default 20 */
+	double time_s;        /* for measuring times; default 20.  The profile
+				 takes an eighth of it on top, 2.5 s at most */
 	const struct sl_machine *machine; /* whose peaks a speedup must not
 					     exceed; NULL: not checked */
 };
 #define SL_OPTIMIZE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_optimize_options)
+
+/* Why a variant is measured. */
+enum sl_variant_reason {
+	SL_VARIANT_ASKED = 0, /* for by the caller; the baseline, too */
+	SL_VARIANT_USUAL,     /* the model allows it, and nothing is known of
+				 what bounds the model */
+	SL_VARIANT_VERDICT,   /* it acts on what bounds the model */
+	SL_VARIANT_ADVICE,    /* the model's profile advises it */
+	SL_VARIANT_LEFT_OUT   /* it is not: it acts on something else */
+};
+enum { SL_N_VARIANT_REASONS = SL_VARIANT_LEFT_OUT + 1 };
+
+/* "asked", "usual", "verdict", "advice", "left out"; never NULL. */
+SL_API const char *sl_variant_reason_text(enum sl_variant_reason reason);
 
 /* One variant; what was not measured has n 0 or is NaN. */
 struct sl_variant_result {
@@ -62,6 +80,10 @@ struct sl_variant_result {
 	const struct sl_variant_change *changes;
 	size_t n_changes;
 	const char *refused; /* why it could not be made or run; NULL */
+	enum sl_variant_reason reason;
+	double promised;       /* the most that the profile says it gains, as
+				     a speed-up; NaN: it does not say */
+	int is_promise_broken; /* all of the interval is beyond that */
 
 	int64_t batch;
 	struct sl_estimate time_ns; /* median of an iteration */
@@ -102,6 +124,13 @@ struct sl_optimization {
 						   */
 	size_t n_variants;
 	int is_applied; /* one variant was made, nothing measured */
+	/* What bounds the model as it is, by a profile that chose what to try;
+	 * NOT_ASKED: the caller chose. */
+	enum sl_bottleneck bottleneck;
+	enum sl_bound cause;         /* that makes most of it */
+	double confidence;           /* of that; NaN: not asked */
+	const char *const *left_out; /* changes that act on something else */
+	size_t n_left_out;
 	enum sl_objective objective;
 	struct sl_variant_limits limits;
 	double accuracy_drop;
@@ -116,7 +145,8 @@ struct sl_optimization {
 };
 
 /*
- * Makes variants, measures the model and all of them in rounds in random order,
+ * Profiles the model to choose what to try, unless candidates are given.  Then
+ * makes variants, measures the model and all of them in rounds in random order,
  * and compares their accuracy: on the test split of the data set, over the same
  * samples; without data, the agreement with the model on synthetic inputs.
  * Among those that are within the limits and lose no more accuracy than they

@@ -2,13 +2,16 @@
 /*
  * variant_search.c - what changes of a model are worth.
  *
- * Variants are made and their accuracy is judged one after the other; then all
+ * What to try follows from a profile of the model (variant_profile.c), unless
+ * the caller says.  Variants are made and their accuracy is judged one after the other; then all
  * are timed together, in rounds (sl_compare_models()).  What their figures mean
  * is src/analysis/variant_choice.c's to say.
  */
+#include "analysis/variant_candidates.h"
 #include "analysis/variant_choice.h"
 #include "base/option_struct.h"
 #include "base/status.h"
+#include "driver/variant_profile.h"
 #include "experiment/agreement.h"
 #include "experiment/output_check.h"
 #include "graph/graph.h"
@@ -38,26 +41,6 @@ struct search {
 						       as it is */
 	struct sl_evaluation *baseline;             /* NULL: there is no data */
 	struct sl_plan *reference; /* of the baseline, then; NULL */
-};
-
-/* What a candidate needs to be worth a trial. */
-enum {
-	NEEDS_MATMUL = 1u << 0,  /* or a convolution, of reals */
-	NEEDS_CONV = 1u << 1,    /* of reals */
-	NEEDS_DATA = 1u << 2,    /* to be fine-tuned on */
-	NEEDS_BF16 = 1u << 3,    /* a CPU that computes faster in it */
-	NEEDS_THREADS = 1u << 4, /* more than one */
-};
-
-static const struct {
-	const char *changes;
-	unsigned needs;
-} candidates[] = {
-	{"int8", NEEDS_MATMUL},
-	{"bf16", NEEDS_MATMUL | NEEDS_BF16},
-	{"prune-channels=0.5,fine-tune=10", NEEDS_CONV | NEEDS_DATA},
-	{"prune-channels=0.5,fine-tune=10,int8", NEEDS_CONV | NEEDS_DATA},
-	{"threads=1", NEEDS_THREADS},
 };
 
 static const struct sl_graph *
@@ -149,37 +132,6 @@ plan_of(const struct search *s, size_t i)
 	return s->variants[i] ? &s->variants[i]->plan : &s->plan;
 }
 
-static int
-has_node(const struct sl_graph *graph, const char *type)
-{
-	for (size_t i = 0; i < graph->n_nodes; i++) {
-		if (!strcmp(graph->nodes[i].type, type))
-			return 1;
-	}
-	return 0;
-}
-
-/* Which needs the model and the machine meet. */
-static unsigned
-needs_met(const struct search *s)
-{
-	const struct sl_machine *m = s->how.machine;
-	unsigned met = s->plan.n_threads == 1 ? 0 : NEEDS_THREADS;
-
-	if (m && sl_machine_peak_flops_per_s(m, SL_DTYPE_BF16, 1) >
-			 sl_machine_peak_flops_per_s(m, SL_DTYPE_F32, 1))
-		met |= NEEDS_BF16;
-	if (s->making.data)
-		met |= NEEDS_DATA;
-	if (sl__model_precision(s->graph).is_quantized)
-		return met;
-	if (has_node(s->graph, "Conv"))
-		met |= NEEDS_CONV | NEEDS_MATMUL;
-	if (has_node(s->graph, "MatMul") || has_node(s->graph, "Gemm"))
-		met |= NEEDS_MATMUL;
-	return met;
-}
-
 /* Whether a failure ends the search; else it is a candidate's own. */
 static int
 is_fatal(const struct search *s, enum sl_status rc)
@@ -201,7 +153,8 @@ begin_row(struct sl_variant_result *r)
 {
 	r->time_ns = r->ratio = r->accuracy = r->difference.value =
 		sl__no_estimate();
-	r->most_speedup = r->output_error = r->difference.log_e = (double)NAN;
+	r->most_speedup = r->output_error = r->difference.log_e = r->promised =
+		(double)NAN;
 }
 
 static enum sl_status
@@ -229,21 +182,38 @@ add_variant(struct search *s, const char *changes, struct sl_error *err)
 	return rc ? rc : refuse(s, i, why.text, err);
 }
 
+/* Those that a profile of the model speaks for. */
+static enum sl_status
+add_candidates(struct search *s, struct sl_error *err)
+{
+	struct sl__variant_profile profile = {.graph = s->graph,
+					      .how = &s->how,
+					      .making = &s->making,
+					      .plan = &s->plan};
+	struct sl__variant_candidates found = {0};
+	enum sl_status rc = sl__variant_profile_run(&profile, &found, s->out,
+						    s->arena, err);
+
+	for (size_t i = 0; !rc && i < found.n; i++) {
+		struct sl_variant_result *row = &s->rows[s->out->n_variants];
+
+		rc = add_variant(s, found.list[i].changes, err);
+		row->reason = found.list[i].reason;
+		row->promised = found.list[i].promised;
+	}
+	sl_profile_free(profile.profile);
+	return rc;
+}
+
 static enum sl_status
 add_variants(struct search *s, struct sl_error *err)
 {
-	unsigned met = needs_met(s);
 	enum sl_status rc = SL_OK;
 
+	if (!s->how.n_candidates)
+		return add_candidates(s, err);
 	for (size_t i = 0; !rc && i < s->how.n_candidates; i++)
 		rc = add_variant(s, s->how.candidates[i], err);
-	if (s->how.n_candidates)
-		return rc;
-	for (size_t i = 0; !rc && i < sizeof(candidates) / sizeof(*candidates);
-	     i++) {
-		if ((candidates[i].needs & met) == candidates[i].needs)
-			rc = add_variant(s, candidates[i].changes, err);
-	}
 	return rc;
 }
 
@@ -459,6 +429,7 @@ take_times(struct search *s, const size_t *of,
 			continue;
 		r->ratio = c->pairs[k - 1].comparison.ratio;
 		r->verdict = sl__verdict_on_time(&c->pairs[k - 1]);
+		r->is_promise_broken = sl__variant_breaks_promise(r);
 		check_speedup(s, of[k], &c->sides[0], side);
 	}
 	s->out->n_rounds = c->n > 1 ? c->pairs[0].comparison.n_rounds : 0;

@@ -2,6 +2,7 @@
 /* report_optimize.c - what changes of a model are worth. */
 #include "report/figures.h"
 #include "report/inspect_page.h"
+#include "report/profile_page.h"
 #include "report/render.h"
 #include "report/result_page.h"
 #include "report/unit.h"
@@ -247,28 +248,77 @@ add_table(struct sl__doc *doc, const struct sl_optimization *o)
 	}
 }
 
+/* What bounds the model as it is, and what was not tried for that reason. */
+static void
+add_verdict(struct sl__doc *doc, const struct sl_optimization *o)
+{
+	if (o->bottleneck == SL_BOTTLENECK_NOT_ASKED)
+		return;
+	sl__doc_pair(doc, "verdict", SL__STYLE_STRONG, "%s",
+		     sl__profile_bottleneck_text(o->bottleneck));
+	if (o->bottleneck == SL_BOTTLENECK_INCONCLUSIVE) {
+		sl__doc_append_plain(doc, ": what often helps is tried");
+		return;
+	}
+	sl__doc_append_plain(doc,
+			     ", confidence %.2f: what acts on that is tried",
+			     o->confidence);
+	if (!o->n_left_out)
+		return;
+	sl__doc_pair(doc, "not tried", SL__STYLE_DIM, "%s", o->left_out[0]);
+	for (size_t i = 1; i < o->n_left_out; i++)
+		sl__doc_append_dim(doc, "; %s", o->left_out[i]);
+	sl__doc_append_dim(doc, "  (--try measures any change)");
+}
+
+/* Whether bounds that the profile gave hold. */
+static void
+add_promises(struct sl__doc *doc, const struct sl_optimization *o)
+{
+	const char *key = "promises";
+
+	for (size_t i = 0; i < o->n_variants; i++) {
+		const struct sl_variant_result *v = &o->variants[i];
+
+		if (!(v->promised > 0) || !v->ratio.n)
+			continue;
+		sl__doc_plain_pair(
+			doc, key,
+			"%s: at most %.3g × as fast; measured %.3g × [%.3g, "
+			"%.3g]: %s",
+			v->name, v->promised, 1 / v->ratio.value,
+			1 / v->ratio.hi, 1 / v->ratio.lo,
+			v->is_promise_broken ? "broken" : "held");
+		key = "";
+	}
+}
+
 /* "latency 10 ms, accuracy 97 %" */
 static void
 add_limits(struct sl__doc *doc, const struct sl_optimization *o)
 {
-	const double *of = o->limits.of;
+	static const enum sl_objective order[] = {
+		SL_OBJECTIVE_LATENCY, SL_OBJECTIVE_MEMORY, SL_OBJECTIVE_SIZE,
+		SL_OBJECTIVE_ACCURACY};
+	const char *separator = " ";
 	struct sl__text text;
 
-	if (of[SL_OBJECTIVE_LATENCY] > 0)
-		sl__doc_append_plain(
-			doc, " latency %s",
-			sl__time_text(&text, of[SL_OBJECTIVE_LATENCY]));
-	if (of[SL_OBJECTIVE_MEMORY] > 0)
-		sl__doc_append_plain(
-			doc, " memory %s",
-			sl__bytes_text(&text, of[SL_OBJECTIVE_MEMORY]));
-	if (of[SL_OBJECTIVE_SIZE] > 0)
-		sl__doc_append_plain(
-			doc, " size %s",
-			sl__bytes_text(&text, of[SL_OBJECTIVE_SIZE]));
-	if (of[SL_OBJECTIVE_ACCURACY] > 0)
-		sl__doc_append_plain(doc, " accuracy %.4g %%",
-				     100 * of[SL_OBJECTIVE_ACCURACY]);
+	for (size_t i = 0; i < SL_N_OBJECTIVES; i++) {
+		double limit = o->limits.of[order[i]];
+
+		if (!(limit > 0))
+			continue;
+		if (order[i] == SL_OBJECTIVE_LATENCY)
+			sl__time_text(&text, limit);
+		else if (order[i] == SL_OBJECTIVE_ACCURACY)
+			snprintf(text.s, sizeof(text.s), "%.4g %%",
+				 100 * limit);
+		else
+			sl__bytes_text(&text, limit);
+		sl__doc_append_plain(doc, "%s%s %s", separator,
+				     sl_objective_text(order[i]), text.s);
+		separator = ", ";
+	}
 }
 
 static int
@@ -360,10 +410,12 @@ page(struct sl__doc *doc, const void *result,
 		add_sensitivities(doc, find_sensitivities(o), how->verbose);
 		return;
 	}
+	add_verdict(doc, o);
 	add_table(doc, o);
 	add_sensitivities(doc, find_sensitivities(o), how->verbose);
 	sl__doc_gap(doc);
 	add_recommended(doc, o);
+	add_promises(doc, o);
 	sl__doc_pair(doc, "measured", SL__STYLE_DIM,
 		     "%zu rounds in %.3g s, all variants in each, in random "
 		     "order; accuracy on %s",

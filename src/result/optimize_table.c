@@ -67,6 +67,10 @@ SL__WHY(no_accuracy, sl_variant_result, v,
 			     : "not measured")
 SL__WHY(no_difference, sl_variant_result, v,
 	v->difference.value.n ? NULL : "no labels, or the baseline itself")
+SL__WHY(no_promise, sl_variant_result, v,
+	!(v->promised > 0) ? "nothing was promised"
+	: v->ratio.n       ? NULL
+			   : "not measured")
 SL__WHY(no_size, sl_variant_result, v, v->size_bytes ? NULL : v->refused)
 
 static const struct sl__field variant_fields[] = {
@@ -76,6 +80,15 @@ static const struct sl__field variant_fields[] = {
 		   "what each did, in order", .of = &change, .is_flat = 1),
 	SL__F(TEXT, sl_variant_result, refused, "refused",
 	      "why it could not be made or run", .is_left_out = 1),
+	SL__F(WORD, sl_variant_result, reason, "reason",
+	      "why it was measured: asked for; usual, as the model allows it; "
+	      "verdict: it acts on what bounds the model; advice of a profile",
+	      .words = &sl__words_variant_reason),
+	SL__F(NUMBER, sl_variant_result, promised, "promised_speedup",
+	      "the most that the profile of the model says it gains",
+	      .absent = "nothing was promised"),
+	SL__F(BOOLEAN, sl_variant_result, is_promise_broken, "promise_broken",
+	      "all of the interval is beyond that", .why = no_promise),
 	SL__F_TIME(sl_variant_result, time_ns, "median", "of an iteration",
 		   not_timed),
 	SL__F(SIGNED, sl_variant_result, batch, "batch", "batch size",
@@ -168,10 +181,24 @@ SL__WHY(not_judged, sl_optimization, o,
 SL__MAKE(make_recommended, sl_optimization, o, TEXT, text,
 	 o->recommended < o->n_variants ? o->variants[o->recommended].name : "")
 
+SL__WHY(not_profiled, sl_optimization, o,
+	o->bottleneck == SL_BOTTLENECK_NOT_ASKED ? "variants were named" : NULL)
+
 static const struct sl__field optimization_fields[] = {
 	SL__F_GROUP(&model, "model", "that was changed"),
 	SL__F(TEXT, sl_optimization, data, "data", "the data set",
 	      .absent = "synthetic inputs"),
+	SL__F(WORD, sl_optimization, bottleneck, "verdict",
+	      "what bounds the model as it is, by the profile that chose what "
+	      "to try",
+	      .words = &sl__words_bottleneck, .why = not_profiled),
+	SL__F(WORD, sl_optimization, cause, "cause", "that makes most of it",
+	      .words = &sl__words_bound, .why = not_profiled),
+	SL__F(NUMBER, sl_optimization, confidence, "confidence", "of that",
+	      .why = not_profiled),
+	SL__F_LIST(TEXTS, sl_optimization, left_out, n_left_out, "left_out",
+		   "changes that were not tried, since they act on something "
+		   "else"),
 	SL__F(BOOLEAN, sl_optimization, is_applied, "applied",
 	      "changes were applied and nothing was measured"),
 	SL__F(WORD, sl_optimization, objective, "objective",

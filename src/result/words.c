@@ -195,6 +195,8 @@ WORDS(optimizer, sl_optimizer, sl_optimizer_text, 0, SL_N_OPTIMIZERS)
 WORDS(accuracy_change, sl_accuracy_change, sl_accuracy_change_text, 0,
       SL_N_ACCURACY_CHANGES)
 WORDS(objective, sl_objective, sl_objective_text, 0, SL_N_OBJECTIVES)
+WORDS(variant_reason, sl_variant_reason, sl_variant_reason_text, 0,
+      SL_N_VARIANT_REASONS)
 WORDS(accuracy_kind, sl_accuracy_kind, sl_accuracy_kind_text, 0,
       SL_N_ACCURACY_KINDS)
 WORDS(scores, sl_scores, sl_scores_text, 0, SL_N_SCORES)

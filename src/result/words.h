@@ -25,6 +25,6 @@ extern const struct sl__vocabulary sl__words_access, sl__words_accuracy_change,
 	sl__words_micro_axis, sl__words_micro_class,
 	sl__words_micro_crossover_kind, sl__words_planned, sl__words_rate_unit,
 	sl__words_schedule, sl__words_step_phase, sl__words_sweep_figure,
-	sl__words_sweep_kind;
+	sl__words_sweep_kind, sl__words_variant_reason;
 
 #endif
