@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - the program: finds the command and runs it. */
 #include "commands.h"
+#include "cut_file.h"
 #include "error_json.h"
 #include "exit_code.h"
 #include "model_folder.h"
@@ -315,6 +316,7 @@ main(int argc, char **argv)
 
 	/* A file over the size limit is an error of write(), not a death. */
 	signal(SIGXFSZ, SIG_IGN);
+	cut_file_catch();
 	if (argc < 2) {
 		char *help[] = {(char[]){"help"}, NULL};
 

@@ -5,6 +5,7 @@
 #include "exit_code.h"
 #include "live.h"
 #include "save.h"
+#include "signal_stack.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,8 +23,9 @@ static const double FIRST_LINE_S = 10, NEXT_LINE_S = 30;
 
 static volatile sig_atomic_t interrupted;
 static int is_plain;
-static int tells;    /* progress, in whatever way */
-static int is_drawn; /* a progress bar stands on the terminal */
+static int tells; /* progress, in whatever way */
+/* A progress bar stands on the terminal. */
+static volatile sig_atomic_t is_drawn;
 
 /* The second one, of either kind, does not wait for the first. */
 static void
@@ -33,24 +35,6 @@ note_interrupt(int number)
 	if (interrupted)
 		_exit(EXIT_INTERRUPTED);
 	interrupted = 1;
-}
-
-/*
- * Code that oneDNN generates uses the stack pointer for data of its own: a
- * handler that ran where it points would write over the heap.  So handlers
- * have a stack to themselves; the largest frame, with AMX's tiles, takes some
- * 12 KiB of it.
- */
-static int
-give_handlers_a_stack(void)
-{
-	static _Alignas(64) char bytes[64 * 1024];
-	stack_t stack;
-
-	memset(&stack, 0, sizeof(stack));
-	stack.ss_sp = bytes;
-	stack.ss_size = sizeof(bytes);
-	return sigaltstack(&stack, NULL);
 }
 
 /* What the parent ignores (nohup, a script's '&') stays ignored. */
@@ -72,7 +56,7 @@ const volatile sig_atomic_t *
 tty_catch_interrupt(void)
 {
 	/* Without such a stack a signal ends the program, and harms nothing. */
-	if (give_handlers_a_stack())
+	if (signal_stack_give())
 		return &interrupted;
 	catch_signal(SIGINT);
 	catch_signal(SIGTERM);
@@ -280,10 +264,15 @@ tty_progress(int is_quiet)
 	return tells || live_is_on() ? draw_progress : NULL;
 }
 
+const char *
+tty_bar_end(void)
+{
+	return is_drawn ? "\r\033[K" : "";
+}
+
 void
 tty_clear_progress(void)
 {
-	if (is_drawn)
-		fputs("\r\033[K", stderr);
+	fputs(tty_bar_end(), stderr);
 	is_drawn = 0;
 }

@@ -36,6 +36,9 @@ typedef void progress_function(const struct sl_progress *now, void *ctx);
 progress_function *tty_progress(int is_quiet);
 void tty_clear_progress(void);
 
+/* What removes the bar from a terminal, or "".  Handlers may ask too. */
+const char *tty_bar_end(void);
+
 /* How many bytes of a line take at most so many columns.  Letters from U+3000
  * on are counted as two, which most of them take. */
 size_t tty_fitting_bytes(const char *line, size_t n_columns);

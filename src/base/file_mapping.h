@@ -7,8 +7,9 @@
 
 /*
  * Invariants: 'bytes' is NULL exactly when n_bytes is 0.  The pages are
- * private and read-only; a file that shrinks under a mapping kills the
- * program (SIGBUS), as it does every program that maps files.
+ * private and read-only; a read behind the end of a file that shrank under its
+ * mapping raises SIGBUS, in whichever thread reads.  The library catches no
+ * signals: that is for the program.
  */
 struct sl__file_mapping {
 	const unsigned char *bytes;

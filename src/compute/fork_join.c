@@ -296,15 +296,19 @@ prepare_process(void)
 	pthread_atfork(NULL, NULL, forget_crew);
 }
 
-/* Signals are for the caller's thread. */
+/* Signals are for the caller's thread; faults are for whoever makes them: one
+ * that is blocked ends the process, whatever handler it has. */
 static int
 start_worker(struct place *place)
 {
-	sigset_t all, before;
+	static const int faults[] = {SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP};
+	sigset_t others, before;
 	int error;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	sigfillset(&others);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&others, faults[i]);
+	pthread_sigmask(SIG_SETMASK, &others, &before);
 	error = pthread_create(&place->thread, NULL, worker_main, place);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
