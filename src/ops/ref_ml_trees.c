@@ -7,7 +7,7 @@
  * weights to classes or targets.  What the standard leaves open about two
  * classes is done as in ONNX Runtime.
  */
-#include "ops/ref_ml_scores.h"
+#include "ops/ref_ml_trees.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,38 +15,10 @@
 
 #include "base/banned.h"
 
-enum mode { LEQ, LT, GTE, GT, EQ, NEQ, LEAF, N_MODES };
-enum { SUM, AVERAGE, MIN, MAX };
-
-/* Where row 'at' of parallel attributes belongs. */
-struct place {
-	int64_t tree, node;
-	size_t at;
-};
-
-struct node {
-	double split;
-	int64_t feature;
-	size_t next[2];  /* where it does not hold, where it does */
-	size_t first, n; /* weights of a leaf */
-	unsigned char mode, is_true_of_nan;
-};
-
-struct trees {
-	struct node *nodes;
-	struct place *places, *leaves; /* of nodes, of weights; in order */
-	size_t n_nodes, n_weights, n_roots;
-	size_t *roots;
-	int64_t n_scores;
-	const int64_t *scores_of; /* by weight: the class or target */
-	double *weights, *base;   /* base: NULL for none */
-	size_t n_base;
-};
-
 static int
 compare_places(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct sl__ml_tree_place *x = a, *y = b;
 
 	if (x->tree != y->tree)
 		return x->tree < y->tree ? -1 : 1;
@@ -56,13 +28,13 @@ compare_places(const void *a, const void *b)
 }
 
 /* Rows in the order of trees and nodes, which most files have already. */
-static struct place *
+static struct sl__ml_tree_place *
 read_places(struct sl__kernel_call *ev, const char *trees, const char *nodes,
 	    size_t *n)
 {
 	const int64_t *tree, *node;
 	size_t n_nodes = sl__attribute_ints(ev->node, nodes, &node);
-	struct place *places;
+	struct sl__ml_tree_place *places;
 	int is_sorted = 1;
 
 	*n = sl__attribute_ints(ev->node, trees, &tree);
@@ -73,7 +45,7 @@ read_places(struct sl__kernel_call *ev, const char *trees, const char *nodes,
 		return NULL;
 	}
 	for (size_t i = 0; i < *n; i++) {
-		places[i] = (struct place){tree[i], node[i], i};
+		places[i] = (struct sl__ml_tree_place){tree[i], node[i], i};
 		is_sorted &= i == 0 ||
 			     compare_places(&places[i - 1], &places[i]) < 0;
 	}
@@ -84,9 +56,10 @@ read_places(struct sl__kernel_call *ev, const char *trees, const char *nodes,
 
 /* The first row of a node, or that of the next there is. */
 static size_t
-find_place(const struct place *places, size_t n, int64_t tree, int64_t node)
+find_place(const struct sl__ml_tree_place *places, size_t n, int64_t tree,
+	   int64_t node)
 {
-	struct place wanted = {tree, node, 0};
+	struct sl__ml_tree_place wanted = {tree, node, 0};
 	size_t low = 0, high = n;
 
 	while (low < high) {
@@ -136,7 +109,7 @@ mode_of(const char *word)
 		"BRANCH_EQ",  "BRANCH_NEQ", "LEAF"};
 	int mode = 0;
 
-	while (mode < N_MODES && strcmp(word, words[mode]) != 0)
+	while (mode < SL__ML_N_MODES && strcmp(word, words[mode]) != 0)
 		mode++;
 	return mode;
 }
@@ -177,20 +150,20 @@ read_rows(struct rows *r, struct sl__kernel_call *ev, size_t n)
 
 /* Node i of the order from its row, and where its children are. */
 static enum sl_status
-read_node(struct trees *t, struct sl__kernel_call *ev, const struct rows *r,
-	  size_t i, int64_t n_features)
+read_node(struct sl__ml_trees *t, struct sl__kernel_call *ev,
+	  const struct rows *r, size_t i, int64_t n_features)
 {
-	const struct place *p = &t->places[i];
-	struct node *node = &t->nodes[i];
+	const struct sl__ml_tree_place *p = &t->places[i];
+	struct sl__ml_tree_node *node = &t->nodes[i];
 	int mode = mode_of(r->modes[p->at]);
 
-	if (mode == N_MODES)
+	if (mode == SL__ML_N_MODES)
 		return sl__ref_reject(ev, "a mode of '%.30s'", r->modes[p->at]);
 	node->mode = (unsigned char)mode;
 	node->split = r->splits[p->at];
 	node->feature = r->features[p->at];
 	node->is_true_of_nan = r->n_nan && r->nan[p->at];
-	if (mode == LEAF) {
+	if (mode == SL__ML_LEAF) {
 		node->first =
 			find_place(t->leaves, t->n_weights, p->tree, p->node);
 		while (node->first + node->n < t->n_weights &&
@@ -218,7 +191,7 @@ read_node(struct trees *t, struct sl__kernel_call *ev, const struct rows *r,
 
 /* The root of a tree is the first of its rows. */
 static void
-find_roots(struct trees *t)
+find_roots(struct sl__ml_trees *t)
 {
 	for (size_t i = 0; i < t->n_nodes; i++) {
 		size_t *root;
@@ -233,8 +206,8 @@ find_roots(struct trees *t)
 
 /* 'part' is "class" or "target". */
 static enum sl_status
-read_trees(struct trees *t, struct sl__kernel_call *ev, const char *const *part,
-	   int64_t n_features)
+read_trees(struct sl__ml_trees *t, struct sl__kernel_call *ev,
+	   const char *const *part, int64_t n_features)
 {
 	struct rows rows;
 
@@ -266,20 +239,20 @@ read_trees(struct trees *t, struct sl__kernel_call *ev, const char *const *part,
 }
 
 static int
-is_taken(const struct node *node, double x)
+is_taken(const struct sl__ml_tree_node *node, double x)
 {
 	if (isnan(x) && node->is_true_of_nan)
 		return 1;
 	switch (node->mode) {
-	case LEQ:
+	case SL__ML_LEQ:
 		return x <= node->split;
-	case LT:
+	case SL__ML_LT:
 		return x < node->split;
-	case GTE:
+	case SL__ML_GTE:
 		return x >= node->split;
-	case GT:
+	case SL__ML_GT:
 		return x > node->split;
-	case EQ:
+	case SL__ML_EQ:
 		return x == node->split;
 	default:
 		return x != node->split;
@@ -287,13 +260,13 @@ is_taken(const struct node *node, double x)
 }
 
 /* The leaf that a row of features comes to; NULL: the nodes are a ring. */
-static const struct node *
-find_leaf(const struct trees *t, size_t root, const double *x)
+static const struct sl__ml_tree_node *
+find_leaf(const struct sl__ml_trees *t, size_t root, const double *x)
 {
-	const struct node *node = &t->nodes[root];
+	const struct sl__ml_tree_node *node = &t->nodes[root];
 
 	for (size_t n = 0; n <= t->n_nodes; n++) {
-		if (node->mode == LEAF)
+		if (node->mode == SL__ML_LEAF)
 			return node;
 		node = &t->nodes[node->next[is_taken(node, x[node->feature])]];
 	}
@@ -302,14 +275,16 @@ find_leaf(const struct trees *t, size_t root, const double *x)
 
 /* The scores of a row without the base; n[] counts what each was made of. */
 static enum sl_status
-add_leaves(struct sl__kernel_call *ev, const struct trees *t, const double *x,
-	   int how, double *scores, int64_t *n)
+add_leaves(struct sl__kernel_call *ev, const struct sl__ml_trees *t,
+	   const double *x, enum sl__ml_aggregate how, double *scores,
+	   int64_t *n)
 {
 	memset(n, 0, (size_t)t->n_scores * sizeof(*n));
 	for (int64_t k = 0; k < t->n_scores; k++)
 		scores[k] = 0;
 	for (size_t r = 0; r < t->n_roots; r++) {
-		const struct node *leaf = find_leaf(t, t->roots[r], x);
+		const struct sl__ml_tree_node *leaf =
+			find_leaf(t, t->roots[r], x);
 
 		if (!leaf)
 			return sl__ref_reject(ev, "a tree comes back to its "
@@ -319,70 +294,91 @@ add_leaves(struct sl__kernel_call *ev, const struct trees *t, const double *x,
 			int64_t k = t->scores_of[at];
 			double w = t->weights[at];
 
-			if (n[k]++ == 0 || (how != MIN && how != MAX))
+			if (n[k]++ == 0 ||
+			    (how != SL__ML_MIN && how != SL__ML_MAX))
 				scores[k] += w;
 			else
-				scores[k] = how == MIN ? fmin(scores[k], w)
-						       : fmax(scores[k], w);
+				scores[k] = how == SL__ML_MIN
+						    ? fmin(scores[k], w)
+						    : fmax(scores[k], w);
 		}
 	}
-	for (int64_t k = 0; how == AVERAGE && k < t->n_scores; k++)
+	for (int64_t k = 0; how == SL__ML_AVERAGE && k < t->n_scores; k++)
 		scores[k] /= (double)t->n_roots;
 	return SL_OK;
 }
 
 enum sl_status
-sl__ref_tree_regressor(struct sl__kernel_call *ev)
+sl__ml_trees_of_regressor(struct sl__ml_trees *trees,
+			  struct sl__kernel_call *ev, int64_t n_features)
 {
 	static const char *const parts[] = {"target_treeids", "target_nodeids",
 					    "target_ids", "target_weights",
 					    "target_weights_as_tensor"};
+
+	*trees = (struct sl__ml_trees){
+		.n_scores = sl__attribute_int(ev->node, "n_targets", 1)};
+	if (read_trees(trees, ev, parts, n_features))
+		return ev->failure;
+	if (trees->n_base && trees->n_base != (size_t)trees->n_scores)
+		sl__ref_reject(ev, "%zu base values for %lld targets",
+			       trees->n_base, (long long)trees->n_scores);
+	return ev->failure;
+}
+
+enum sl__ml_aggregate
+sl__ml_aggregate_read(struct sl__kernel_call *ev)
+{
 	static const char *const ways[] = {"SUM", "AVERAGE", "MIN", "MAX",
 					   NULL};
+
+	return (enum sl__ml_aggregate)sl__ref_attribute_choice(
+		ev, "aggregate_function", ways);
+}
+
+void
+sl__ml_trees_finish_row(const struct sl__ml_trees *t, double *row,
+			enum sl__ml_transform how)
+{
+	for (int64_t k = 0; t->base && k < t->n_scores; k++)
+		row[k] += t->base[k];
+	sl__ml_transform_scores(row, t->n_scores, how);
+}
+
+enum sl_status
+sl__ref_tree_regressor(struct sl__kernel_call *ev)
+{
 	enum sl__ml_transform how = sl__ml_transform_read(ev);
-	int way = sl__ref_attribute_choice(ev, "aggregate_function", ways);
+	enum sl__ml_aggregate way = sl__ml_aggregate_read(ev);
 	const double *x = sl__ref_input_doubles(ev, 0);
 	double *y = sl__ref_scratch_output(ev, 0);
-	struct trees t = {.n_scores =
-				  sl__attribute_int(ev->node, "n_targets", 1)};
+	struct sl__ml_trees t;
 	int64_t n_rows, n_features, *n;
 
 	sl__ml_rows(ev, &n_rows, &n_features);
 	if (ev->failure || sl__ref_output_is_empty(ev) ||
-	    read_trees(&t, ev, parts, n_features))
+	    sl__ml_trees_of_regressor(&t, ev, n_features))
 		return ev->failure;
-	if (t.n_base && t.n_base != (size_t)t.n_scores)
-		return sl__ref_reject(ev, "%zu base values for %lld targets",
-				      t.n_base, (long long)t.n_scores);
 	n = sl__ref_scratch_integers(ev, t.n_scores);
 	for (int64_t i = 0; !ev->failure && i < n_rows; i++) {
 		double *row = y + i * t.n_scores;
 
-		add_leaves(ev, &t, x + i * n_features, way, row, n);
-		for (int64_t k = 0; t.base && k < t.n_scores; k++)
-			row[k] += t.base[k];
-		sl__ml_transform_scores(row, t.n_scores, how);
+		if (!add_leaves(ev, &t, x + i * n_features, way, row, n))
+			sl__ml_trees_finish_row(&t, row, how);
 	}
 	return ev->failure ? ev->failure
 			   : sl__ref_output_store_doubles(ev, 0, y);
 }
 
-/* What is known of a classifier's weights. */
-struct binary {
-	int is_single;   /* two classes, and all weights are of one of them */
-	int is_positive; /* no weight is below 0 */
-};
-
-static struct binary
-look_at_weights(const struct trees *t)
+static void
+look_at_weights(struct sl__ml_trees *t)
 {
-	struct binary b = {t->n_scores == 2, 1};
-
+	t->is_single = t->n_scores == 2;
+	t->is_positive = 1;
 	for (size_t i = 0; i < t->n_weights; i++) {
-		b.is_single &= t->scores_of[i] == t->scores_of[0];
-		b.is_positive &= !(t->weights[i] < 0);
+		t->is_single &= t->scores_of[i] == t->scores_of[0];
+		t->is_positive &= !(t->weights[i] < 0);
 	}
-	return b;
 }
 
 /*
@@ -390,8 +386,8 @@ look_at_weights(const struct trees *t)
  * that of the pair; bases of both then make it one of each again.
  */
 static size_t
-decide_pair(const struct trees *t, const struct binary *b, double *row,
-	    const int64_t *n, enum sl__ml_transform how)
+decide_pair(const struct sl__ml_trees *t, double *row, const int64_t *n,
+	    enum sl__ml_transform how)
 {
 	int has_second = n[1] > 0;
 	double score;
@@ -409,28 +405,28 @@ decide_pair(const struct trees *t, const struct binary *b, double *row,
 	}
 	/* As outputs have it: sums of tenths then are not above a half. */
 	score = (double)(float)(has_second ? row[1] : row[0]);
-	chosen = (size_t)(score > (b->is_single && b->is_positive ? 0.5 : 0));
-	if (!b->is_single && has_second)
+	chosen = (size_t)(score > (t->is_single && t->is_positive ? 0.5 : 0));
+	if (!t->is_single && has_second)
 		chosen = sl__ml_largest(row, 2);
 	if (has_second)
 		sl__ml_transform_scores(row, 2, how);
 	else
 		sl__ml_transform_pair(row,
-				      b->is_single && !b->is_positive
+				      t->is_single && !t->is_positive
 					      ? SL__ML_OPPOSITE
 					      : SL__ML_COMPLEMENT,
 				      how);
 	return chosen;
 }
 
-static size_t
-decide(const struct trees *t, const struct binary *b, double *row,
-       const int64_t *n, enum sl__ml_transform how)
+size_t
+sl__ml_trees_classify_row(const struct sl__ml_trees *t, double *row,
+			  const int64_t *n, enum sl__ml_transform how)
 {
 	size_t chosen;
 
 	if (t->n_scores == 2)
-		return decide_pair(t, b, row, n, how);
+		return decide_pair(t, row, n, how);
 	for (int64_t k = 0; t->base && k < t->n_scores; k++)
 		row[k] += t->base[k];
 	chosen = sl__ml_largest(row, (size_t)t->n_scores);
@@ -439,39 +435,49 @@ decide(const struct trees *t, const struct binary *b, double *row,
 }
 
 enum sl_status
-sl__ref_tree_classifier(struct sl__kernel_call *ev)
+sl__ml_trees_of_classifier(struct sl__ml_trees *trees,
+			   struct sl__kernel_call *ev,
+			   const struct sl__ml_classes *classes,
+			   int64_t n_features)
 {
 	static const char *const parts[] = {"class_treeids", "class_nodeids",
 					    "class_ids", "class_weights",
 					    "class_weights_as_tensor"};
+
+	*trees = (struct sl__ml_trees){.n_scores = (int64_t)classes->n};
+	if (read_trees(trees, ev, parts, n_features))
+		return ev->failure;
+	look_at_weights(trees);
+	if (trees->n_base && trees->n_base != classes->n &&
+	    (classes->n != 2 || trees->n_base != 1))
+		sl__ref_reject(ev, "%zu base values for %zu classes",
+			       trees->n_base, classes->n);
+	return ev->failure;
+}
+
+enum sl_status
+sl__ref_tree_classifier(struct sl__kernel_call *ev)
+{
 	enum sl__ml_transform how = sl__ml_transform_read(ev);
 	const double *x = sl__ref_input_doubles(ev, 0);
 	struct sl__ml_classes classes;
-	struct trees t = {.n_scores = 0};
+	struct sl__ml_trees t;
 	int64_t n_rows, n_features, *n;
-	struct binary binary;
 	double *scores;
 	size_t *chosen;
 
 	sl__ml_rows(ev, &n_rows, &n_features);
-	if (ev->failure || sl__ml_classes_read(&classes, ev))
+	if (ev->failure || sl__ml_classes_read(&classes, ev) ||
+	    sl__ml_trees_of_classifier(&t, ev, &classes, n_features))
 		return ev->failure;
-	t.n_scores = (int64_t)classes.n;
-	if (read_trees(&t, ev, parts, n_features))
-		return ev->failure;
-	if (t.n_base && t.n_base != classes.n &&
-	    (classes.n != 2 || t.n_base != 1))
-		return sl__ref_reject(ev, "%zu base values for %zu classes",
-				      t.n_base, classes.n);
-	binary = look_at_weights(&t);
 	n = sl__ref_scratch_integers(ev, t.n_scores);
 	scores = sl__ref_scratch_doubles(ev, n_rows * t.n_scores);
 	chosen = sl__ref_scratch(ev, (size_t)n_rows, sizeof(*chosen));
 	for (int64_t i = 0; !ev->failure && i < n_rows; i++) {
 		double *row = scores + i * t.n_scores;
 
-		if (!add_leaves(ev, &t, x + i * n_features, SUM, row, n))
-			chosen[i] = decide(&t, &binary, row, n, how);
+		if (!add_leaves(ev, &t, x + i * n_features, SL__ML_SUM, row, n))
+			chosen[i] = sl__ml_trees_classify_row(&t, row, n, how);
 	}
 	sl__ml_classes_store(&classes, ev, chosen, n_rows);
 	if (ev->failure || !sl__ref_output(ev, 1))
