@@ -8,6 +8,9 @@
 #include "harness.h"
 #include "reads_back.h"
 
+#include "base/buf.h"
+#include "base/file.h"
+
 #include <unistd.h>
 
 static const char lock[] = "test_suite.lock";
@@ -192,6 +195,53 @@ what_was_finished_is_not_measured_again(void **state)
 	unlink(lock);
 }
 
+/* As if what is finished had taken an hour. */
+static void
+tell_an_hour(void)
+{
+	static const char key[] = "\"seconds\":";
+	struct sl_buf was = {0}, now = {0};
+	const char *at;
+
+	assert_int_equal(sl__file_read(&was, partial, 1 << 20, NULL), SL_OK);
+	at = strstr(was.data, key);
+	assert_non_null(at);
+	at += sizeof(key) - 1;
+	sl__buf_format(&now, "%.*s3600%s", (int)(at - was.data), was.data,
+		       at + strcspn(at, ",\n}"));
+	assert_int_equal(sl_buf_write(&now, partial, NULL), SL_OK);
+	sl_buf_release(&was);
+	sl_buf_release(&now);
+}
+
+static void
+repetitions_fill_the_time(void **state)
+{
+	const char *text = "repetitions = 2\ntime = 1000s\nthreads = 1\n"
+			   "[a]\nmodel = mlp:4-2\n";
+	int n = 0;
+	struct sl_suite_options how = {.lock_path = lock,
+				       .progress = interrupt,
+				       .progress_ctx = &n,
+				       .interrupt = &flag};
+	struct sl_suite *s = run(text, how);
+
+	(void)state;
+	flag = 0;
+	assert_int_equal(s->n_done, 4);
+	assert_near(s->asked_s, 1000, 0);
+	sl_suite_free(s);
+	tell_an_hour();
+	s = run(text, how);
+	assert_int_equal(s->stopped_by, SL_STOP_RUNS);
+	assert_int_equal(s->n_resumed, 4);
+	assert_int_equal(s->n_done, 4);
+	assert_int_equal(s->n_repetitions, 4);
+	assert_int_equal(s->cells[0].time_ns.n, 4);
+	sl_suite_free(s);
+	unlink(lock);
+}
+
 /* Another experiment, or what is no such file, is begun anew. */
 static void
 others_partial_results_are_left_alone(void **state)
@@ -280,6 +330,7 @@ main(void)
 		cmocka_unit_test(cells_that_do_not_fit_run_in_batches),
 		cmocka_unit_test(limits_are_judged),
 		cmocka_unit_test(what_was_finished_is_not_measured_again),
+		cmocka_unit_test(repetitions_fill_the_time),
 		cmocka_unit_test(others_partial_results_are_left_alone),
 		cmocka_unit_test(the_lock_says_what_differs),
 		cmocka_unit_test(what_cannot_be_written_loses_no_result),

@@ -43,6 +43,8 @@ sections_take_the_defaults(void **state)
 	if (read_text(&f, text, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(f.n_repetitions, 7);
+	assert_int_equal(f.n_most, 7);
+	assert_near(f.time_s, 0, 0);
 	assert_int_equal(f.n_rounds, 3);
 	assert_int_equal(f.seed, 1);
 	assert_int_equal(f.n_sections, 2);
@@ -66,6 +68,35 @@ sections_take_the_defaults(void **state)
 	assert_true(fabs(s->limits[SL_GATE_MEMORY] - 2097152) < 1e-6);
 	assert_true(fabs(s->limits[SL_GATE_ACCURACY] - 0.9) < 1e-12);
 	assert_true(fabs(s->batch - 1000) < 1e-9);
+}
+
+/* A number of repetitions is exact where no time is said. */
+static void
+time_and_repetitions_are_both_reached(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n_least, n_most;
+		double time_s;
+	} cases[] = {
+		{"[a]\nmodel = x\n", 40, 1000, 30},
+		{"time = 2s\n[a]\nmodel = x\n", 40, 1000, 2},
+		{"repetitions = 3\n[a]\nmodel = x\n", 3, 3, 0},
+		{"repetitions = 3\ntime = 500ms\n[a]\nmodel = x\n", 3, 1000,
+		 0.5},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sl__suite_file f;
+		struct sl_error err;
+
+		if (read_text(&f, cases[i].text, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(f.n_repetitions, cases[i].n_least);
+		assert_int_equal(f.n_most, cases[i].n_most);
+		assert_near(f.time_s, cases[i].time_s, 1e-12);
+	}
 }
 
 static void
@@ -170,6 +201,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sections_take_the_defaults),
+		cmocka_unit_test(time_and_repetitions_are_both_reached),
 		cmocka_unit_test(mistakes_have_their_place),
 		cmocka_unit_test(built_in_suites_are_read),
 	};

@@ -22,8 +22,10 @@ struct sl_suite_limit {
 /*
  * One model in one variant and scenario.  A repetition makes all plans anew and
  * runs a few rounds of them in random order; its figure is the median over its
- * rounds.  Times are medians over repetitions, so that their intervals cover
- * where plans come to lie in memory.
+ * rounds.  Times and ratios are medians over repetitions; their intervals hold
+ * one more repetition with 95 %, and with it what another run on this machine
+ * would find, as long as states of the machine last no longer than a sixth of a
+ * run.
  */
 struct sl_suite_cell {
 	const char *name; /* of its section */
@@ -60,9 +62,10 @@ struct sl_suite {
 	const char *name;
 	const struct sl_suite_cell *cells;
 	size_t n_cells;
-	size_t n_repetitions, n_rounds; /* asked for; rounds of each */
-	size_t n_done;                  /* repetitions that all cells have */
-	size_t n_resumed;               /* of these, made by an earlier run */
+	size_t n_repetitions;  /* asked for, or made where they filled a time */
+	size_t n_rounds;       /* of each */
+	size_t n_done;         /* repetitions that all cells have */
+	size_t n_resumed;      /* of these, made by an earlier run */
 	size_t n_batches;      /* above 1: not all cells fit into the memory */
 	uint64_t memory_bytes; /* for plans that are open together */
 
@@ -81,6 +84,7 @@ struct sl_suite {
 	double elapsed_s;
 	enum sl_stop stopped_by;
 	uint64_t seed;
+	double asked_s; /* that repetitions were to take at least; 0 */
 };
 
 struct sl_suite_options {
@@ -91,7 +95,7 @@ struct sl_suite_options {
 				   is written */
 	int is_relocked;       /* the lock file is replaced */
 	int is_fresh;          /* what an earlier run finished is not used */
-	size_t n_repetitions;  /* in place of the suite's; 0 */
+	size_t n_repetitions;  /* in place of the suite's, and of its time; 0 */
 	uint64_t memory_bytes; /* default: half of what is free */
 	void (*progress)(const struct sl_progress *now, void *ctx);
 	void *progress_ctx;

@@ -29,7 +29,7 @@ struct sl__suite_run_cell {
 	struct sl_variant *changed; /* owned by the first; NULL: the model as it
 				       is */
 	int has_accuracy;
-	double *ns, *ratios, *joules; /* [n_repetitions]; NaN: not made */
+	double *ns, *ratios, *joules; /* [n_most]; NaN: not made */
 
 	/* While its batch of cells runs. */
 	struct sl_sizes sizes;
@@ -50,7 +50,10 @@ struct sl__suite_run {
 	struct sl__shared_tuning_cache choices;
 	struct sl__energy_meter meter;
 	struct sl__monitor monitor;
-	const char *identity; /* a hash of what defines the measurement */
+	size_t n_least, n_most; /* repetitions */
+	double measured_s;      /* by repetitions that are finished */
+	uint64_t kept_ns;       /* when they were last written */
+	const char *identity;   /* a hash of what defines the measurement */
 	uint64_t start_ns;
 };
 
@@ -61,6 +64,10 @@ enum sl_status sl__suite_facts_find(struct sl__suite_run *run, const char *text,
 
 /* Takes over what an earlier run of the same identity finished. */
 enum sl_status sl__suite_partial_read(struct sl__suite_run *run,
+				      struct sl_error *err) SL_CHECKED;
+
+/* As below, unless that was done less than a second ago. */
+enum sl_status sl__suite_partial_keep(struct sl__suite_run *run,
 				      struct sl_error *err) SL_CHECKED;
 
 /* Keeps what is finished; where that fails, out->unsaved says why. */

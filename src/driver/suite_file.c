@@ -18,7 +18,8 @@
 #include "base/banned.h"
 
 enum {
-	REPETITIONS = 10, /* an interval of 97.9 %, the 2nd to the 9th */
+	REPETITIONS = 40, /* beyond the 39 that an interval by ranks needs */
+	SECONDS = 30, /* clocks and places of virtual CPUs last for seconds */
 	REPETITIONS_MOST = 1000,
 	ROUNDS = 5,
 	ROUNDS_MOST = 1000
@@ -37,7 +38,7 @@ struct key {
 
 /* Keys of the suite as a whole. */
 struct whole {
-	double repetitions, rounds, seed;
+	double repetitions, time_ns, rounds, seed;
 };
 
 #define IN_SUITE(m)   offsetof(struct whole, m)
@@ -47,6 +48,7 @@ struct whole {
 
 static const struct key keys[] = {
 	{"repetitions", COUNT, IN_SUITE(repetitions), REPETITIONS_MOST, 1, 0},
+	{"time", TIME, IN_SUITE(time_ns), 0, 1, 0},
 	{"rounds", COUNT, IN_SUITE(rounds), ROUNDS_MOST, 1, 0},
 	{"seed", COUNT, IN_SUITE(seed), 9007199254740992.0, 1, 0},
 	{"model", WORD, IN_SECTION(model), 0, 0, 1},
@@ -467,6 +469,12 @@ finish(struct reader *r)
 	out->n_repetitions = r->whole.repetitions > 0
 				     ? (size_t)r->whole.repetitions
 				     : REPETITIONS;
+	out->n_most = r->whole.repetitions > 0 && !(r->whole.time_ns > 0)
+			      ? out->n_repetitions
+			      : REPETITIONS_MOST;
+	out->time_s = r->whole.time_ns > 0       ? r->whole.time_ns / 1e9
+		      : r->whole.repetitions > 0 ? 0
+						 : SECONDS;
 	out->n_rounds = r->whole.rounds > 0 ? (size_t)r->whole.rounds : ROUNDS;
 	out->seed = r->whole.seed > 0 ? (uint64_t)r->whole.seed : 1;
 	for (size_t i = 0; !rc && i < out->n_sections; i++) {

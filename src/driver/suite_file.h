@@ -33,7 +33,10 @@ struct sl__suite_section {
 };
 
 struct sl__suite_file {
-	size_t n_repetitions, n_rounds;
+	size_t n_repetitions; /* at least */
+	size_t n_most;        /* of them */
+	double time_s;        /* they go on until they took as long */
+	size_t n_rounds;
 	uint64_t seed;
 	struct sl__suite_section *sections;
 	size_t n_sections; /* at least 1 */

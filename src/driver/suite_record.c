@@ -9,6 +9,7 @@
  * whose figures are not taken.  Both files are replaced whole.
  */
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/file_mapping.h"
 #include "base/hash.h"
@@ -26,7 +27,11 @@
 
 #include "base/banned.h"
 
-enum { LOCK_BYTES_MOST = 1 << 22, PARTIAL_BYTES_MOST = 1 << 28 };
+enum {
+	LOCK_BYTES_MOST = 1 << 22,
+	PARTIAL_BYTES_MOST = 1 << 28,
+	KEEP_GAP_NS = 1000000000 /* what a kill may cost: a second */
+};
 
 /* Facts while they are found. */
 struct facts {
@@ -118,7 +123,9 @@ sl__suite_facts_find(struct sl__suite_run *r, const char *text, size_t n_bytes,
 	add_fact(&f, "seed",
 		 sl__arena_format(f.arena, "%" PRIu64, r->out->seed));
 	add_fact(&f, "repetitions",
-		 sl__arena_format(f.arena, "%zu", r->out->n_repetitions));
+		 sl__arena_format(f.arena, "%zu", r->n_least));
+	add_fact(&f, "time",
+		 sl__arena_format(f.arena, "%g s", r->out->asked_s));
 	for (size_t i = 0; i < r->n_models; i++)
 		add_file(&f, "model", r->models[i].name);
 	for (size_t i = 0; i < r->file.n_sections; i++) {
@@ -180,7 +187,7 @@ write_accuracy(struct sl__json *json, const struct sl_suite_cell *c)
 enum sl_status
 sl__suite_partial_write(struct sl__suite_run *r, struct sl_error *err)
 {
-	size_t n = r->out->n_repetitions;
+	size_t n = r->n_most;
 	struct sl_buf text = {0};
 	struct sl__json json;
 	const char *path;
@@ -193,6 +200,7 @@ sl__suite_partial_write(struct sl__suite_run *r, struct sl_error *err)
 	sl__json_init(&json, &text);
 	sl__json_object(&json, NULL);
 	sl__json_text(&json, "identity", r->identity);
+	sl__json_number(&json, "seconds", r->measured_s);
 	sl__json_array(&json, "cells");
 	for (size_t i = 0; i < r->n_cells; i++) {
 		const struct sl__suite_run_cell *c = &r->cells[i];
@@ -207,7 +215,16 @@ sl__suite_partial_write(struct sl__suite_run *r, struct sl_error *err)
 	}
 	sl__json_end_array(&json);
 	sl__json_end_object(&json);
+	r->kept_ns = sl__clock_now_ns(NULL);
 	return write_or_say(r, &text, path, err);
+}
+
+enum sl_status
+sl__suite_partial_keep(struct sl__suite_run *r, struct sl_error *err)
+{
+	return sl__clock_now_ns(NULL) - r->kept_ns < KEEP_GAP_NS
+		       ? SL_OK
+		       : sl__suite_partial_write(r, err);
 }
 
 /* Numbers of a list, n at most; returns how many. */
@@ -254,6 +271,7 @@ take_partial(struct sl__suite_run *r, const struct sl__json_value *root)
 	const struct sl__json_value *identity =
 		sl__json_member(root, "identity");
 	const struct sl__json_value *cells = sl__json_member(root, "cells");
+	const struct sl__json_value *seconds = sl__json_member(root, "seconds");
 	const struct sl__json_value *v;
 	size_t least = SIZE_MAX;
 
@@ -266,14 +284,16 @@ take_partial(struct sl__suite_run *r, const struct sl__json_value *root)
 		struct sl__suite_run_cell *c = &r->cells[i];
 		size_t n = 0;
 
-		take_cell(c, r->out->n_repetitions, v);
-		while (n < r->out->n_repetitions && !isnan(c->ns[n]))
+		take_cell(c, r->n_most, v);
+		while (n < r->n_most && !isnan(c->ns[n]))
 			n++;
 		/* One that failed before has none, and is tried again. */
 		if (n && n < least)
 			least = n;
 	}
 	r->out->n_resumed = least < SIZE_MAX ? least : 0;
+	if (r->out->n_resumed && seconds && seconds->kind == SL__JSON_NUMBER)
+		r->measured_s = seconds->number;
 }
 
 enum sl_status

@@ -5,9 +5,12 @@
  * A repetition plans all cells anew and runs rounds of them in random order
  * (src/experiment/suite_rounds.c); cells that do not fit into the memory
  * together run in batches.  The figure of a repetition is a median over rounds,
- * that of a cell the median over repetitions: what differs between repetitions,
- * such as where memory lies, is in its interval.  suite_record.c keeps what is
- * finished, so that a suite that was killed goes on where it was.
+ * that of a cell the median over repetitions.  These go on for a while, because
+ * what changes a figure most (the clock of a shared machine, which CPUs a
+ * hypervisor gives) lasts for seconds: processes of their own would see no more
+ * of it.  The interval says where another run would come out
+ * (src/stats/another_run.h).  suite_record.c keeps what is finished, so that a
+ * suite that was killed goes on where it was.
  */
 #include "base/clock.h"
 #include "base/option_struct.h"
@@ -17,6 +20,7 @@
 #include "driver/suite_cells.h"
 #include "machine/platform.h"
 #include "sleuth/inspecting.h"
+#include "stats/another_run.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
 
@@ -94,7 +98,7 @@ static enum sl_status
 make_columns(struct sl__suite_run *r, struct sl__suite_run_cell *c,
 	     struct sl_error *err)
 {
-	size_t n = r->out->n_repetitions;
+	size_t n = r->n_most;
 	double *x = sl__arena_array(&r->scratch, n, 3 * sizeof(*x));
 
 	if (!x)
@@ -384,10 +388,10 @@ take_spacer(struct sl__pages **out, const struct sl__suite_run *r,
 }
 
 static void
-tell(const struct sl__suite_run *r, const char *what, size_t n_done, size_t n)
+tell(const struct sl__suite_run *r, const char *what, size_t n_done,
+     double share)
 {
 	double s = (double)(sl__clock_now_ns(NULL) - r->start_ns) / 1e9;
-	double share = (double)n_done / (double)n;
 	const struct sl_progress now = {what, n_done, share,
 					share > 0 ? s / share - s : (double)NAN,
 					(double)NAN};
@@ -426,9 +430,9 @@ run_repetition(struct sl__suite_run *r, size_t repetition,
 			}
 			n_batches++;
 			rc = note_batch(r, repetition, scratch, err);
+			if (!rc)
+				rc = sl__suite_partial_keep(r, err);
 		}
-		if (!rc && n_rounds == how.n_rounds)
-			rc = sl__suite_partial_write(r, err);
 		close_cells(r);
 	}
 	if (n_batches > r->out->n_batches)
@@ -453,10 +457,46 @@ describe_rest(struct sl__suite_run *r, struct sl_error *err)
 	return rc;
 }
 
+static int
+has_working_cell(const struct sl__suite_run *r)
+{
+	for (size_t i = 0; i < r->n_cells; i++) {
+		if (!r->cells[i].out->failed)
+			return 1;
+	}
+	return 0;
+}
+
+/* Whether repetition i is to be made, or was by an earlier run. */
+static int
+goes_on(const struct sl__suite_run *r, size_t i)
+{
+	return i < r->n_most && !is_interrupted(r) && has_working_cell(r) &&
+	       (i < r->n_least || i < r->out->n_resumed ||
+		r->measured_s < r->out->asked_s);
+}
+
+static double
+seconds_since(uint64_t begin_ns)
+{
+	return (double)(sl__clock_now_ns(NULL) - begin_ns) / 1e9;
+}
+
+/* The share of the work that is done. */
+static double
+share_done(const struct sl__suite_run *r, size_t i)
+{
+	double by_number = (double)i / (double)r->n_least;
+
+	return r->out->asked_s > 0
+		       ? fmin(by_number, r->measured_s / r->out->asked_s)
+		       : by_number;
+}
+
 static enum sl_status
 run_repetitions(struct sl__suite_run *r, struct sl_error *err)
 {
-	size_t n = r->out->n_repetitions, n_rounds = r->out->n_rounds;
+	size_t i, n_rounds = r->out->n_rounds;
 	struct sl__suite_arm *arms =
 		sl__arena_array(&r->scratch, r->n_cells, sizeof(*arms));
 	size_t *order =
@@ -467,12 +507,20 @@ run_repetitions(struct sl__suite_run *r, struct sl_error *err)
 
 	if (!arms || !order || !ns)
 		return sl__fail_nomem(err);
-	for (size_t i = 0; i < r->n_cells; i++)
+	for (i = 0; i < r->n_cells; i++)
 		arms[i].ns = ns + (i + 1) * n_rounds;
-	for (size_t i = 0; !rc && i < n && !is_interrupted(r); i++) {
-		tell(r, "measuring", i, n);
+	for (i = 0; !rc && goes_on(r, i); i++) {
+		uint64_t begin = sl__clock_now_ns(NULL);
+
+		tell(r, "measuring", i, share_done(r, i));
 		rc = run_repetition(r, i, arms, order, ns, err);
+		if (i >= r->out->n_resumed)
+			r->measured_s += seconds_since(begin);
 	}
+	if (i > r->out->n_repetitions)
+		r->out->n_repetitions = i;
+	if (!rc)
+		rc = sl__suite_partial_write(r, err);
 	return rc ? rc : describe_rest(r, err);
 }
 
@@ -574,13 +622,14 @@ prepare_all(struct sl__suite_run *r, struct sl_error *err)
 	enum sl_status rc = SL_OK;
 
 	for (size_t i = 0; !rc && i < r->file.n_sections; i++) {
-		tell(r, "preparing", i, r->file.n_sections);
+		tell(r, "preparing", i, (double)i / (double)r->file.n_sections);
 		rc = prepare_section(r, &r->file.sections[i], err);
 	}
 	return rc ? rc : sl__suite_partial_write(r, err);
 }
 
-/* Those of x[0..n-1] that are there, with their median. */
+/* The median of those of x[0..n-1] that are there, and where that of another
+ * run would lie. */
 static struct sl_estimate
 median_of(double *x, size_t n)
 {
@@ -590,7 +639,7 @@ median_of(double *x, size_t n)
 		if (!isnan(x[i]))
 			x[k++] = x[i];
 	}
-	return k ? sl__median_estimate(x, k) : sl__no_estimate();
+	return k ? sl__another_run_estimate(x, k) : sl__no_estimate();
 }
 
 /* A time is judged by its interval; all others are exact. */
@@ -690,8 +739,12 @@ run_suite(struct sl__suite_run *r, const char *text, size_t n_bytes,
 
 	if (rc)
 		return sl__error_prefix(err, rc, r->how.name);
-	out->n_repetitions = r->how.n_repetitions ? r->how.n_repetitions
-						  : r->file.n_repetitions;
+	r->n_least = r->how.n_repetitions ? r->how.n_repetitions
+					  : r->file.n_repetitions;
+	r->n_most = r->how.n_repetitions ? r->how.n_repetitions
+					 : r->file.n_most;
+	out->asked_s = r->how.n_repetitions ? 0 : r->file.time_s;
+	out->n_repetitions = r->n_least;
 	out->n_rounds = r->file.n_rounds;
 	out->seed = r->file.seed;
 	out->memory_bytes = r->how.memory_bytes;

@@ -199,6 +199,16 @@ add_lock(struct sl__doc *doc, const struct sl_suite *s)
 	}
 }
 
+static int
+has_interval(const struct sl_suite *s)
+{
+	for (size_t i = 0; i < s->n_cells; i++) {
+		if (!isnan(s->cells[i].time_ns.lo))
+			return 1;
+	}
+	return 0;
+}
+
 static void
 page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
@@ -224,6 +234,10 @@ page(struct sl__doc *doc, const void *result,
 			     s->n_batches);
 	sl__doc_gap(doc);
 	add_table(doc, s, how);
+	if (has_interval(s))
+		sl__doc_text(doc, SL__STYLE_DIM,
+			     "95 %%: where one more repetition comes out, and "
+			     "with it another run.");
 	sl__doc_gap(doc);
 	add_failures(doc, s);
 	add_limits(doc, s);

@@ -105,7 +105,10 @@ static const struct sl__field inner_fields[] = {
 	SL__F_LIST(LIST, sl_suite, cells, n_cells, "cells",
 		   "a model in a variant and scenario each", .of = &cell),
 	SL__F(WHOLE, sl_suite, n_repetitions, "repetitions",
-	      "asked for; each makes all plans anew"),
+	      "asked for, or made in the time; each makes all plans anew"),
+	SL__F(NUMBER, sl_suite, asked_s, "asked_s",
+	      "seconds that repetitions were to take at least; 0: their "
+	      "number decides"),
 	SL__F(WHOLE, sl_suite, n_rounds, "rounds",
 	      "of a repetition: every cell once, in random order"),
 	SL__F(WHOLE, sl_suite, n_done, "done",
