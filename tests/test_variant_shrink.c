@@ -110,12 +110,51 @@ fine_tuning(void **state)
 	sl_graph_free(graph);
 }
 
+/* A student without labels: the model with half of its channels learns what
+ * the whole one, which was trained, gives. */
+static void
+distilling(void **state)
+{
+	struct sl_plan_options plan = {.struct_size = sizeof(plan),
+				       .n_threads = 1};
+	struct sl_variant_options how = {.struct_size = sizeof(how),
+					 .plan = &plan};
+	struct sl_dataset *data;
+	struct sl_graph *graph;
+	struct sl_variant *teacher, *v;
+	struct sl_error err = {0};
+
+	(void)state;
+	assert_int_equal(sl_graph_open(&graph, "digits-mlp", NULL, &err),
+			 SL_OK);
+	assert_int_equal(sl_dataset_open(&data, "digits", NULL, &err), SL_OK);
+	assert_int_equal(sl_variant_new(&v, graph, "distil=2", &how, &err),
+			 SL_E_USAGE);
+	assert_non_null(strstr(err.text, "needs data"));
+	how.data = data;
+	assert_int_equal(sl_variant_new(&v, graph, "distil=2", &how, &err),
+			 SL_E_USAGE);
+	assert_non_null(strstr(err.text, "changed before it"));
+	if (sl_variant_new(&teacher, graph, "fine-tune=3", &how, &err) ||
+	    sl_variant_new(&v, teacher->graph, "prune-channels=0.5,distil=3",
+			   &how, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(v->changes[1].n_layers, 3);
+	assert_non_null(strstr(v->changes[1].text, "for 3 epochs"));
+	assert_true(accuracy_of(v->graph, data) > 0.8);
+	sl_variant_free(v);
+	sl_variant_free(teacher);
+	sl_dataset_close(data);
+	sl_graph_free(graph);
+}
+
 int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(built_in),
 		cmocka_unit_test(fine_tuning),
+		cmocka_unit_test(distilling),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,6 @@
 #include "driver/profile_part.h"
 #include "driver/train_data.h"
 #include "driver/train_phases.h"
-#include "transform/trained_model.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,10 +26,8 @@ enum {
 	USUAL_STEPS = 2000,
 	CURVE_POINTS = 200 /* about as many as a page has columns */
 };
-/* Chosen on a validation split of the digits, over three models and eight
- * seeds. */
-static const double usual_rate = 0.004, usual_decay = 0.1,
-		    usual_smoothing = 0.1;
+/* As SL__TRAINER_USUAL_RATE was chosen. */
+static const double usual_smoothing = 0.1;
 static const uint64_t checkpoint_ns = 1000000000;
 
 struct run {
@@ -107,10 +104,10 @@ take_parts(struct run *r, struct sl_error *err)
 	if (!r->training.optimizer) {
 		r->training.optimizer = SL_OPTIMIZER_ADAMW;
 		if (r->training.weight_decay == 0)
-			r->training.weight_decay = usual_decay;
+			r->training.weight_decay = SL__TRAINER_USUAL_DECAY;
 	}
 	if (r->training.learning_rate == 0)
-		r->training.learning_rate = usual_rate;
+		r->training.learning_rate = SL__TRAINER_USUAL_RATE;
 	if (r->training.n_micro_batches == 0)
 		r->training.n_micro_batches = 1;
 	r->training.flags |= SL__TRAINING_KEEP_OUTPUTS;
@@ -472,34 +469,6 @@ one_step(struct run *r, struct sl_error *err)
 	return rc;
 }
 
-/* The model with the parameters as they are. */
-static enum sl_status
-make_model(struct run *r, struct sl_graph **out, struct sl_error *err)
-{
-	struct sl__training_plan *p = r->trainer->plan;
-	const void **states;
-	struct sl__arena scratch;
-	struct sl_array a;
-	void *data;
-	enum sl_status rc = SL_OK;
-
-	*out = NULL;
-	sl__arena_init(&scratch, r->o.allocator);
-	states = sl__arena_array(&scratch, p->training->n_states,
-				 sizeof(*states));
-	if (!states)
-		rc = sl__fail_nomem(err);
-	for (size_t i = 0; !rc && i < p->training->n_states; i++) {
-		rc = sl__training_plan_state(p, i, &a, &data, err);
-		states[i] = data;
-	}
-	if (!rc)
-		rc = sl__trained_model_new(out, r->graph, p->training, states,
-					   err);
-	sl__arena_release(&scratch);
-	return rc;
-}
-
 static enum sl_status
 evaluate(struct run *r, struct sl_split_score *out,
 	 const struct sl_graph *model, enum sl_split split,
@@ -537,7 +506,8 @@ validate(struct run *r, struct sl_error *err)
 
 	if (!sl_dataset_source(r->data)->n_samples[SL_SPLIT_VALIDATION])
 		return SL_OK;
-	rc = make_model(r, &model, err);
+	rc = sl__trainer_model(r->trainer, &model, r->graph, r->o.allocator,
+			       err);
 	if (!rc)
 		rc = evaluate(r, &found, model, SL_SPLIT_VALIDATION, err);
 	sl_graph_free(model);
@@ -663,7 +633,8 @@ finish(struct run *r, struct sl_error *err)
 	if (r->now.best)
 		rc = move_states(r, r->now.best, SCATTER, err);
 	if (!rc)
-		rc = make_model(r, &out->trained, err);
+		rc = sl__trainer_model(r->trainer, &out->trained, r->graph,
+				       r->o.allocator, err);
 	if (rc)
 		return rc;
 	if (out->end == SL_TRAIN_INTERRUPTED)

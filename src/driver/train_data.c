@@ -207,9 +207,10 @@ sl__train_data_check(const struct sl__train_data *data,
 }
 
 enum sl_status
-sl__train_data_set(const struct sl__train_data *data,
-		   struct sl_trainer *trainer, const struct sl_batch *batch,
-		   struct sl_error *err)
+sl__train_data_set_with(const struct sl__train_data *data,
+			struct sl_trainer *trainer,
+			const struct sl_batch *batch,
+			const struct sl_array *target, struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
 	struct sl_array a;
@@ -221,9 +222,16 @@ sl__train_data_set(const struct sl__train_data *data,
 		rc = sl_trainer_set_input(trainer, data->whole[i].input, &a,
 					  err);
 	}
-	return rc ? rc
-		  : sl_trainer_set_input(trainer, "target", &batch->labels,
-					 err);
+	return rc ? rc : sl_trainer_set_input(trainer, "target", target, err);
+}
+
+enum sl_status
+sl__train_data_set(const struct sl__train_data *data,
+		   struct sl_trainer *trainer, const struct sl_batch *batch,
+		   struct sl_error *err)
+{
+	return sl__train_data_set_with(data, trainer, batch, &batch->labels,
+				       err);
 }
 
 /* Adds the labels of one micro-batch, and those that are right, to the sums. */

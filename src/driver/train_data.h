@@ -38,6 +38,13 @@ enum sl_status sl__train_data_check(const struct sl__train_data *data,
 				    struct sl_trainer *trainer,
 				    struct sl_error *err) SL_CHECKED;
 
+/* The inputs of a batch, and what it is compared with: the labels unless
+ * 'target' is something else. */
+enum sl_status sl__train_data_set_with(const struct sl__train_data *data,
+				       struct sl_trainer *trainer,
+				       const struct sl_batch *batch,
+				       const struct sl_array *target,
+				       struct sl_error *err) SL_CHECKED;
 enum sl_status sl__train_data_set(const struct sl__train_data *data,
 				  struct sl_trainer *trainer,
 				  const struct sl_batch *batch,

@@ -4,6 +4,7 @@
 #include "base/option_struct.h"
 #include "base/rng.h"
 #include "base/status.h"
+#include "transform/trained_model.h"
 
 #include <regex.h>
 #include <string.h>
@@ -386,4 +387,31 @@ sl_trainer_gradient(struct sl_trainer *trainer, const char *name,
 				"SL_TRAINING_KEEP_GRADIENTS");
 	return sl_plan_output(trainer->plan->plan,
 			      graph->values[p->gradient].name, out, err);
+}
+
+enum sl_status
+sl__trainer_model(struct sl_trainer *t, struct sl_graph **out,
+		  const struct sl_graph *model,
+		  const struct sl_allocator *allocator, struct sl_error *err)
+{
+	const struct sl__training_graph *training = t->plan->training;
+	const void **states;
+	struct sl__arena scratch;
+	struct sl_array a;
+	void *data;
+	enum sl_status rc = SL_OK;
+
+	*out = NULL;
+	sl__arena_init(&scratch, allocator);
+	states = sl__arena_array(&scratch, training->n_states, sizeof(*states));
+	if (!states)
+		rc = sl__fail_nomem(err);
+	for (size_t i = 0; !rc && i < training->n_states; i++) {
+		rc = sl__training_plan_state(t->plan, i, &a, &data, err);
+		states[i] = data;
+	}
+	if (!rc)
+		rc = sl__trained_model_new(out, model, training, states, err);
+	sl__arena_release(&scratch);
+	return rc;
 }

@@ -265,7 +265,7 @@ sl_variant_new(struct sl_variant **out, const struct sl_graph *graph,
 	       const char *changes, const struct sl_variant_options *options,
 	       struct sl_error *err)
 {
-	struct sl__variant_build build = {.graph = graph};
+	struct sl__variant_build build = {.model = graph, .graph = graph};
 	struct variant *v;
 	enum sl_status rc = sl__options_copy(&build.how, sizeof(build.how),
 					     options, "sl_variant_options",

@@ -15,6 +15,7 @@ enum { SL__VARIANT_CHANGES_MOST = 8 };
  */
 struct sl__variant_build {
 	struct sl_variant *out;
+	const struct sl_graph *model;  /* as it came */
 	const struct sl_graph *graph;  /* as changed so far */
 	struct sl_variant_options how; /* defaults filled in */
 	struct sl__arena *arena;       /* of the result */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* variant_shrink.c - changes that make a model smaller. */
 #include "base/status.h"
+#include "driver/distil.h"
 #include "driver/variant_rules.h"
 #include "sleuth/training_runs.h"
 #include "transform/low_rank.h"
@@ -70,7 +71,7 @@ static void
 tell_progress(const struct sl_train_progress *now, void *ctx)
 {
 	const struct sl__variant_build *b = ctx;
-	struct sl_progress all = {.what = "fine-tuning",
+	struct sl_progress all = {.what = "training",
 				  .n_done = (size_t)now->step,
 				  .share = (double)now->step /
 					   (double)now->n_steps,
@@ -78,6 +79,22 @@ tell_progress(const struct sl_train_progress *now, void *ctx)
 				  .median_ns = (double)NAN};
 
 	b->how.progress(&all, b->how.progress_ctx);
+}
+
+/* The value of a change that trains, for which there must be data. */
+static enum sl_status
+read_epochs(const struct sl__variant_build *b, const char *value,
+	    uint64_t *n_epochs, struct sl_error *err)
+{
+	int64_t n = 0;
+	enum sl_status rc = sl__variant_read_count(b, value, &n, err);
+
+	if (!rc && !b->how.data)
+		rc = sl__fail(err, SL_E_USAGE,
+			      "'%.100s' needs data to train on",
+			      b->change->name);
+	*n_epochs = (uint64_t)n;
+	return rc;
 }
 
 enum sl_status
@@ -93,16 +110,10 @@ sl__variant_fine_tune(struct sl__variant_build *b, const char *value,
 				       .interrupt = b->how.interrupt,
 				       .allocator = b->how.allocator};
 	struct sl_train_result *done = NULL;
-	int64_t n;
-	enum sl_status rc = sl__variant_read_count(b, value, &n, err);
+	enum sl_status rc = read_epochs(b, value, &how.n_epochs, err);
 
-	if (!rc && !b->how.data)
-		rc = sl__fail(err, SL_E_USAGE,
-			      "'%.100s' needs data to train on",
-			      b->change->name);
 	if (rc)
 		return rc;
-	how.n_epochs = (uint64_t)n;
 	if (b->how.progress) {
 		how.progress = tell_progress;
 		how.progress_ctx = b;
@@ -126,6 +137,42 @@ sl__variant_fine_tune(struct sl__variant_build *b, const char *value,
 	}
 	sl_train_free(done);
 	return rc;
+}
+
+enum sl_status
+sl__variant_distil(struct sl__variant_build *b, const char *value,
+		   struct sl_error *err)
+{
+	struct sl__distil_options how = {
+		.data = b->how.data,
+		.n_threads = b->out->plan.n_threads,
+		.seed = b->how.seed,
+		.progress = b->how.progress ? tell_progress : NULL,
+		.progress_ctx = b,
+		.interrupt = b->how.interrupt,
+		.allocator = b->how.allocator};
+	struct sl__distilled done;
+	enum sl_status rc = read_epochs(b, value, &how.n_epochs, err);
+
+	if (!rc && b->graph == b->model)
+		rc = sl__fail(
+			err, SL_E_USAGE,
+			"'%.100s' teaches a model that was changed before "
+			"it, as in prune-channels=0.5,%.100s",
+			b->change->name, b->change->name);
+	if (!rc)
+		rc = sl__distil(&done, b->graph, b->model, &how, err);
+	if (rc)
+		return rc;
+	b->change->n_layers = count_trained(b->graph, done.graph);
+	b->change->text = sl__arena_format(
+		b->arena,
+		"learned from the model as it came for %llu epoch%s; outputs "
+		"differ from its by %.2g %% of their root mean square",
+		(unsigned long long)how.n_epochs, how.n_epochs == 1 ? "" : "s",
+		100 * done.error);
+	sl__variant_take_graph(b, done.graph);
+	return b->change->text ? SL_OK : sl__fail_nomem(err);
 }
 
 enum sl_status
