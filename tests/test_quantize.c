@@ -238,6 +238,32 @@ codes_are_passed_on(void **state)
 	}
 }
 
+/* Rows of a table are codes with a scale each, whether they are looked up or
+ * added; one with a number that is not finite stays. */
+static void
+tables_are_codes(void **state)
+{
+	struct quantized q;
+	struct sl_error err;
+
+	(void)state;
+	begin(&q, X W "const t f32 2,8 = 1.984375,.5,-.25,.125,0,1,-1,.75,"
+		      "127,-3,4,0,1,100,-127,2\n"
+		      "const i i64 3 = 1,0,1\n"
+		      "const p f32 3,8 = 12.7,1,2,3,4,5,6,7,1,2,3,4,5,6,7,12.7,"
+		      "0,0,0,0,0,0,0,0\n"
+		      "const n f32 1,8 = inf,0,0,0,0,0,0,0\n"
+		      "e = Gather t i\ns = Add e p\nu = Add s n\n"
+		      "y = MatMul r w\nout y\nout e\nout s\nout u\n");
+	set_range(&q, "r", -128, 127);
+	if (make(&q, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(q.n_layers, 1);
+	check_difference(&q, "e", 0);
+	check_difference(&q, "s", 0.05 + 1e-5);
+	finish(&q);
+}
+
 static void
 refused(void **state)
 {
@@ -273,6 +299,7 @@ main(void)
 		cmocka_unit_test(dynamic_codes_are_exact),
 		cmocka_unit_test(results_are_rounded),
 		cmocka_unit_test(codes_are_passed_on),
+		cmocka_unit_test(tables_are_codes),
 		cmocka_unit_test(refused),
 	};
 

@@ -340,6 +340,27 @@ add_bias(struct quantizer *q, const struct sl__quantizable_layer *layer,
 		sl__rewrite_add_f32_constant(q->rw, 1, t->dims, units), 0, 0);
 }
 
+/* Weights as codes with a scale for each place along the layer's axis;
+ * SL__NONE where they are not finite. */
+static uint32_t
+add_weights(struct quantizer *q, const struct sl__quantizable_layer *layer,
+	    uint32_t value, double *scales, int has_zeros)
+{
+	struct sl__rewrite *rw = q->rw;
+	struct sl__tensor like = {.dtype = SL_DTYPE_I8,
+				  .rank = layer->weights->rank,
+				  .dims = layer->weights->dims};
+	int64_t n = layer->weights->dims[layer->axis];
+	unsigned char *bytes;
+	uint32_t codes = sl__rewrite_add_constant(rw, &like, &bytes);
+
+	if (!bytes || !round_weights((signed char *)bytes, layer, scales))
+		return SL__NONE;
+	return add_constant(q, &rw->types[value], codes,
+			    sl__rewrite_add_f32_constant(rw, 1, &n, scales),
+			    layer->axis, has_zeros);
+}
+
 /* The inputs of a layer; 0 where its weights are not finite. */
 static int
 add_layer_inputs(struct quantizer *q, struct sl__node_builder *m,
@@ -347,31 +368,66 @@ add_layer_inputs(struct quantizer *q, struct sl__node_builder *m,
 {
 	struct sl__rewrite *rw = q->rw;
 	uint32_t x = sl__rewrite_input(rw, layer->node, 0);
-	uint32_t w = sl__rewrite_input(rw, layer->node, 1), scales_value, codes;
-	struct sl__tensor like = {.dtype = SL_DTYPE_I8,
-				  .rank = layer->weights->rank,
-				  .dims = layer->weights->dims};
+	uint32_t w = sl__rewrite_input(rw, layer->node, 1);
 	int64_t n = layer->weights->dims[layer->axis];
 	double x_scale = codes_of(q, x)->scale;
 	double *scales = sl__rewrite_alloc(rw, (size_t)n, sizeof(*scales));
-	unsigned char *bytes;
 
 	if (!scales || !find_scales(scales, layer, x_scale))
 		return 0;
-	codes = sl__rewrite_add_constant(rw, &like, &bytes);
-	if (!bytes || !round_weights((signed char *)bytes, layer, scales))
+	w = add_weights(
+		q, layer, w, scales,
+		sl__rewrite_node_is_op(rw, layer->node, SL__OP_ONNX_Gemm));
+	if (w == SL__NONE)
 		return 0;
-	scales_value = sl__rewrite_add_f32_constant(rw, 1, &n, scales);
 	sl__node_builder_add_input(m, take(q, x));
-	sl__node_builder_add_input(
-		m,
-		add_constant(q, &rw->types[w], codes, scales_value, layer->axis,
-			     sl__rewrite_node_is_op(rw, layer->node,
-						    SL__OP_ONNX_Gemm)));
+	sl__node_builder_add_input(m, w);
 	if (layer->bias)
 		sl__node_builder_add_input(m,
 					   add_bias(q, layer, scales, x_scale));
 	return 1;
+}
+
+/* A table as codes, once for all who read it; itself where it cannot be. */
+static uint32_t
+take_table(struct quantizer *q, const struct sl__quantizable_layer *table,
+	   uint32_t value)
+{
+	int64_t n = table->weights->dims[table->axis];
+	double *scales;
+	uint32_t made = SL__NONE;
+
+	if (q->taken[value] != SL__NONE)
+		return q->taken[value];
+	scales = sl__rewrite_alloc(q->rw, (size_t)n, sizeof(*scales));
+	if (scales && find_scales(scales, table, 1))
+		made = add_weights(q, table, value, scales, 0);
+	q->taken[value] = made == SL__NONE ? value : made;
+	return q->taken[value];
+}
+
+/* Embeddings and positions: computed with as before, kept in a quarter of the
+ * bytes. */
+static void
+convert_table(struct quantizer *q, uint32_t id)
+{
+	const struct sl__node *node = sl__rewrite_node(q->rw, id);
+	struct sl__quantizable_layer table;
+	struct sl__node_builder m;
+	size_t operand;
+
+	if (!node || !sl__quantizable_table_read(&table, &operand, q->rw, id,
+						 q->how->is_kept))
+		return;
+	sl__node_builder_begin_like(&m, q->rw, id);
+	for (size_t i = 0; i < node->n_inputs; i++)
+		sl__node_builder_add_input(
+			&m, i == operand
+				    ? take_table(q, &table, node->inputs[i])
+				    : node->inputs[i]);
+	sl__node_builder_add_covered(&m, id);
+	sl__node_builder_add_output(&m, node->outputs[0]);
+	sl__node_builder_finish(&m);
 }
 
 /* The node again, with codes for its inputs and what it makes. */
@@ -386,8 +442,10 @@ convert(struct quantizer *q, uint32_t id)
 	int is_made = y != SL__NONE && q->marks.is_made[y];
 	struct sl__node_builder m;
 
-	if (!is_layer && !is_made)
+	if (!is_layer && !is_made) {
+		convert_table(q, id);
 		return;
+	}
 	sl__node_builder_begin_like(&m, q->rw, id);
 	if (!is_layer)
 		sl__node_builder_add_inputs(&m, node->inputs, node->n_inputs);

@@ -35,7 +35,8 @@ enum sl_status sl__quantize_find_layers(unsigned char *is_layer,
  * Activations have one scale and zero point, weights a scale for each output
  * channel, biases are i32.  Pools, residual sums, Concat and what only moves
  * elements pass codes on.  BatchNormalization is folded into the weights
- * before.  ranges[] is by value of the graph.  *n_layers is how many
+ * before.  Tables that are looked up or added are i8 with a scale for each row.
+ * ranges[] is by value of the graph.  *n_layers is how many
  * convolutions and products changed; SL_E_DATA where there are none, and for a
  * model before operator set 13, which brought scales along an axis.
  */

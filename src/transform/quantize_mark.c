@@ -29,6 +29,48 @@ is_node_kept(const struct sl__rewrite *rw, uint32_t node,
 	return 0;
 }
 
+static const struct sl__tensor *
+table_at(const struct sl__rewrite *rw, uint32_t node, size_t operand)
+{
+	/* The real form of larger ones is not folded (fold.c), but made in
+	 * each run. */
+	enum { ROW_LEAST = 8, BYTES_MOST = 1 << 20 };
+	const struct sl__tensor *t = sl__tensor_constant_read(
+		rw, sl__rewrite_input(rw, node, operand));
+
+	return t && t->dtype == SL_DTYPE_F32 &&
+			       (t->rank == 2 || t->rank == 3) &&
+			       t->n_elements && t->n_bytes <= BYTES_MOST &&
+			       t->dims[t->rank - 1] >= ROW_LEAST
+		       ? t
+		       : NULL;
+}
+
+int
+sl__quantizable_table_read(struct sl__quantizable_layer *out, size_t *operand,
+			   const struct sl__rewrite *rw, uint32_t node,
+			   const unsigned char *is_kept)
+{
+	int is_add = sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Add);
+	int is_gather = sl__rewrite_node_is_op(rw, node, SL__OP_ONNX_Gather);
+
+	*out = (struct sl__quantizable_layer){.node = node};
+	if ((!is_add && !is_gather) || rw->nodes[node].node.block ||
+	    is_node_kept(rw, node, is_kept) ||
+	    (is_gather &&
+	     sl__attribute_int(&rw->nodes[node].node, "axis", 0) != 0))
+		return 0;
+	for (*operand = 0; *operand < (is_add ? 2u : 1u); (*operand)++) {
+		out->weights = table_at(rw, node, *operand);
+		if (out->weights)
+			break;
+	}
+	if (!out->weights || (is_gather && out->weights->rank != 2))
+		return 0;
+	out->axis = (int)out->weights->rank - 2;
+	return 1;
+}
+
 static int
 read_bias(struct sl__quantizable_layer *out, const struct sl__rewrite *rw)
 {

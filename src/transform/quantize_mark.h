@@ -19,6 +19,16 @@ int sl__quantizable_layer_read(struct sl__quantizable_layer *out,
 			       const unsigned char *is_kept);
 
 /*
+ * Whether a node looks rows up in a constant table (Gather along its first
+ * dimension) or adds one (positions): 'weights' is the table, 'axis' the
+ * dimension of its rows, and *operand which input it is.  Rows of fewer than 8
+ * numbers are not worth a scale, and tables of more than a MiB stay.
+ */
+int sl__quantizable_table_read(struct sl__quantizable_layer *out,
+			       size_t *operand, const struct sl__rewrite *rw,
+			       uint32_t node, const unsigned char *is_kept);
+
+/*
  * By value of the rewrite.  A value that is 'made' of codes is quantized by
  * whoever makes it, for all that use it; one that is only 'taken' is for the
  * layers that take it.  Values of one scale have the same root.
