@@ -2,10 +2,11 @@
 /*
  * test_machine.c - the whole way: measured once, remembered, recalled; told
  * to stop, it stops; a cache it cannot use is a remark and no failure; and
- * the accessors pick the rows they promise.
+ * the accessors pick the rows they promise.  Caches are looked for once.
  */
 #include "harness.h"
 #include "counting.h"
+#include "machine/found_caches.h"
 #include "machine/machine.h"
 #include "recorded_machine.h"
 
@@ -13,12 +14,24 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/sleuth-machine-XXXXXX";
+static char root[sizeof(folder) + 8];
 
+/* A recorded machine, but with little memory: what is measured grows with
+ * it. */
 static int
 make_folder(void **state)
 {
+	char command[512];
+
 	(void)state;
-	return mkdtemp(folder) ? 0 : -1;
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(root, sizeof(root), "%s/root", folder);
+	snprintf(command, sizeof(command),
+		 "cp -R " SL_TEST_DATA "/machines/vm %s && "
+		 "echo 'MemAvailable: 131072 kB' > %s/proc/meminfo",
+		 root, root);
+	return system(command);
 }
 
 static int
@@ -51,6 +64,7 @@ quick(const char *cache_folder)
 	struct sl_machine_options o = {.struct_size = sizeof(o),
 				       .n_threads = 1,
 				       .time_s = 0.01,
+				       .root = root,
 				       .cache_folder = cache_folder};
 
 	return o;
@@ -142,6 +156,37 @@ without_a_home_nothing_is_kept_and_that_is_told(void **state)
 	assert_int_equal(sl_machine_probe(&m, &o, NULL), SL_OK);
 	sl_machine_free(m);
 	assert_null(strstr(line, "cache"));
+}
+
+/* The ladder that is kept, of little memory, is not the one that would be
+ * measured. */
+static void
+caches_serve_any_number_of_threads(void **state)
+{
+	struct sl_machine_options o = quick(folder);
+	struct sl__found_caches_options how = {.cache_folder = folder,
+					       .memory_bytes = 1 << 26};
+	struct sl__found_caches found;
+	struct sl_machine *m;
+	struct sl__arena arena;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	o.root = NULL;
+	assert_int_equal(sl__machine_identify(&how.fingerprint, &arena, NULL),
+			 SL_OK);
+	for (int i = 0; i < 2; i++) /* measured, then read as it was written */
+		assert_int_equal(
+			sl__found_caches_get(&found, &how, &arena, NULL),
+			SL_OK);
+	assert_int_equal(sl_machine_probe(&m, &o, NULL), SL_OK);
+	assert_int_equal(m->max_threads, 1);
+	assert_int_equal(m->n_found_caches, found.n);
+	assert_true(found.n > 0);
+	assert_memory_equal(m->found_caches, found.at,
+			    found.n * sizeof(found.at[0]));
+	sl_machine_free(m);
+	sl__arena_release(&arena);
 }
 
 static void
@@ -277,6 +322,7 @@ main(void)
 		cmocka_unit_test(a_damaged_cache_is_remarked_and_ignored),
 		cmocka_unit_test(
 			without_a_home_nothing_is_kept_and_that_is_told),
+		cmocka_unit_test(caches_serve_any_number_of_threads),
 		cmocka_unit_test(an_interrupt_in_the_first_pass_ends_it),
 		cmocka_unit_test(options_out_of_range_are_usage_errors),
 		cmocka_unit_test(

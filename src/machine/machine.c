@@ -190,21 +190,31 @@ read_what_it_is(struct sl_machine *m, const struct request *request,
 }
 
 static size_t
-free_bytes(void)
+free_bytes(const char *root)
 {
-	size_t bytes = sl__platform_free_bytes("");
+	size_t bytes = sl__platform_free_bytes(root);
 
 	return bytes ? bytes : DEFAULT_FREE_BYTES;
 }
 
+/* How many threads a caller wants changes no cache, so that one ladder serves
+ * all of them. */
 static enum sl_status
-find_caches(struct sl_machine *m, const struct sl__found_caches_options *how,
+find_caches(struct sl_machine *m, struct sl__found_caches_options *how,
 	    struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__found_caches *found = sl__arena_alloc(arena, sizeof(*found));
-	enum sl_status rc = found ? sl__found_caches_get(found, how, arena, err)
-				  : sl__fail_nomem(err);
+	struct sl_machine whole = *m;
+	enum sl_status rc;
 
+	if (!found)
+		return sl__fail_nomem(err);
+	whole.max_threads = m->n_cpus_allowed;
+	rc = sl__machine_set_fingerprint(&whole, arena, err);
+	if (rc)
+		return rc;
+	how->fingerprint = whole.fingerprint;
+	rc = sl__found_caches_get(found, how, arena, err);
 	if (rc)
 		return rc;
 	m->found_caches = found->at;
@@ -238,8 +248,7 @@ sl__machine_find_caches(struct sl_machine *m, struct sl__arena *arena,
 	return rc ? rc
 		  : find_caches(m,
 				&(struct sl__found_caches_options){
-					.fingerprint = m->fingerprint,
-					.memory_bytes = free_bytes()},
+					.memory_bytes = free_bytes("")},
 				arena, err);
 }
 
@@ -251,11 +260,10 @@ measure(struct sl_machine *m, const struct request *request,
 	struct sl_cache rows[SL__LADDER_STEPS_MOST];
 	struct sl_cache chase_rows[SL__LADDER_STEPS_MOST];
 	struct sl__found_caches_options caches = {
-		.fingerprint = m->fingerprint,
 		.cache_folder = o->cache_folder,
 		.fresh = o->fresh,
 		.is_quick = o->time_s < QUICK_TIME_S,
-		.memory_bytes = free_bytes()};
+		.memory_bytes = free_bytes(o->root)};
 	struct sl__ceiling_options plan = {.n_threads = o->n_threads,
 					   .time_s = o->time_s,
 					   .caches = rows,
@@ -310,8 +318,7 @@ recall(struct sl_machine *m, const struct request *request,
 				request->no_folder.text);
 	rc = sl__machine_cache_load(m, request->cache_folder, arena, &why);
 	if (rc == SL_OK) {
-		const struct sl__found_caches_options how = {
-			.fingerprint = m->fingerprint,
+		struct sl__found_caches_options how = {
 			.cache_folder = request->options.cache_folder};
 
 		/* A quick look at the caches was not kept. */
