@@ -8,6 +8,7 @@
 #include "http_client.h"
 #include "serve/http_server.h"
 
+#include <errno.h>
 #include <time.h>
 
 static struct sl__http_server *server;
@@ -124,6 +125,30 @@ test_refused(void **state)
 	assert_int_equal(status_of(ask(port, long_line)), 400);
 }
 
+/* All that comes until the server closes, which drops clients by their
+ * deadline of 50 ms; a reply keeps the connection until then. */
+static const char *
+read_until_dropped(int client)
+{
+	const struct timespec moment = {.tv_nsec = 5000000};
+	static char reply[4096];
+	size_t n = 0;
+	ssize_t more;
+
+	while ((more = recv(client, reply + n, sizeof(reply) - 1 - n,
+			    MSG_DONTWAIT)) != 0) {
+		if (more < 0 && errno != EAGAIN)
+			break;
+		if (more > 0)
+			n += (size_t)more;
+		nanosleep(&moment, NULL);
+		sl__http_server_drop_slow(server);
+	}
+	reply[n] = '\0';
+	close(client);
+	return reply;
+}
+
 /* A head that is larger than allowed never reaches the handler. */
 static void
 test_oversized(void **state)
@@ -158,7 +183,8 @@ test_garbage(void **state)
 		assert_int_equal(write(client, texts[i], strlen(texts[i])),
 				 strlen(texts[i]));
 		shutdown(client, SHUT_WR);
-		assert_int_not_equal(status_of(read_reply(client)), 500);
+		assert_int_not_equal(status_of(read_until_dropped(client)),
+				     500);
 	}
 	assert_int_equal(status_of(ask(port, "GET /")), 200);
 }
