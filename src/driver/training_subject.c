@@ -12,8 +12,6 @@
 
 #include "base/banned.h"
 
-enum { USUAL_BATCH = 32 }; /* as sl_train() has it */
-
 enum sl_status
 sl__training_subject_feed(void *ctx, struct sl_error *err)
 {
@@ -38,9 +36,10 @@ bind_data(struct sl__training_subject *s, struct sl__subject_model *subject,
 		return sl__fail(err, SL_E_USAGE,
 				"samples of the data have their sizes: only "
 				"the batch can be said");
-	batch.batch = sizes->batch       ? sizes->batch
-		      : s->loading.batch ? s->loading.batch
-					 : USUAL_BATCH;
+	batch.batch = sizes->batch ? sizes->batch
+		      : s->loading.batch
+			      ? s->loading.batch
+			      : sl__train_data_usual_batch(subject->graph);
 	rc = sl__train_data_bind(&s->inputs, subject->graph,
 				 sl_dataset_source(s->data), batch, arena, err);
 	s->loading.batch = batch.batch * (int64_t)s->inputs.n_micro;
@@ -184,16 +183,23 @@ settle(void *ctx)
 	sl__loader_settle(s->loader);
 }
 
+/* Threads that slept have to be woken and spread over the CPUs.  A slot of 0.5
+ * ms tells more of that than of a whole run; from 4 ms on, measured with steps
+ * of 0.4 ms, a longer one told the same. */
+#define AHEAD_NS 4e6
+
 /* Threads make batches in turns: a slot has two of each. */
 static struct sl__feed_arm
-loader_arm(struct sl__training_subject *s)
+loader_arm(struct sl__training_subject *s, double iteration_ns)
 {
-	return (struct sl__feed_arm){.feed = sl__training_subject_feed,
-				     .settle = settle,
-				     .ctx = s,
-				     .n_drained =
-					     sl__loader_n_slots(s->loader) - 1,
-				     .n_least = 2 * s->loading.n_threads};
+	double n = s->loading.n_threads ? AHEAD_NS / fmax(iteration_ns, 1) : 0;
+
+	return (struct sl__feed_arm){
+		.feed = sl__training_subject_feed,
+		.settle = settle,
+		.ctx = s,
+		.n_drained = sl__loader_n_slots(s->loader) - 1,
+		.n_least = (size_t)fmax(n, 2 * (double)s->loading.n_threads)};
 }
 
 /* What a step waits for its batch, below which more threads are no use. */
@@ -255,7 +261,7 @@ struct feeds {
 
 static enum sl_status
 add_ahead(struct feeds *f, const struct sl__training_subject *s,
-	  size_t n_threads, struct sl_error *err)
+	  size_t n_threads, double iteration_ns, struct sl_error *err)
 {
 	struct sl__training_subject *own = &f->ahead[f->n - AHEAD];
 	enum sl_status rc;
@@ -266,13 +272,13 @@ add_ahead(struct feeds *f, const struct sl__training_subject *s,
 	rc = sl_loader_open(&own->loader, s->data, &own->loading, err);
 	if (rc)
 		return rc;
-	f->arms[f->n++] = loader_arm(own);
+	f->arms[f->n++] = loader_arm(own, iteration_ns);
 	sl__loader_settle(own->loader);
 	return SL_OK;
 }
 
 /* One thread more is tried, and as many as would keep up: they may have no
- * CPU, or need none.  The faster of the two is kept. */
+ * CPU, or need none.  The one that is more surely fast is kept. */
 static void
 keep_comparisons(struct sl_training_profile *out, const struct feeds *f,
 		 struct sl_feed_comparison *list)
@@ -288,8 +294,7 @@ keep_comparisons(struct sl_training_profile *out, const struct feeds *f,
 					    .verdict = verdict_of(memory)};
 	if (f->n == AHEAD)
 		return;
-	if (f->n > AHEAD + 1 &&
-	    f->ratios[AHEAD + 1].value < f->ratios[AHEAD].value)
+	if (f->n > AHEAD + 1 && f->ratios[AHEAD + 1].hi < f->ratios[AHEAD].hi)
 		best = AHEAD + 1;
 	list[out->n_comparisons++] = (struct sl_feed_comparison){
 		.feed = SL_FEED_PREFETCH,
@@ -307,9 +312,9 @@ sl__training_subject_compare_feeds(struct sl__training_subject *s,
 {
 	struct sl_training_profile *t =
 		(struct sl_training_profile *)(uintptr_t)out->training;
-	struct feeds f = {
-		.arms = {loader_arm(s), {.feed = feed_from_memory, .ctx = s}},
-		.n = AHEAD};
+	struct feeds f = {.arms = {loader_arm(s, how->iteration_ns),
+				   {.feed = feed_from_memory, .ctx = s}},
+			  .n = AHEAD};
 	struct sl_feed_comparison *list =
 		sl__arena_array(arena, SL_FEED_COMPARISONS_MOST, sizeof(*list));
 	size_t n_more = s->loading.n_threads + 1, n_most = wanted_threads(s, t);
@@ -319,9 +324,9 @@ sl__training_subject_compare_feeds(struct sl__training_subject *s,
 		return sl__fail_nomem(err);
 	t->comparisons = list;
 	if (n_most)
-		rc = add_ahead(&f, s, n_more, err);
+		rc = add_ahead(&f, s, n_more, how->iteration_ns, err);
 	if (!rc && n_most > n_more)
-		rc = add_ahead(&f, s, n_most, err);
+		rc = add_ahead(&f, s, n_most, how->iteration_ns, err);
 	if (!rc)
 		rc = sl__feed_rounds_run(f.ratios, f.arms, f.n, how, arena,
 					 err);
