@@ -35,7 +35,9 @@ samples_hold_what_the_file_says(void **state)
 		"1,2.5,0\n-3e1,+.25,2\n", "1,2.5,0\r\n\r\n-3e1,.25,2",
 		"width,height,class\n1, 2.5 ,0\n\n-30,0.25,2.0\n",
 		"\xef\xbb\xbf"
-		"1,2.5,0\n-30,0.25,2\n"};
+		"1,2.5,0\n-30,0.25,2\n",
+		"\"w\",\"h\",\"c\"\n\"1\", \"2.5\" "
+		",0\r\n\"-30\",0.25,\"2\"\r\n"};
 	static const float expected[2][2] = {{1, 2.5f}, {-30, 0.25f}};
 	static const int64_t classes[] = {0, 2};
 
@@ -91,6 +93,14 @@ what_is_wrong_is_named(void **state)
 			"expected, with commas between"},
 		{"", "has no samples"},
 		{"a,b\n", "has no samples"},
+		{"1;2;0\n1;2;0\n", "line 2 has one column: numbers and a class "
+				   "are expected, with commas between, not "
+				   "semicolons"},
+		{"1\t2\t0\n1\t2\t0\n", "line 2 has one column: numbers and a "
+				       "class are expected, with commas "
+				       "between, not tabs"},
+		{"\"1,2,0\n", "line 1, column 1: '\"1' is no number"},
+		{"\",2,0\n", "line 1, column 1: '\"' is no number"},
 	};
 
 	(void)state;

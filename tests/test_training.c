@@ -300,6 +300,10 @@ test_what_cannot_be_trained(void **state)
 			  "h = MatMul x w\na = ArgMax h\nout a\n",
 			  (struct sl__training_options){0},
 			  "holds no real numbers");
+	check_untrainable("in x f64 2,3\nconst w f64 3,4 = random\n"
+			  "s = MatMul x w\np = Softmax s\nout p\n",
+			  (struct sl__training_options){.loss = SL_LOSS_NLL},
+			  "nll takes logarithms of probabilities");
 	check_untrainable("in x f64 3\nconst w f64 3 = random\n"
 			  "y = Mul x w\nout y\n",
 			  (struct sl__training_options){0}, "without classes");

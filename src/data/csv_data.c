@@ -3,9 +3,9 @@
  * csv_data.c - samples as lines of numbers, the class last.
  *
  * A first line without any number names the columns and is passed over, and so
- * are empty lines and the byte order mark that spreadsheets write.  Nothing is
- * guessed beyond that: every line has as many columns as the first, and each is
- * a number.
+ * are empty lines and the byte order mark that spreadsheets write; a number may
+ * stand in quotes.  Nothing is guessed beyond that: every line has as many
+ * columns as the first, and each is a number.
  */
 #include "base/file_mapping.h"
 #include "base/number.h"
@@ -68,8 +68,8 @@ is_number(const char *text)
 	return !*text;
 }
 
-/* The next field up to 'end', without blanks around it; *at goes behind its
- * comma. */
+/* The next field up to 'end', without blanks and quotes around it; *at goes
+ * behind its comma. */
 static void
 take_field(char *field, size_t n_bytes, const char **at, const char *end)
 {
@@ -83,6 +83,10 @@ take_field(char *field, size_t n_bytes, const char **at, const char *end)
 		from++;
 	while (to > from && strchr(" \t\r", to[-1]) && to[-1])
 		to--;
+	if (to - from > 1 && *from == '"' && to[-1] == '"') {
+		from++;
+		to--;
+	}
 	n = (size_t)(to - from) < n_bytes - 1 ? (size_t)(to - from)
 					      : n_bytes - 1;
 	memcpy(field, from, n);
@@ -187,12 +191,31 @@ next_line(struct csv *c, const char **at, const char **end)
 	return 0;
 }
 
+/* What stands between numbers in place of commas, for a message. */
+static enum sl_status
+refuse_one_column(const struct csv *c, const char *at, const char *end,
+		  struct sl_error *err)
+{
+	const char *found =
+		memchr(at, ';', (size_t)(end - at))    ? ", not semicolons"
+		: memchr(at, '\t', (size_t)(end - at)) ? ", not tabs"
+						       : "";
+
+	return sl__fail(err, SL_E_DATA,
+			"line %zu has one column: numbers and a class are "
+			"expected, with commas between%s",
+			c->line, found);
+}
+
 static enum sl_status
 read_lines(struct csv *c, struct sl__arena *arena, struct sl_error *err)
 {
 	const char *at, *end;
 	enum sl_status rc = SL_OK;
 
+	if (c->at < c->end && memchr(c->at, '\0', (size_t)(c->end - c->at)))
+		return sl__fail(err, SL_E_DATA,
+				"holds zero bytes: it is no text in UTF-8");
 	for (const char *p = c->at; p < c->end; p++)
 		c->cap += *p == '\n';
 	c->cap++;
@@ -202,11 +225,7 @@ read_lines(struct csv *c, struct sl__arena *arena, struct sl_error *err)
 				continue;
 			c->n_columns = count_columns(at, end);
 			if (c->n_columns < 2)
-				return sl__fail(err, SL_E_DATA,
-						"line %zu has one column: "
-						"numbers and a class are "
-						"expected, with commas between",
-						c->line);
+				return refuse_one_column(c, at, end, err);
 			c->values = sl__arena_array(arena, c->cap,
 						    (c->n_columns - 1) *
 							    sizeof(float));

@@ -12,6 +12,7 @@
 #include "data/permutation.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/banned.h"
 
@@ -148,7 +149,7 @@ sl__name_ends_in(const char *name, const char *end)
 {
 	size_t n = strlen(name), n_end = strlen(end);
 
-	return n > n_end && !strcmp(name + n - n_end, end);
+	return n > n_end && !strcasecmp(name + n - n_end, end);
 }
 
 enum format { NO_FILE, ARRAYS, CSV, TEXT };

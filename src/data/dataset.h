@@ -41,6 +41,7 @@ enum sl_status sl__text_open(struct sl_dataset *data, const char *path,
 			     const struct sl_dataset_options *o,
 			     struct sl_error *err) SL_CHECKED;
 
+/* In capitals or not. */
 int sl__name_ends_in(const char *name, const char *end);
 
 #endif

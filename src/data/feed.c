@@ -48,6 +48,44 @@ count(const int64_t *dims, size_t rank)
 	return n;
 }
 
+/* The next size that is not 1, from *at on; -1: there is none. */
+static int64_t
+next_size(const int64_t *dims, size_t rank, size_t *at)
+{
+	while (*at < rank && dims[*at] == 1)
+		++*at;
+	return *at < rank ? dims[(*at)++] : -1;
+}
+
+static size_t
+n_of_size(const int64_t *dims, size_t rank, int64_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rank; i++)
+		n += dims[i] == size;
+	return n;
+}
+
+int
+sl__feed_is_transposed(const int64_t *dims, size_t rank, const int64_t *others,
+		       size_t n_others)
+{
+	size_t i = 0, k = 0;
+	int differ = 0;
+	int64_t a, b;
+
+	do {
+		a = next_size(dims, rank, &i);
+		b = next_size(others, n_others, &k);
+		differ |= a != b;
+		if (a >= 0 &&
+		    n_of_size(dims, rank, a) != n_of_size(others, n_others, a))
+			return 0;
+	} while (a >= 0 && b >= 0);
+	return differ && a < 0 && b < 0;
+}
+
 static int
 is_same(const struct sl__type *type, const struct sl_data_input *sample)
 {
@@ -135,6 +173,14 @@ fit_input(const struct feeding *f, struct sl__feed_input *in,
 		if (count(type->dims + 1, rank) != in->n_elements)
 			return refuse_shape(in, type, sample, source->name,
 					    err);
+		if (sl__feed_is_transposed(type->dims + 1, rank, sample->dims,
+					   sample->rank))
+			return sl__fail(err, SL_E_DATA,
+					"input '%.100s' of the model takes "
+					"samples of %s, those of %.100s are "
+					"%s: transpose them",
+					in->name, in->shape, source->name,
+					in->sample_shape);
 		in->is_reshaped = 1;
 	}
 	if (type->dims[0] >= 0 && feed->batch && type->dims[0] != feed->batch)

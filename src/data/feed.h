@@ -38,6 +38,11 @@ enum sl_status sl__feed_new(struct sl__feed *out, const struct sl_graph *graph,
 			    struct sl__arena *arena,
 			    struct sl_error *err) SL_CHECKED;
 
+/* Whether one shape is the other with its sizes in another order, those of 1
+ * aside: images with their channels last for a model that has them first. */
+int sl__feed_is_transposed(const int64_t *dims, size_t rank,
+			   const int64_t *others, size_t n_others);
+
 /* Writes n elements of a sample (F32 or I64) as an input of type 'dtype' that
  * sl__feed_new() accepted, from element 'first' on. */
 void sl__feed_store(void *to, enum sl_dtype dtype, uint64_t first,

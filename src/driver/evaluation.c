@@ -208,19 +208,24 @@ find_classes(struct evaluator *e, const struct sl_array *scores,
 		return sl__fail(err, SL_E_DATA,
 				"output '%.100s' of the model holds %llu "
 				"numbers for a batch of %lld: expected are "
-				"%s%s of each class",
+				"scores%s of each class%s",
 				e->output,
 				(unsigned long long)scores->n_elements,
-				(long long)e->feed.batch, "scores",
-				e->data->n_labels > 1 ? ", by position," : "");
+				(long long)e->feed.batch,
+				e->data->n_labels > 1 ? ", by position," : "",
+				scores->n_elements == n_places
+					? " (one-hot labels? a label is the "
+					  "number of its class)"
+					: "");
 	out->n_classes = (int64_t)(scores->n_elements / n_places);
 	if (e->data->n_classes > out->n_classes)
 		return sl__fail(err, SL_E_DATA,
 				"labels of %.100s are 0 to %lld; output "
-				"'%.100s' of the model has %lld scores",
+				"'%.100s' of the model has %lld score%s",
 				e->data->name,
 				(long long)e->data->n_classes - 1, e->output,
-				(long long)out->n_classes);
+				(long long)out->n_classes,
+				out->n_classes == 1 ? "" : "s");
 	out->n_figures = out->n_classes <= CLASSES_MOST ? (size_t)out->n_classes
 							: 0;
 	e->confusion = sl__arena_array(e->arena,

@@ -22,7 +22,6 @@
 #include "base/banned.h"
 
 enum {
-	USUAL_BATCH = 32,
 	USUAL_STEPS = 2000,
 	CURVE_POINTS = 200 /* about as many as a page has columns */
 };
@@ -140,7 +139,8 @@ take_options(struct run *r, const struct sl_train_options *options,
 	    !sl_dataset_source(r->data)->n_samples[SL_SPLIT_VALIDATION])
 		return sl__fail(err, SL_E_USAGE,
 				"an early stop needs a validation split");
-	r->o.batch = r->o.batch ? r->o.batch : USUAL_BATCH;
+	r->o.batch = r->o.batch ? r->o.batch
+				: sl__train_data_usual_batch(r->graph);
 	r->o.seed = r->o.seed ? r->o.seed : 1;
 	r->o.warmup = r->o.warmup > 0   ? r->o.warmup
 		      : r->o.warmup < 0 ? 0
@@ -255,7 +255,7 @@ describe(const struct run *r)
 		"epsilon=%.17g norm=%.17g smoothing=%.17g schedule=%s "
 		"warmup=%llu final=%.17g factor=%.17g between=%llu "
 		"patience=%llu augmentation=%lld,%d,%.17g seed=%llu "
-		"threads=%d algorithms=%s",
+		"threads=%d kernels(--isa,--dtype,CPU,version)=%s",
 		sl_graph_name(r->graph), sl_graph_n_nodes(r->graph), s->name,
 		s->n_samples[SL_SPLIT_TRAIN], s->n_samples[SL_SPLIT_VALIDATION],
 		(long long)r->o.batch, (unsigned long long)t->n_micro_batches,

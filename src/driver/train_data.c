@@ -2,13 +2,14 @@
 /* train_data.c - batches of a data set as inputs of a trainer. */
 #include "driver/train_data.h"
 #include "base/status.h"
+#include "data/feed.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/banned.h"
 
-enum { SHAPE_BYTES = 96 };
+enum { SHAPE_BYTES = 96, USUAL_BATCH = 32 };
 
 /* "1x8x8"; sizes that are known by name as '?'. */
 static const char *
@@ -54,7 +55,9 @@ fit_dims(int64_t *out, const struct sl__type *type,
 
 	if (count(type->dims + 1, rank) >= 0) {
 		memcpy(out, type->dims + 1, rank * sizeof(*out));
-		return count(out, rank) == count(input->dims, input->rank);
+		return count(out, rank) == count(input->dims, input->rank) &&
+		       !sl__feed_is_transposed(out, rank, input->dims,
+					       input->rank);
 	}
 	if (rank != input->rank)
 		return 0;
@@ -64,6 +67,20 @@ fit_dims(int64_t *out, const struct sl__type *type,
 			return 0;
 	}
 	return 1;
+}
+
+int64_t
+sl__train_data_usual_batch(const struct sl_graph *graph)
+{
+	const struct sl__type *type;
+
+	if (!sl_graph_n_inputs(graph))
+		return USUAL_BATCH;
+	type = &graph->values[sl_graph_input(graph, 0)].declared;
+	return type->kind == SL__TYPE_TENSOR && type->rank > 0 &&
+			       type->dims[0] > 0
+		       ? type->dims[0]
+		       : USUAL_BATCH;
 }
 
 /* Both shapes, and the first dimension that differs where there are as many:
@@ -76,7 +93,10 @@ refuse_shape(const struct sl__value *value, const struct sl_data_input *input,
 	size_t rank = (size_t)value->declared.rank - 1;
 	char wanted[SHAPE_BYTES], given[SHAPE_BYTES], where[64] = "";
 
-	for (size_t d = 0; rank > 1 && rank == input->rank && d < rank; d++) {
+	if (sl__feed_is_transposed(dims, rank, input->dims, input->rank))
+		snprintf(where, sizeof(where), ": transpose it");
+	for (size_t d = 0;
+	     !*where && rank > 1 && rank == input->rank && d < rank; d++) {
 		if (dims[d] < 0 || dims[d] == input->dims[d])
 			continue;
 		snprintf(where, sizeof(where),
@@ -150,7 +170,7 @@ sl__train_data_bind(struct sl__train_data *out, const struct sl_graph *graph,
 					 sizeof(*out->whole))};
 	if (!out->shapes || !out->whole)
 		return sl__fail_nomem(err);
-	if (sl_graph_n_inputs(graph) < source->n_inputs)
+	if (sl_graph_n_inputs(graph) != source->n_inputs)
 		return sl__fail(err, SL_E_DATA,
 				"the model has %zu input%s, %.100s has %zu",
 				sl_graph_n_inputs(graph),
@@ -191,18 +211,26 @@ sl__train_data_check(const struct sl__train_data *data,
 			err, SL_E_DATA,
 			"output '%.100s' has scores for %llu "
 			"position%s of a sample; %.100s has %zu "
-			"label%s",
+			"label%s%s",
 			t->graph->values[t->output].name,
 			(unsigned long long)(target.n_elements / n_samples),
 			target.n_elements == n_samples ? "" : "s", s->name,
-			s->n_labels, s->n_labels == 1 ? "" : "s");
+			s->n_labels, s->n_labels == 1 ? "" : "s",
+			(int64_t)s->n_labels == t->n_classes
+				? " (one-hot? a label is the number of its "
+				  "class)"
+				: "");
 	if (s->n_classes > t->n_classes)
 		return sl__fail(err, SL_E_DATA,
 				"%.100s has %lld classes; output '%.100s' has "
-				"scores for %lld",
+				"scores for %lld%s",
 				s->name, (long long)s->n_classes,
 				t->graph->values[t->output].name,
-				(long long)t->n_classes);
+				(long long)t->n_classes,
+				t->n_classes > 1 &&
+						s->n_classes == t->n_classes + 1
+					? " (classes count from 0)"
+					: "");
 	return SL_OK;
 }
 

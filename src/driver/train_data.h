@@ -23,6 +23,10 @@ struct sl__train_data {
 	struct sl_input_shape *shapes, *whole; /* of one, of all of them */
 };
 
+/* Samples of a step where nobody asks for another number: the model's own batch
+ * where it is fixed. */
+int64_t sl__train_data_usual_batch(const struct sl_graph *graph);
+
 /* SL_E_DATA says which dimension does not fit.  Samples may have other sizes
  * than the model's input where that has as many elements.  Storage is from
  * 'arena'. */

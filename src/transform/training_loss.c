@@ -104,6 +104,12 @@ class_loss(struct sl__training_graph *t, struct sl__node_writer *w,
 	int is_nll = options->loss == SL_LOSS_NLL, is_smooth;
 	uint32_t targets = SL__NONE, loss;
 
+	if (is_nll && scores != SL__NONE && !w->rc)
+		w->rc = sl__fail(w->err, SL_E_DATA,
+				 "output '%.200s' is that of a Softmax: the "
+				 "loss nll takes logarithms of probabilities, "
+				 "cross-entropy takes these",
+				 w->graph->values[t->output].name);
 	is_smooth = options->smoothing > 0;
 	if (!is_nll && logs != SL__NONE)
 		scores = logs;
