@@ -137,6 +137,8 @@ mistakes_have_their_place(void **state)
 		 "beyond what makes sense"},
 		{"[a]\nmodel = x\nmin-accuracy = 120%\n",
 		 "line 3, column 16: must be a share such as 0.9 or 90%"},
+		{"", "line 1, column 1: no model: begin a section with [name] "
+		     "and add 'model = resnet50'"},
 		{"[a]\nmodel =\n", "line 2, column 8: a value is missing"},
 		{"[a]\nmodel = x\nmodel = y\n",
 		 "line 3, column 1: this key stands twice"},

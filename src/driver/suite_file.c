@@ -463,7 +463,7 @@ finish(struct reader *r)
 	enum sl_status rc = SL_OK;
 
 	if (!out->n_sections)
-		return refuse_at(r, r->line, 1,
+		return refuse_at(r, r->line ? r->line : 1, 1,
 				 "no model: begin a section with [name] and "
 				 "add 'model = resnet50'");
 	out->n_repetitions = r->whole.repetitions > 0

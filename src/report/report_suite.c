@@ -171,6 +171,11 @@ add_limits(struct sl__doc *doc, const struct sl_suite *s)
 				     sl_gate_metric_text(l->metric),
 				     figure_text(&value, l->metric, l->value),
 				     figure_text(&limit, l->metric, l->limit));
+			if (l->metric == SL_GATE_TIME && c->time_ns.needs_n)
+				sl__doc_append_plain(doc,
+						     "; an interval needs %zu "
+						     "repetitions",
+						     c->time_ns.needs_n);
 		}
 	}
 	if (n)
@@ -218,10 +223,11 @@ page(struct sl__doc *doc, const void *result,
 
 	sl__doc_heading(doc, "Suite %s", s->name);
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "%zu cells, %zu repetitions of %zu rounds in random "
+		     "%zu cell%s, %zu repetition%s of %zu round%s in random "
 		     "order, seed %llu; %s",
-		     s->n_cells, s->n_done, s->n_rounds,
-		     (unsigned long long)s->seed,
+		     s->n_cells, s->n_cells == 1 ? "" : "s", s->n_done,
+		     s->n_done == 1 ? "" : "s", s->n_rounds,
+		     s->n_rounds == 1 ? "" : "s", (unsigned long long)s->seed,
 		     sl__time_text(&t, 1e9 * s->elapsed_s));
 	if (s->n_resumed)
 		sl__doc_append_dim(doc, ", %zu repetitions were there",
