@@ -140,7 +140,9 @@ add_limit(struct arguments *a, const char *text, const char *where)
 	size_t n_name = strcspn(text, "= \t");
 	const char *value = text + n_name + strspn(text + n_name, "= \t");
 	const char *near = NULL;
+	char word[64];
 
+	snprintf(word, sizeof(word), "%.*s", (int)n_name, text);
 	if (strncmp(text, "layer ", 6) == 0) {
 		add_layer(a, text + 6, where);
 		return;
@@ -148,7 +150,7 @@ add_limit(struct arguments *a, const char *text, const char *where)
 	for (unsigned m = 0; m < SL_N_GATE_METRICS; m++) {
 		const char *name = sl_gate_metric_text(m);
 
-		near = sl_text_nearer(text, near, name);
+		near = sl_text_nearer(word, near, name);
 		if (strlen(name) != n_name || strncmp(name, text, n_name) != 0)
 			continue;
 		take_limit(a,
@@ -230,9 +232,9 @@ read_document(struct sl_buf *json, const char *word, const char *db)
 	sl_result_free(result);
 }
 
-/* The newest results of a branch on this machine. */
+/* The newest results of a branch on this machine, but for the one judged. */
 static struct sl_buf *
-read_branch(const struct arguments *a, size_t *n)
+read_branch(const struct arguments *a, const char *judged, size_t *n)
 {
 	struct sl_store *store = store_open(a->db, 1, help.name);
 	struct sl_store_query query = {.struct_size = sizeof(query),
@@ -242,18 +244,23 @@ read_branch(const struct arguments *a, size_t *n)
 	struct sl_stored_runs *runs;
 	struct sl_buf *list;
 	struct sl_error err;
+	uint64_t own = strncmp(judged, "run:", 4) == 0
+			       ? strtoull(judged + 4, NULL, 10)
+			       : 0;
 
 	if (sl_store_find(&runs, store, &query, &err))
 		exit(exit_for(help.name, &err));
-	if (!runs->n)
-		exit(complain(help.name, EXIT_INVALID,
-			      "branch '%s' has no result on this machine",
-			      a->branch));
-	list = must_alloc(runs->n, sizeof(*list));
-	for (*n = 0; *n < runs->n; ++*n) {
-		if (sl_store_get(store, runs->list[*n].id, &list[*n], &err))
+	list = must_alloc(runs->n + 1, sizeof(*list));
+	*n = 0;
+	for (size_t i = 0; i < runs->n; i++) {
+		if (runs->list[i].id != own &&
+		    sl_store_get(store, runs->list[i].id, &list[(*n)++], &err))
 			exit(exit_for(help.name, &err));
 	}
+	if (!*n)
+		exit(complain(help.name, EXIT_INVALID,
+			      "branch '%s' has no %sresult on this machine",
+			      a->branch, runs->n ? "other " : ""));
 	sl_stored_runs_free(runs);
 	sl_store_close(store);
 	return list;
@@ -419,7 +426,7 @@ judge_saved(const struct arguments *a, const char *word)
 
 	read_document(&now, word, a->db);
 	if (a->branch)
-		before = read_branch(a, &how.n_baselines);
+		before = read_branch(a, word, &how.n_baselines);
 	else
 		read_document(before, a->baseline, a->db);
 	how.baselines = before;

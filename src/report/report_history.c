@@ -124,7 +124,8 @@ write_page(struct sl__doc *doc, const void *result,
 	(void)how;
 	if (!h->n_series)
 		sl__doc_text(doc, SL__STYLE_PLAIN,
-			     "No result with a time matches.");
+			     "No result with a time matches; 'sleuth profile "
+			     "MODEL --save' keeps one.");
 	for (size_t i = 0; i < h->n_series; i++) {
 		if (h->series[i].n_points)
 			add_series(doc, h, i);
