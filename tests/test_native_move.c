@@ -311,6 +311,18 @@ resizes(void **state)
 	check_kernel("Resize 10 (f32[1,2,6,4], f32[4]={1,1,0.5,2})");
 	check_kernel("ScatterND 16 (f32[4,5,6], i64[2,1]={3,-3}, f32[2,5,6])");
 	check_kernel("ScatterND 16 (f32[4,5], i64[3,2]={3,1,0,0,3,1}, f32[3])");
+	check_kernel("ScatterND 18 (f32[4,5], i64[3,1]={3,1,-1}, f32[3,5]) "
+		     "reduction=add");
+	check_kernel("ScatterND 18 (f32[4,5], i64[3,2]={3,1,0,0,3,1}, f32[3]) "
+		     "reduction=mul");
+	check_case(&(struct engine_case){
+		"ScatterND 18 (f32[4,5], i64[3,1]={2,1,2}, f32[3,5]) "
+		"reduction=max",
+		.has_ends = 1});
+	check_case(&(struct engine_case){
+		"ScatterND 18 (f32[4,5], i64[3,1]={2,1,2}, f32[3,5]) "
+		"reduction=min",
+		.has_ends = 1});
 }
 
 /* An image in the order in which convolutions leave it. */

@@ -63,6 +63,59 @@ directions_states_and_layouts(void **state)
 	check_layers(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
+/* What follows the end of a sequence is 0; a backward direction begins there. */
+static void
+lengths_of_sequences(void **state)
+{
+	(void)state;
+	check_kernel(
+		"LSTM 14 (f32[5,4,1], f32[2,8,1]={-0.25,0.25,1,0.875,-0.25,0."
+		"125,0.875,-1,0.5,-0.75,-0.125,-1.125,-0.875,-0.875,-1.125,-1"
+		"}, f32[2,8,2]={1.125,-0.75,-0.5,0.625,-0.875,-0.375,0.25,1.1"
+		"25,1.125,-0.625,1,0.125,0.5,0.875,-0.75,0.25,1.125,-0.375,0."
+		"75,0.125,0.125,0.875,-0.375,-0.125,-1.125,-0.875,0.75,0.625,"
+		"-0.875,-1.125,-0.875,-1}, f32[2,16]={1.125,-1.125,1,0.875,0."
+		"125,1,-0.5,-1.125,-0.25,0.125,-0.25,-1,-0.625,-0.625,-0.375,"
+		"0.625,-0.375,-0.625,-0.625,1,1,0.25,-0.625,0.75,0.5,0.25,1.1"
+		"25,-0.875,-0.5,-0.875,-0.125,-1}, i32[4]={5,2,2,0}, f32[2,4,"
+		"2], f32[2,4,2]) hidden_size=2 direction=bidirectional -> 3");
+	check_kernel(
+		"GRU 14 (f32[3,5,1], f32[1,6,1]={1.125,-1.125,0.5,-0.875,0.87"
+		"5,-0.625}, f32[1,6,2]={-0.5,-0.625,-0.25,0.625,-0.875,0.375,"
+		"-1.125,-0.5,0.375,-0.875,-0.75,-0.5}, _, i32[3]={1,5,4}) hid"
+		"den_size=2 layout=1 direction=reverse linear_before_reset=1 "
+		"-> 2");
+	check_kernel(
+		"RNN 14 (f32[5,3,2], f32[1,3,2]={0.5,0.25,0.625,0.125,0.875,0"
+		".125}, f32[1,3,3]={-0.5,0.375,0.875,-0.625,-0.875,1.125,1.12"
+		"5,-0.25,-0.25}, f32[1,6]={-0.375,-1.125,-0.625,1.125,0.75,0."
+		"75}, i32[3]={3,3,3}) hidden_size=3 -> 2");
+}
+
+static void
+refuses_lengths_outside(void **state)
+{
+	struct engine_case c = {.text = "GRU 14 (f32[2,1,1], "
+					"f32[1,3,1]={1,1,1}, "
+					"f32[1,3,1]={1,1,1}, _, i32[1]) "
+					"hidden_size=1 -> 2",
+				.low = 3,
+				.high = 9};
+	struct sl_graph *graph = engine_case_graph(c.text);
+	struct sl_plan_options options = {.struct_size = sizeof(options),
+					  .n_threads = 1};
+	struct sl_error err = {0};
+	struct sl_plan *plan;
+
+	(void)state;
+	assert_int_equal(sl_plan_new(&plan, graph, &options, &err), SL_OK);
+	engine_case_fill(plan, &c);
+	assert_int_equal(sl_plan_run(plan, &err), SL_E_DATA);
+	assert_non_null(strstr(err.text, "in 2 steps"));
+	sl_plan_free(plan);
+	sl_graph_free(graph);
+}
+
 static void
 what_is_left_to_the_reference_kernels(void **state)
 {
@@ -72,8 +125,6 @@ what_is_left_to_the_reference_kernels(void **state)
 		"f32[1,4,1]={1,1,1,1}) hidden_size=1 clip=0.5",
 		"LSTM 14 (f32[2,1,1], f32[1,4,1]={1,1,1,1}, "
 		"f32[1,4,1]={1,1,1,1}) hidden_size=1 input_forget=1",
-		"LSTM 14 (f32[2,1,1], f32[1,4,1]={1,1,1,1}, "
-		"f32[1,4,1]={1,1,1,1}, _, i32[1]={1}) hidden_size=1",
 		"LSTM 14 (f32[2,1,1], f32[1,4,1]={1,1,1,1}, "
 		"f32[1,4,1]={1,1,1,1}, _, _, _, _, f32[1,3]={1,1,1}) "
 		"hidden_size=1",
@@ -92,6 +143,8 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(directions_states_and_layouts),
+		cmocka_unit_test(lengths_of_sequences),
+		cmocka_unit_test(refuses_lengths_outside),
 		cmocka_unit_test(what_is_left_to_the_reference_kernels),
 	};
 

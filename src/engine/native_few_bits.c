@@ -125,8 +125,8 @@ plain_body(const struct task *t, int m)
 	float real[BLOCK], zero = (float)g->zero;
 
 	for (int c = 0; c < 2; c++) {
-		for (int i = 0; i < m; i++)
-			t->sums[c][i] = 0;
+		float sums[ROWS_MOST][LANES] = {{0}};
+
 		for (int64_t b = 0; b < n_blocks; b++) {
 			const unsigned char *w = t->w[c] + b * n_bytes;
 			float scale = t->scales[c][b / g->ratio];
@@ -143,15 +143,17 @@ plain_body(const struct task *t, int m)
 			for (int i = 0; i < m; i++) {
 				const float *a =
 					rows + (t->row + i) * row + b * BLOCK;
-				float sums[LANES];
 
 				for (int j = 0; j < LANES; j++)
-					sums[j] =
+					sums[i][j] +=
 						a[j] * real[j] +
 						a[j + LANES] * real[j + LANES];
-				for (int j = 0; j < LANES; j++)
-					t->sums[c][i] += sums[j];
 			}
+		}
+		for (int i = 0; i < m; i++) {
+			t->sums[c][i] = 0;
+			for (int j = 0; j < LANES; j++)
+				t->sums[c][i] += sums[i][j];
 		}
 	}
 }

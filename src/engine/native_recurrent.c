@@ -5,14 +5,16 @@
  * What the inputs give to the gates does not depend on the state: it is one
  * product over all steps, whose columns threads share.  Then each step adds
  * what the state gives and renews the state; threads take directions and
- * samples, which know nothing of each other.  Weights are packed when the
- * program is made, in ONNX's order of gates.
+ * samples, which know nothing of each other; those side by side that are equally
+ * long go together.  Weights are packed when the program is made, in ONNX's order
+ * of gates.
  *
  * oneDNN has these layers, too, but with weights, states and outputs in
  * orders of its own and no gain for the few samples of a stream.  Peepholes,
- * lengths of sequences, clipping and other activations than the usual ones
- * are left to the reference kernels.
+ * clipping and other activations than the usual ones are left to the reference
+ * kernels.
  */
+#include "base/status.h"
 #include "compute/gemm_small.h"
 #include "compute/vector_math.h"
 #include "engine/node_steps.h"
@@ -22,7 +24,7 @@
 
 enum { X, W, R, BIAS, LENGTHS, FIRST_H, FIRST_C, PEEPHOLES };
 enum kind { LSTM, GRU, RNN };
-enum { N_OPTIONAL = 5 }; /* Y, Y_h, Y_c, initial h and c */
+enum { N_OPTIONAL = 6 }; /* Y, Y_h, Y_c, initial h and c, lengths */
 enum { AT_X, AT_WEIGHTS, AT_WORK, AT_OPTIONAL };
 
 /* One direction's weights: [k][columns] in panels, and biases. */
@@ -283,10 +285,12 @@ one_step(const struct share *s)
 	renew(s, l->cell);
 }
 
+/* Y at step t: the states, or zeros behind the end of the sequences. */
 static void
-write_step(const struct share *s, int64_t t, float *y)
+write_step(const struct share *s, int64_t t, float *y, int is_ended)
 {
 	const struct recurrent *l = s->l;
+	size_t n_bytes = (size_t)l->hidden * sizeof(*y);
 
 	for (int64_t i = 0; y && i < s->m; i++) {
 		int64_t b = s->first + i;
@@ -295,9 +299,20 @@ write_step(const struct share *s, int64_t t, float *y)
 				? row_of(l, t, b) * l->directions + s->d
 				: (t * l->directions + s->d) * l->batch + b;
 
-		memcpy(y + row * l->hidden, s->h + i * l->hidden,
-		       (size_t)l->hidden * sizeof(*y));
+		if (is_ended)
+			memset(y + row * l->hidden, 0, n_bytes);
+		else
+			memcpy(y + row * l->hidden, s->h + i * l->hidden,
+			       n_bytes);
 	}
+}
+
+/* Steps of sample b. */
+static int64_t
+length_of(const struct sl__step *step, const struct recurrent *l, int64_t b)
+{
+	return l->at[5] ? ((const int32_t *)(const void *)step->at[l->at[5]])[b]
+			: l->seq;
 }
 
 /* Copies states: rows of the workspace from or to a value's. */
@@ -326,19 +341,26 @@ run_share(const struct sl__step *step, int64_t d, int64_t first, int64_t end)
 	float *work = (float *)(void *)step->at[AT_WORK];
 	int64_t at = (d * l->batch + first) * l->hidden;
 	struct share s = {.l = l, .d = d, .first = first, .m = end - first};
+	int64_t n = length_of(step, l, first);
 
 	s.h = states_of(l, work) + at;
 	s.c = states_of(l, work) + states(l) + at;
 	s.gates_row = (l->is_batch_first ? l->seq : 1) * l->columns;
 	move_states(&s, s.h, optional(step, l, 3), 1);
 	move_states(&s, s.c, optional(step, l, 4), 1);
-	for (int64_t i = 0; i < l->seq; i++) {
-		int64_t t = l->is_reverse || d == 1 ? l->seq - 1 - i : i;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t t = l->is_reverse || d == 1 ? n - 1 - i : i;
 
 		s.gates =
 			gates_of(l, work, d) + row_of(l, t, first) * l->columns;
 		one_step(&s);
-		write_step(&s, t, optional(step, l, 0));
+		write_step(&s, t, optional(step, l, 0), 0);
+	}
+	for (int64_t t = n; t < l->seq; t++)
+		write_step(&s, t, optional(step, l, 0), 1);
+	if (n == 0) { /* whatever the states were first */
+		move_states(&s, s.h, NULL, 1);
+		move_states(&s, s.c, NULL, 1);
 	}
 	move_states(&s, s.h, optional(step, l, 1), 0);
 	move_states(&s, s.c, optional(step, l, 2), 0);
@@ -353,10 +375,13 @@ run_steps(int rank, int n, void *ctx)
 
 	sl__parallel_range(l->directions * l->batch, rank, n, &at, &end);
 	while (at < end) {
-		int64_t d = at / l->batch, next = (d + 1) * l->batch;
+		int64_t d = at / l->batch, last = (d + 1) * l->batch;
+		int64_t length = length_of(step, l, at % l->batch);
+		int64_t next = at + 1;
 
-		if (next > end)
-			next = end;
+		while (next < end && next < last &&
+		       length_of(step, l, next % l->batch) == length)
+			next++;
 		run_share(step, d, at - d * l->batch, next - d * l->batch);
 		at = next;
 	}
@@ -368,7 +393,14 @@ run(struct sl__step *step, struct sl_error *err)
 	const struct recurrent *l = step->state;
 	int64_t shares = l->directions * l->batch;
 
-	(void)err;
+	for (int64_t b = 0; b < l->batch; b++) {
+		int64_t n = length_of(step, l, b);
+
+		if (n < 0 || n > l->seq)
+			return sl__fail(err, SL_E_DATA,
+					"a length of %lld in %lld steps",
+					(long long)n, (long long)l->seq);
+	}
 	sl__parallel_run(step->n_threads, run_inputs, step);
 	sl__parallel_run(step->n_threads < shares ? step->n_threads
 						  : (int)shares,
@@ -464,6 +496,18 @@ has_sizes(const struct recurrent *l, const struct sl__planner *pl,
 	       (l->kind != LSTM || has_size(pl, node, FIRST_C, states(l)));
 }
 
+/* Whether there is one for each sample, or none at all. */
+static int
+has_lengths(const struct recurrent *l, const struct sl__planner *pl,
+	    const struct sl__node *node)
+{
+	uint32_t value = sl__plan_node_input(node, LENGTHS);
+
+	return value == SL__NONE ||
+	       (sl__plan_value_type(pl, value)->dtype == SL_DTYPE_I32 &&
+		sl__plan_value_n_elements(pl, value) == (uint64_t)l->batch);
+}
+
 /* 0: not for this kernel. */
 static int
 read_layer(struct recurrent *l, const struct sl__planner *pl,
@@ -479,7 +523,6 @@ read_layer(struct recurrent *l, const struct sl__planner *pl,
 	if (!read_direction(l, node) || !has_usual_functions(l, node) ||
 	    sl__attribute_find(node, "clip") ||
 	    sl__attribute_int(node, "input_forget", 0) ||
-	    sl__plan_node_input(node, LENGTHS) != SL__NONE ||
 	    sl__plan_node_input(node, PEEPHOLES) != SL__NONE ||
 	    !is_constant(pl, node->inputs[W]) ||
 	    !is_constant(pl, node->inputs[R]) ||
@@ -487,8 +530,8 @@ read_layer(struct recurrent *l, const struct sl__planner *pl,
 	     !is_constant(pl, sl__plan_node_input(node, BIAS))))
 		return 0;
 	for (size_t i = X; i <= FIRST_C; i++) {
-		if (!is_f32(pl, sl__plan_node_input(node, i),
-			    i == BIAS ? 2 : 3))
+		if (i != LENGTHS && !is_f32(pl, sl__plan_node_input(node, i),
+					    i == BIAS ? 2 : 3))
 			return 0;
 	}
 	l->is_batch_first = sl__attribute_int(node, "layout", 0) != 0;
@@ -499,7 +542,7 @@ read_layer(struct recurrent *l, const struct sl__planner *pl,
 	l->input = x->dims[2];
 	l->hidden = r->dims[2];
 	l->columns = n_gates[l->kind] * l->hidden;
-	return has_sizes(l, pl, node);
+	return has_sizes(l, pl, node) && has_lengths(l, pl, node);
 }
 
 /* Columns of R whose product with the state goes straight to the gates. */
@@ -595,6 +638,11 @@ read_values(struct recurrent *l, struct sl__planner *pl,
 			continue;
 		l->at[3 + i] = (int)n;
 		operands[n++] = sl__plan_input_buffer(pl, value, NULL);
+	}
+	if (sl__plan_node_input(node, LENGTHS) != SL__NONE) {
+		l->at[5] = (int)n;
+		operands[n++] =
+			sl__plan_input_buffer(pl, node->inputs[LENGTHS], NULL);
 	}
 	for (size_t k = 0; k < 3; k++) {
 		uint32_t value = sl__plan_node_output(node, k);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * native_scatter.c - runs of elements put where indices say: ScatterND
- * without a reduction.  Later updates win, so they are done in order.
+ * native_scatter.c - runs of elements put where indices say: ScatterND.  Later
+ * updates win, and sums are rounded in their order, so they are done in order.
  */
 #include "base/status.h"
 #include "engine/data_movement.h"
 #include "engine/node_steps.h"
+#include "engine/scatter_reduction.h"
 
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct scatter {
 	int64_t dims[SL__SPACE_RANK_MAX],
 		strides[SL__SPACE_RANK_MAX]; /* in runs */
 	size_t n_bytes;                      /* of all */
+	enum sl__scatter_reduction how;
 };
 
 /* Where tuple i goes, in runs; -1: outside. */
@@ -37,6 +39,23 @@ place_of(const struct scatter *s, const unsigned char *indices, int64_t i)
 	return place;
 }
 
+static void
+update(const struct scatter *s, unsigned char *to, const unsigned char *from)
+{
+	float *y = (float *)(void *)to;
+	const float *x = (const float *)(const void *)from;
+	int64_t n = s->run / (int64_t)sizeof(*y);
+
+	if (s->how == SL__SCATTER_PUT)
+		memcpy(to, from, (size_t)s->run);
+	else if (s->how == SL__SCATTER_ADD)
+		for (int64_t i = 0; i < n; i++)
+			y[i] += x[i];
+	else
+		for (int64_t i = 0; i < n; i++)
+			y[i] = sl__scatter_joined(s->how, y[i], x[i]);
+}
+
 static enum sl_status
 run(struct sl__step *step, struct sl_error *err)
 {
@@ -53,8 +72,7 @@ run(struct sl__step *step, struct sl_error *err)
 			return sl__fail(err, SL_E_DATA,
 					"an index lies outside of its "
 					"dimension");
-		memcpy(y + place * s->run, updates + i * s->run,
-		       (size_t)s->run);
+		update(s, y + place * s->run, updates + i * s->run);
 	}
 	return SL_OK;
 }
@@ -67,13 +85,14 @@ read_scatter(const struct sl__planner *pl, const struct sl__node *node,
 	const struct sl__type *indices = sl__plan_node_input_type(pl, node, 1);
 	int64_t n;
 
+	s->how = sl__scatter_reduction_of(node);
 	if (data->rank >= SL__SPACE_RANK_MAX ||
-	    !sl__dtype_is_movable(data->dtype) ||
+	    s->how == SL__N_SCATTER_REDUCTIONS ||
+	    !(s->how == SL__SCATTER_PUT ? sl__dtype_is_movable(data->dtype)
+					: data->dtype == SL_DTYPE_F32) ||
 	    indices->dtype != SL_DTYPE_I64 || indices->rank < 1 ||
 	    indices->dims[indices->rank - 1] > data->rank ||
 	    indices->dims[indices->rank - 1] < 1 ||
-	    strcmp(sl__attribute_string(node, "reduction", "none"), "none") !=
-		    0 ||
 	    !sl__plan_value_n_elements(pl, sl__plan_node_input(node, 0)))
 		return 0;
 	s->depth = indices->dims[indices->rank - 1];

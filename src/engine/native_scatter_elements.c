@@ -9,19 +9,18 @@
 #include "base/status.h"
 #include "engine/data_movement.h"
 #include "engine/node_steps.h"
+#include "engine/scatter_reduction.h"
 
 #include <string.h>
 
 #include "base/banned.h"
-
-enum how { PUT, ADD, MUL, MAX, MIN, N_HOWS };
 
 struct scatter {
 	int rank, axis;
 	int64_t dims[SL__SPACE_RANK_MAX];    /* of the indices */
 	int64_t strides[SL__SPACE_RANK_MAX]; /* of the data */
 	int64_t size;                        /* of the data along the axis */
-	enum how how;
+	enum sl__scatter_reduction how;
 	int is_short; /* indices of 32 bits */
 	size_t n_element_bytes, n_bytes;
 };
@@ -42,25 +41,6 @@ index_at(const struct scatter *s, const unsigned char *indices, int64_t i)
 	return index < 0 ? index + s->size : index;
 }
 
-static float
-joined(enum how how, float a, float b)
-{
-	switch (how) {
-	case ADD:
-		return a + b;
-	case MUL:
-		return a * b;
-	case MAX:
-		return a != a || a > b ? a : b;
-	case MIN:
-		return a != a || a < b ? a : b;
-	case PUT:
-	case N_HOWS:
-	default:
-		return b;
-	}
-}
-
 static void
 update(const struct scatter *s, unsigned char *y, int64_t place,
        const unsigned char *from)
@@ -68,13 +48,13 @@ update(const struct scatter *s, unsigned char *y, int64_t place,
 	unsigned char *to = y + (size_t)place * s->n_element_bytes;
 	float a, b;
 
-	if (s->how == PUT) {
+	if (s->how == SL__SCATTER_PUT) {
 		memcpy(to, from, s->n_element_bytes);
 		return;
 	}
 	memcpy(&a, to, sizeof(a));
 	memcpy(&b, from, sizeof(b));
-	a = joined(s->how, a, b);
+	a = sl__scatter_joined(s->how, a, b);
 	memcpy(to, &a, sizeof(a));
 }
 
@@ -123,18 +103,6 @@ run(struct sl__step *step, struct sl_error *err)
 	return SL_OK;
 }
 
-static enum how
-how_of(const struct sl__node *node)
-{
-	static const char *const words[] = {"none", "add", "mul", "max", "min"};
-	const char *word = sl__attribute_string(node, "reduction", "none");
-	int how = PUT;
-
-	while (how < N_HOWS && strcmp(word, words[how]) != 0)
-		how++;
-	return (enum how)how;
-}
-
 /* Indices that lie within the data but along the axis. */
 static int
 read_indices(struct scatter *s, const struct sl__type *data,
@@ -165,11 +133,11 @@ read_scatter(const struct sl__planner *pl, const struct sl__node *node,
 	s->rank = data->rank;
 	s->axis = sl__axis_normalize(sl__attribute_int(node, "axis", 0),
 				     data->rank);
-	s->how = how_of(node);
+	s->how = sl__scatter_reduction_of(node);
 	if (data->rank < 1 || data->rank >= SL__SPACE_RANK_MAX || s->axis < 0 ||
-	    s->how == N_HOWS ||
-	    !(s->how == PUT ? sl__dtype_is_movable(data->dtype)
-			    : data->dtype == SL_DTYPE_F32) ||
+	    s->how == SL__N_SCATTER_REDUCTIONS ||
+	    !(s->how == SL__SCATTER_PUT ? sl__dtype_is_movable(data->dtype)
+					: data->dtype == SL_DTYPE_F32) ||
 	    !sl__plan_value_n_elements(pl, sl__plan_node_input(node, 0)) ||
 	    !read_indices(s, data, sl__plan_value_type(pl, indices)))
 		return 0;
