@@ -64,23 +64,28 @@ takes_gemms(void **state)
 			"Gemm");
 }
 
+/* The model's product y is rewritten to one that transposes its operands so. */
+static void
+check_transposes(const char *text, const char *nodes, int a, int b)
+{
+	struct rewritten r = rewritten_with(text, 0);
+	const struct sl__node *y = rewritten_maker(&r, "y");
+
+	assert_string_equal(r.nodes, nodes);
+	assert_int_equal(sl__attribute_int(y, "transA", -1), a);
+	assert_int_equal(sl__attribute_int(y, "transB", -1), b);
+	rewritten_evaluate(&r, 1e-6);
+	rewritten_free(&r);
+}
+
 static void
 absorbs_transpositions(void **state)
 {
-	struct rewritten r;
-
 	(void)state;
-	r = rewritten_with("in x f32 2,5,3\nin w f32 2,4,3\n"
-			   "t = Transpose w perm=[0,2,1]\n"
-			   "y = MatMul x t\nout y\n",
-			   0);
-	assert_string_equal(r.nodes, "sleuth.MatMul[Transpose+MatMul]");
-	assert_int_equal(
-		sl__attribute_int(rewritten_maker(&r, "y"), "transA", -1), 0);
-	assert_int_equal(
-		sl__attribute_int(rewritten_maker(&r, "y"), "transB", -1), 1);
-	rewritten_evaluate(&r, 1e-6);
-	rewritten_free(&r);
+	check_transposes("in x f32 2,5,3\nin w f32 2,4,3\n"
+			 "t = Transpose w perm=[0,2,1]\n"
+			 "y = MatMul x t\nout y\n",
+			 "sleuth.MatMul[Transpose+MatMul]", 0, 1);
 	check_rewritten("in x f32 3,5\nin w f32 4,3\n"
 			"s = Transpose x\nt = Transpose w perm=[1,0]\n"
 			"y = MatMul s t\nout y\n",
@@ -119,20 +124,11 @@ takes_biases_that_change(void **state)
 static void
 transposes_the_result(void **state)
 {
-	struct rewritten r;
-
 	(void)state;
-	r = rewritten_with("in x f32 5,3\nin g f32 5,4\n"
-			   "a = com.microsoft.FusedMatMul x g transA=1 "
-			   "alpha=0.5\ny = Transpose a perm=[1,0]\nout y\n",
-			   0);
-	assert_string_equal(r.nodes, "sleuth.MatMul[FusedMatMul+Transpose]");
-	assert_int_equal(
-		sl__attribute_int(rewritten_maker(&r, "y"), "transA", -1), 1);
-	assert_int_equal(
-		sl__attribute_int(rewritten_maker(&r, "y"), "transB", -1), 0);
-	rewritten_evaluate(&r, 1e-6);
-	rewritten_free(&r);
+	check_transposes("in x f32 5,3\nin g f32 5,4\n"
+			 "a = com.microsoft.FusedMatMul x g transA=1 "
+			 "alpha=0.5\ny = Transpose a perm=[1,0]\nout y\n",
+			 "sleuth.MatMul[FusedMatMul+Transpose]", 1, 0);
 	check_rewritten("in x f32 5,3\nin w f32 4,3\n"
 			"t = Transpose w\na = MatMul x t\ny = Transpose a\n"
 			"out y\n",
