@@ -2,6 +2,7 @@
 """PyTorch's training step behind the same questions as bench/training_step.c.
 
 usage: torch_worker.py NAME export FOLDER   writes NAME.onnx, x.npy, target.npy
+       torch_worker.py NAME memory          the most bytes of tensors in a step
        torch_worker.py NAME THREADS         steps when told
 """
 import os
@@ -57,13 +58,55 @@ def export(name, folder):
     numpy.save(os.path.join(folder, "target.npy"), target.numpy())
 
 
+def optimizer_of(model):
+    return torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=.01,
+                             fused=True)
+
+
+def bytes_of(tensors):
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+def memory(name):
+    """What stays from step to step, and the running sum of the profiler's
+    memory events in one.  As in a step of ours, the output of the model lasts
+    until the end."""
+    model, x, target = make(name)
+    model.train()
+    optimizer = optimizer_of(model)
+
+    def step():
+        output = model(x)
+        loss = nn.functional.cross_entropy(output, target)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return output, loss
+
+    step()
+    stays = bytes_of([x, target, *model.parameters(), *model.buffers(),
+                      *(t for state in optimizer.state.values()
+                        for t in state.values() if torch.is_tensor(t))])
+    with torch.profiler.profile(
+            activities=[torch.profiler.ProfilerActivity.CPU],
+            profile_memory=True) as profiler:
+        step()
+    events = [(e.start_ns(), e.nbytes())
+              for e in profiler.profiler.kineto_results.events()
+              if e.name() == "[memory]"]
+    most = now = 0
+    for _, n_bytes in sorted(events, key=lambda e: e[0]):
+        now += n_bytes
+        most = max(most, now)
+    print(stays + most)
+
+
 def serve(name, threads):
     start = time.perf_counter_ns()
     torch.set_num_threads(threads)
     model, x, target = make(name)
     model.train()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4,
-                                  weight_decay=.01, fused=True)
+    optimizer = optimizer_of(model)
 
     def step():
         optimizer.zero_grad()
@@ -85,5 +128,7 @@ def serve(name, threads):
 
 if sys.argv[2] == "export":
     export(sys.argv[1], sys.argv[3])
+elif sys.argv[2] == "memory":
+    memory(sys.argv[1])
 else:
     serve(sys.argv[1], int(sys.argv[2]))

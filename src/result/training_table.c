@@ -91,11 +91,11 @@ SL__MAKE(make_recompute_flops, sl_training_profile, t, WHOLE, whole,
 SL__MAKE(make_price, sl_training_profile, t, NUMBER, number,
 	 (1 - t->keeping_ratio.value) * (t->step_ns / SL__NS_PER_MS))
 SL__WHY(not_compared, sl_training_profile, t,
-	t->n_segments < 2     ? "nothing is computed again"
+	t->n_segments < 2     ? "no segments are computed again"
 	: !t->keeping_ratio.n ? "there was no time to compare"
 			      : NULL)
 SL__WHY(not_again, sl_training_profile, t,
-	t->n_segments < 2 ? "nothing is computed again" : NULL)
+	t->n_segments < 2 ? "no segments are computed again" : NULL)
 SL__MAKE(make_flops_ratio, sl_training_profile, t, NUMBER, number,
 	 ratio((double)phase_of(t, SL_PHASE_BACKWARD)->core_flops,
 	       (double)phase_of(t, SL_PHASE_FORWARD)->core_flops))

@@ -429,6 +429,9 @@ build(struct trainer *t)
 	if (!t->w->rc)
 		sl__training_recompute(t->out, t->d, t->options->n_segments,
 				       t->arena);
+	if (!t->w->rc && t->options->n_segments == 0 &&
+	    !t->options->keeps_norms)
+		sl__training_recompute_norms(t->out, t->d, t->arena);
 	if (!t->w->rc)
 		sl__training_accumulate(t->out, t->d, t->options, t->arena);
 	if (!t->w->rc)

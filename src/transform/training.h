@@ -30,6 +30,8 @@ struct sl__training_options {
 	const unsigned char *is_frozen; /* by value of the model: not trained;
 					   NULL: none */
 	int keeps_gradients;            /* they are outputs */
+	int keeps_norms; /* no layer normalization runs again, where there are
+			    no segments */
 	int keeps_outputs; /* the model's output of every micro-batch is one,
 			      not of the last alone */
 };
@@ -98,6 +100,12 @@ void sl__training_add_loss(struct sl__training_graph *t,
 void sl__training_recompute(struct sl__training_graph *t,
 			    struct sl__differentiation *d, int64_t n_segments,
 			    struct sl__arena *arena);
+
+/* recompute_norms.c: the backward pass, likewise, uses results of layer
+ * normalizations that are computed again from what their gradients keep. */
+void sl__training_recompute_norms(struct sl__training_graph *t,
+				  struct sl__differentiation *d,
+				  struct sl__arena *arena);
 
 /*
  * accumulate.c: a step whose gradients are known becomes one of several
