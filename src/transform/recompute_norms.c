@@ -21,8 +21,8 @@
 struct renewal {
 	struct sl__node_writer *w;
 	struct sl__node_copies copies;
-	unsigned char *saved; /* by value: the backward pass uses it */
-	uint32_t *copy;       /* by value: the node that makes it again */
+	unsigned char *saved;    /* by value: the backward pass uses it */
+	uint32_t *copy;          /* by value: the node that makes it again */
 	unsigned char *is_there; /* by node: stands in its place */
 };
 
@@ -78,8 +78,8 @@ use_copies(struct renewal *r, uint32_t id, uint32_t *nodes, size_t n)
 {
 	struct sl_graph *graph = r->w->graph;
 	struct sl__node *node = &graph->nodes[id];
-	uint32_t *inputs = sl__arena_array(&graph->arena, node->n_inputs,
-					   sizeof(*inputs));
+	uint32_t *inputs =
+		sl__arena_array(&graph->arena, node->n_inputs, sizeof(*inputs));
 
 	if (!inputs) {
 		r->w->rc = sl__fail_nomem(r->w->err);

@@ -30,7 +30,7 @@ struct sl__training_options {
 	const unsigned char *is_frozen; /* by value of the model: not trained;
 					   NULL: none */
 	int keeps_gradients;            /* they are outputs */
-	int keeps_norms; /* no layer normalization runs again, where there are
+	int keeps_norms;   /* no layer normalization runs again, where there are
 			    no segments */
 	int keeps_outputs; /* the model's output of every micro-batch is one,
 			      not of the last alone */
@@ -68,7 +68,7 @@ struct sl__training_graph {
 	uint32_t *outputs; /* of the micro-batches whose output is kept, the
 			      first first; without micro-batches 'output' */
 	size_t n_outputs, n_micro;
-	size_t n_segments;    /* that there are; 1: nothing is computed again */
+	size_t n_segments; /* that there are; 1: no segments are computed again */
 	size_t n_model_nodes; /* the first nodes are the model's */
 	int64_t n_classes; /* that targets choose from; 0: they are numbers */
 	struct sl__training_state *states;
