@@ -137,6 +137,23 @@ a_region_inside_another_is_one_rank(void **state)
 	assert_int_equal(n.inner[1].of[0], 1);
 }
 
+/* Asked for once, and by the thread that ran it. */
+static void
+the_widest_region_is_told(void **state)
+{
+	struct nested n = {.n_parallel = 0};
+	struct tally t = {.n = 3};
+
+	(void)state;
+	(void)sl__fork_join_take_widest();
+	assert_int_equal(sl__fork_join_take_widest(), 1);
+	assert_int_equal(sl__fork_join_run(3, count_rank, &t), 0);
+	assert_int_equal(sl__fork_join_run(2, enter_another, &n), 0);
+	assert_int_equal(sl__fork_join_run(1, count_rank, &t), 0);
+	assert_int_equal(sl__fork_join_take_widest(), 3);
+	assert_int_equal(sl__fork_join_take_widest(), 1);
+}
+
 static void *
 call_many(void *arg)
 {
@@ -241,6 +258,7 @@ main(void)
 		cmocka_unit_test(each_rank_runs_once),
 		cmocka_unit_test(a_barrier_keeps_ranks_together),
 		cmocka_unit_test(a_region_inside_another_is_one_rank),
+		cmocka_unit_test(the_widest_region_is_told),
 		cmocka_unit_test(callers_have_workers_of_their_own),
 		cmocka_unit_test(a_child_starts_its_own),
 		cmocka_unit_test(one_cpu_is_enough),

@@ -6,6 +6,7 @@
  */
 #include "compute/parallel.h"
 #include "harness.h"
+#include "sleuth/running.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -100,9 +101,14 @@ waking_threads_ends(void **state)
 		struct calls c = {0};
 
 		sl__parallel_wake(n);
+		(void)sl__parallel_take_widest();
 		sl__parallel_run(n, note_call, &c);
 		assert_int_equal(atomic_load(&c.n_wrong), 0);
 		assert_true(atomic_load(&c.n) >= 1);
+		assert_int_equal(sl__parallel_take_widest(), !sl_threads_yield()
+								     ? 0
+							     : n > 1 ? n
+								     : 1);
 	}
 }
 

@@ -270,6 +270,57 @@ ties_only_widen_the_coverage(void **state)
 	assert_true(covered_share(&COARSE, 200, 0.9, 0.05, 4000) > limit);
 }
 
+/* A drift that outlasts few rounds, on top of noise: neighbours are alike. */
+static double
+series_covered_share(double memory, size_t n, size_t n_trials,
+		     double *independent)
+{
+	double x[720], scratch[720];
+	struct sl__rng rng;
+	size_t n_covered = 0, n_naive = 0;
+
+	assert_true(n <= 720);
+	sl__rng_init(&rng, 7);
+	for (size_t trial = 0; trial < n_trials; trial++) {
+		double state = sl__rng_normal(&rng);
+		struct sl_estimate e;
+
+		for (size_t i = 0; i < n; i++) {
+			state = memory * state + sqrt(1 - memory * memory) *
+							 sl__rng_normal(&rng);
+			x[i] = state;
+		}
+		e = sl__series_median(x, n, scratch);
+		n_covered += e.lo <= 0 && e.hi >= 0;
+		e = sl__median_estimate(x, n);
+		n_naive += e.lo <= 0 && e.hi >= 0;
+	}
+	*independent = (double)n_naive / (double)n_trials;
+	return (double)n_covered / (double)n_trials;
+}
+
+static void
+series_of_alike_neighbours_are_covered(void **state)
+{
+	double few[] = {3, 1, 2, 5, 4, 6}, scratch[6], naive, covered;
+	struct sl_estimate e = sl__series_median(few, 6, scratch);
+
+	(void)state;
+	assert_near(e.value, 3.5, 0);
+	assert_near(e.lo, 1, 0);
+	assert_near(e.hi, 6, 0);
+	assert_near(few[0], 3, 0); /* left in their order */
+	covered = series_covered_share(0, 240, 4000, &naive);
+	print_message("independent: %.4f covered, %.4f\n", covered, naive);
+	assert_true(covered > 0.94 && covered < 0.965);
+	covered = series_covered_share(0.8, 720, 4000, &naive);
+	print_message("alike over 5 rounds: %.4f covered, %.4f as if they "
+		      "were not\n",
+		      covered, naive);
+	assert_true(covered > 0.92 && covered < 0.96);
+	assert_true(naive < 0.7);
+}
+
 int
 main(void)
 {
@@ -281,6 +332,7 @@ main(void)
 		cmocka_unit_test(estimates_stand_or_are_refused),
 		cmocka_unit_test(intervals_cover_at_their_exact_rate),
 		cmocka_unit_test(ties_only_widen_the_coverage),
+		cmocka_unit_test(series_of_alike_neighbours_are_covered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

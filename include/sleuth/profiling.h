@@ -409,7 +409,8 @@ struct sl_amdahl {
 	size_t operation; /* the only one, or the first of its type */
 	int is_type;      /* all operations of that type */
 	size_t n_operations;
-	double share;                    /* of the iteration */
+	double share; /* of the iteration; where a limit was measured, of
+			 iterations recorded in the same rounds */
 	double at_2, at_4, at_10, limit; /* predicted speed-ups of the model */
 	struct sl_estimate measured_limit; /* with it replaced by its stored
 					      output; n 0: not measured */

@@ -108,20 +108,36 @@ share_error(const struct sl_profile *p, double share)
 	return share * off + fabs(ledger->residual_share);
 }
 
+/* Of a share that lies between two others. */
 static void
-predict(struct sl_amdahl *row, const struct sl_profile *p)
+predict(struct sl_amdahl *row, double share, double least, double most)
 {
-	double error = share_error(p, row->share);
-
-	row->limit_lo = sl__amdahl_speedup(fmax(row->share - error, 0),
-					   (double)INFINITY);
-	row->limit_hi = sl__amdahl_speedup(fmin(row->share + error, 1),
-					   (double)INFINITY);
+	row->share = share;
+	row->limit_lo = sl__amdahl_speedup(fmax(least, 0), (double)INFINITY);
+	row->limit_hi = sl__amdahl_speedup(fmin(most, 1), (double)INFINITY);
 	row->at_2 = sl__amdahl_speedup(row->share, 2);
 	row->at_4 = sl__amdahl_speedup(row->share, 4);
 	row->at_10 = sl__amdahl_speedup(row->share, 10);
 	row->limit = sl__amdahl_speedup(row->share, (double)INFINITY);
-	row->measured_limit = sl__no_estimate();
+}
+
+/*
+ * A profile's iterations were made seconds before any was left out, and what a
+ * machine does to a model of some microseconds changes meanwhile by more than
+ * either is uncertain: so what iterations recorded between those say replaces
+ * it.  What such a one takes longer, or less, than a full one is nobody's in
+ * particular, like what a profile does not attribute.
+ */
+static void
+predict_again(struct sl_amdahl *row, const struct sl__ablation *found)
+{
+	const struct sl_estimate *share = &found->recorded_share;
+	const struct sl_estimate *more = &found->recorded_more;
+	double off = fmax(fabs(more->lo), fabs(more->hi));
+
+	if (share->n && !share->needs_n && !more->needs_n)
+		predict(row, fmin(share->value, 1), share->lo - off,
+			share->hi + off);
 }
 
 static enum sl_status
@@ -132,6 +148,8 @@ add_row(struct sl__amdahl_rows *out, const struct candidate *c,
 	struct sl_amdahl *row = &out->rows[out->n];
 	struct sl__ablation *target = &out->targets[out->n];
 	size_t *steps = sl__arena_array(arena, c->n, sizeof(*steps));
+	double share = sl__amdahl_share(p, c->self_ns);
+	double error = share_error(p, share);
 	size_t n = 0;
 
 	if (!steps)
@@ -144,8 +162,8 @@ add_row(struct sl__amdahl_rows *out, const struct candidate *c,
 			steps[n++] = p->operations[i].step;
 	}
 	row->n_operations = n;
-	row->share = sl__amdahl_share(p, c->self_ns);
-	predict(row, p);
+	predict(row, share, share - error, share + error);
+	row->measured_limit = sl__no_estimate();
 	target->steps = steps;
 	target->n_steps = n;
 	target->share = row->share;
@@ -191,5 +209,7 @@ sl__amdahl_rows_add_ablation(struct sl__amdahl_rows *amdahl, const char *why)
 			continue;
 		row->measured_limit = amdahl->targets[k].limit;
 		row->absent = amdahl->targets[k].absent;
+		if (!row->absent)
+			predict_again(row, &amdahl->targets[k]);
 	}
 }

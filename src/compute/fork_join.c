@@ -102,6 +102,9 @@ static _Thread_local struct {
 	int rank, n_ranks, is_parallel;
 } here = {NULL, 0, 1, 0};
 
+/* Ranks of the widest region that the calling thread ran, or less than 2. */
+static _Thread_local int widest;
+
 /* The workers of the calling thread; NULL: none yet. */
 static _Thread_local struct crew *own;
 
@@ -403,6 +406,8 @@ sl__fork_join_run(int n, sl__region_function *fn, void *data)
 		run_alone(fn, data);
 		return 0;
 	}
+	if (n > widest)
+		widest = n;
 	begin = now_ns();
 	region =
 		(((atomic_load(&crew->region) >> RANK_BITS) + 1) << RANK_BITS) |
@@ -423,6 +428,15 @@ sl__fork_join_run(int n, sl__region_function *fn, void *data)
 	run_unclaimed(crew, region, 0);
 	wait_for_all(crew, now_ns() - begin);
 	return 0;
+}
+
+int
+sl__fork_join_take_widest(void)
+{
+	int n = widest > 1 ? widest : 1;
+
+	widest = 1;
+	return n;
 }
 
 int

@@ -17,6 +17,10 @@ int sl__fork_join_run(int n, sl__region_function *fn, void *data);
 /* Starts the workers that regions of n ranks need; 0 or an errno. */
 int sl__fork_join_reserve(int n);
 
+/* The most ranks of a region that the calling thread has run since it last
+ * asked; 1: there was none with several. */
+int sl__fork_join_take_widest(void);
+
 /* Of the calling thread: its rank and the number of ranks in the region that
  * it is in, 0 and 1 outside; whether it is in one with several. */
 int sl__fork_join_rank(void);

@@ -29,6 +29,8 @@ int omp_in_parallel(void);
 void omp_set_num_threads(int n);
 /* What parallel.c looks for: starts n threads, 0 or an errno. */
 int sleuth_threads_start(int n);
+/* How many the regions had that the caller ran since it last asked. */
+int sleuth_threads_take_widest(void);
 
 /* What the calling thread asked for; 0: as many as CPUs. */
 static _Thread_local int n_asked;
@@ -106,4 +108,10 @@ int
 sleuth_threads_start(int n)
 {
 	return sl__fork_join_reserve(n);
+}
+
+int
+sleuth_threads_take_widest(void)
+{
+	return sl__fork_join_take_widest();
 }

@@ -21,9 +21,10 @@
 #include "base/banned.h"
 
 #ifdef SL_WITHOUT_DNNL
-#define omp_get_thread_num   sl__fork_join_rank
-#define omp_get_num_threads  sl__fork_join_n_ranks
-#define sleuth_threads_start sl__fork_join_reserve
+#define omp_get_thread_num         sl__fork_join_rank
+#define omp_get_num_threads        sl__fork_join_n_ranks
+#define sleuth_threads_start       sl__fork_join_reserve
+#define sleuth_threads_take_widest sl__fork_join_take_widest
 #else
 /* libgomp; its own omp.h is not found by other compilers. */
 extern void GOMP_parallel(void (*fn)(void *), void *data, unsigned n_threads,
@@ -34,6 +35,7 @@ extern int omp_get_max_threads(void);
 extern void omp_set_num_threads(int n);
 /* Of openmp.c; NULL where the threads are libgomp's. */
 extern int sleuth_threads_start(int n) __attribute__((weak));
+extern int sleuth_threads_take_widest(void) __attribute__((weak));
 #endif
 
 /* The library's barriers are not seen by ThreadSanitizer. */
@@ -130,6 +132,12 @@ sl__parallel_wake(int n)
 
 	if (n > 1)
 		sl__parallel_run(n, meet, &n_here);
+}
+
+int
+sl__parallel_take_widest(void)
+{
+	return sl_threads_yield() ? sleuth_threads_take_widest() : 0;
 }
 
 void

@@ -26,6 +26,11 @@ void sl__parallel_run(int n, sl__parallel_function *fn, void *ctx);
  */
 void sl__parallel_wake(int n);
 
+/* How many threads the widest region had that the calling thread ran since it
+ * last asked, oneDNN's included; 1: there was none with several, 0: not known,
+ * where the threads are libgomp's. */
+int sl__parallel_take_widest(void);
+
 /* The part of 0 .. total - 1 that is one thread's: first .. end - 1.  Parts
  * differ by one at most. */
 void sl__parallel_range(int64_t total, int rank, int n, int64_t *first,

@@ -6,16 +6,20 @@
  * iteration the outputs of a step that is left out are put back between two
  * readings of the clock, and the time between these is taken off the iteration.
  *  A full iteration runs every step and puts nothing back: the step itself
- * leaves its outputs in the caches, and the copy does the same in its place.
- * What it would have read is read, too: a hundred megabytes of weights push
- * everything else out of the caches, and what is left would seem to gain.
+ * leaves its outputs in the caches, and the copy does the same in its place, on
+ * as many threads as took part in the step: what the next one finds in another
+ * CPU's cache costs more than many a step takes.  What it would have read is
+ * read, too: a hundred megabytes of weights push everything else out of the
+ * caches, and what is left would seem to gain.
+ *  Full iterations in which the steps are timed take part in the rounds: they
+ * say what leaving a step out should gain at this moment, on this machine.
  *  Before an iteration counts, one like it has run, so that it finds what it
  * would find if it always ran so.
  */
 #include "experiment/ablate.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "compute/parallel.h"
+#include "experiment/stand_in_outputs.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
 
@@ -23,368 +27,6 @@
 #include <string.h>
 
 #include "base/banned.h"
-
-/*
- * What steps of a plan write, kept to stand in for them.
- *
- * A step does not say which of its operands it writes.  A buffer that it is
- * the first to name is written by it; of the others a copy is taken before
- * the step and compared after it, which finds results that lie over an input
- * and parts of a larger value.  What the last run left in a buffer would look
- * like a result that is there already, so buffers are overwritten before the
- * first step that names them.
- */
-
-enum {
-	PARALLEL_BYTES = 1 << 16, /* copied by one thread up to this */
-	NOTHING = 0xA5            /* what a buffer holds before its time */
-};
-
-static const char NO_MEMORY[] = "no memory for a copy of its outputs";
-
-static const char *
-why_not(const struct sl__step *step)
-{
-	if (step->is_inner)
-		return "it is part of a loop, which runs it several times";
-	/* Only branches and loops have a step to go on with. */
-	if (step->jumps || step->target)
-		return "it decides which steps follow";
-	if (step->path == SL_PATH_STEPWISE)
-		return "its outputs have no fixed place: sizes are found when "
-		       "it runs";
-	return NULL;
-}
-
-static const struct sl__buffer *
-base_of(const struct sl__program *p, uint32_t buffer)
-{
-	return &p->buffers[p->buffers[buffer].base];
-}
-
-/* Whether a step may write an operand that somebody needs afterwards. */
-static int
-is_candidate(const struct sl__program *p, size_t i, uint32_t buffer)
-{
-	const struct sl__buffer *base = base_of(p, buffer);
-
-	if (!p->buffers[buffer].n_bytes ||
-	    base->category == SL__CATEGORY_CONSTANT ||
-	    base->category == SL__CATEGORY_INPUT)
-		return 0;
-	return base->category != SL__CATEGORY_WORKSPACE || base->last > i;
-}
-
-static int
-is_listed(const struct sl__stored_step_outputs *s, const unsigned char *at,
-	  uint64_t n_bytes)
-{
-	for (size_t k = 0; k < s->n_parts; k++) {
-		if (s->parts[k].at == at && s->parts[k].n_bytes == n_bytes)
-			return 1;
-	}
-	return 0;
-}
-
-/* Lists every operand that may be written; find() leaves those that are. */
-static void
-list_candidates(const struct sl__program *p, size_t i,
-		struct sl__stored_step_outputs *s)
-{
-	const struct sl__step *step = &p->steps[i];
-
-	s->n_parts = 0;
-	s->n_bytes = 0;
-	for (uint32_t k = 0; k < step->n_operands; k++) {
-		uint32_t id = step->operands[k];
-		uint64_t n_bytes = p->buffers[id].n_bytes;
-
-		if (!is_candidate(p, i, id) ||
-		    is_listed(s, step->at[k], n_bytes))
-			continue;
-		s->parts[s->n_parts++] =
-			(struct sl__stored_range){step->at[k], NULL, n_bytes};
-		s->n_bytes += n_bytes;
-	}
-}
-
-enum sl_status
-sl__stand_in_outputs_open(struct sl__stand_in_outputs *out,
-			  struct sl_plan *plan, struct sl__arena *arena,
-			  struct sl_error *err)
-{
-	enum sl_status rc;
-
-	memset(out, 0, sizeof(*out));
-	rc = sl__plan_select_program(plan, err);
-	if (rc)
-		return rc;
-	out->plan = plan;
-	out->arena = arena;
-	out->n_steps = plan->current->n_steps;
-	out->steps = sl__arena_array(arena, out->n_steps, sizeof(*out->steps));
-	return out->steps ? SL_OK : sl__fail_nomem(err);
-}
-
-/* Whether nobody has written there before this step. */
-static int
-is_new(const struct sl__program *p, size_t i, const unsigned char *at)
-{
-	const struct sl__step *step = &p->steps[i];
-
-	for (uint32_t k = 0; k < step->n_operands; k++) {
-		if (step->at[k] == at &&
-		    base_of(p, step->operands[k])->first < i)
-			return 0;
-	}
-	return 1;
-}
-
-static void
-leave_written(struct sl__program *p, size_t i,
-	      struct sl__stored_step_outputs *s, const unsigned char *before)
-{
-	size_t n = 0;
-
-	s->n_bytes = 0;
-	for (size_t k = 0; k < s->n_parts; k++) {
-		const struct sl__stored_range part = s->parts[k];
-		int is_same = !memcmp(before, part.at, (size_t)part.n_bytes);
-
-		before += part.n_bytes;
-		if (is_same && !is_new(p, i, part.at))
-			continue;
-		s->parts[n++] = part;
-		s->n_bytes += part.n_bytes;
-	}
-	s->n_parts = n;
-}
-
-/* Overwrites buffers that this step is the first to name. */
-static void
-clear_new(struct sl__program *p, size_t i)
-{
-	const struct sl__step *step = &p->steps[i];
-
-	for (uint32_t k = 0; k < step->n_operands; k++) {
-		const struct sl__buffer *base = base_of(p, step->operands[k]);
-
-		if (base->first == i &&
-		    base->category != SL__CATEGORY_CONSTANT &&
-		    base->category != SL__CATEGORY_INPUT)
-			memset(base->data, NOTHING, (size_t)base->n_bytes);
-	}
-}
-
-static enum sl_status
-find_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
-{
-	struct sl__stand_in_outputs *stored = ctx;
-	struct sl__stored_step_outputs *s = &stored->steps[i];
-	unsigned char *to = stored->before;
-	enum sl_status rc;
-
-	clear_new(p, i);
-	if (!s->is_wanted || s->absent)
-		return sl__run_step(p, i, err);
-	for (size_t k = 0; k < s->n_parts; k++) {
-		memcpy(to, s->parts[k].at, (size_t)s->parts[k].n_bytes);
-		to += s->parts[k].n_bytes;
-	}
-	rc = sl__run_step(p, i, err);
-	s->has_run = 1;
-	if (!rc)
-		leave_written(p, i, s, stored->before);
-	return rc;
-}
-
-/* The most that one step may write; 0: there is no step to look at. */
-static uint64_t
-most_bytes(const struct sl__stand_in_outputs *stored)
-{
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < stored->n_steps; i++) {
-		const struct sl__stored_step_outputs *s = &stored->steps[i];
-
-		if (s->is_wanted && !s->absent && s->n_bytes > most)
-			most = s->n_bytes;
-	}
-	return most;
-}
-
-/* Room for the operands of the largest step for which there is memory. */
-static void
-reserve_before(struct sl__stand_in_outputs *stored)
-{
-	uint64_t most = most_bytes(stored);
-
-	stored->before = sl__arena_alloc(stored->arena, (size_t)most);
-	while (!stored->before && most) {
-		for (size_t i = 0; i < stored->n_steps; i++) {
-			struct sl__stored_step_outputs *s = &stored->steps[i];
-
-			if (s->is_wanted && !s->absent && s->n_bytes == most)
-				s->absent = NO_MEMORY;
-		}
-		most = most_bytes(stored);
-		stored->before = sl__arena_alloc(stored->arena, (size_t)most);
-	}
-}
-
-enum sl_status
-sl__stand_in_outputs_find(struct sl__stand_in_outputs *stored,
-			  struct sl_error *err)
-{
-	struct sl__program *p = stored->plan->current;
-	struct sl__interceptor interceptor = {find_around, stored};
-
-	for (size_t i = 0; i < stored->n_steps; i++) {
-		struct sl__stored_step_outputs *s = &stored->steps[i];
-
-		if (!s->is_wanted)
-			continue;
-		s->absent = why_not(&p->steps[i]);
-		s->parts = sl__arena_array(stored->arena,
-					   p->steps[i].n_operands,
-					   sizeof(*s->parts));
-		if (!s->parts)
-			return sl__fail_nomem(err);
-		list_candidates(p, i, s);
-	}
-	reserve_before(stored);
-	if (!stored->before)
-		return sl__fail_nomem(err);
-	return sl__plan_intercept(stored->plan, &interceptor, err);
-}
-
-static int
-is_kept(const struct sl__stored_step_outputs *s)
-{
-	return s->is_wanted && !s->absent && s->has_run;
-}
-
-static enum sl_status
-fill_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
-{
-	struct sl__stand_in_outputs *stored = ctx;
-	struct sl__stored_step_outputs *s = &stored->steps[i];
-	enum sl_status rc = sl__run_step(p, i, err);
-
-	if (rc || !is_kept(s))
-		return rc;
-	for (size_t k = 0; k < s->n_parts; k++)
-		memcpy(s->parts[k].image, s->parts[k].at,
-		       (size_t)s->parts[k].n_bytes);
-	return SL_OK;
-}
-
-/* Images of all parts, or of none. */
-static void
-reserve_images(struct sl__stand_in_outputs *stored,
-	       struct sl__stored_step_outputs *s)
-{
-	struct sl__arena_mark mark = sl__arena_mark(stored->arena);
-
-	for (size_t k = 0; k < s->n_parts; k++) {
-		s->parts[k].image = sl__arena_alloc(
-			stored->arena, (size_t)s->parts[k].n_bytes);
-		if (s->parts[k].image)
-			continue;
-		s->absent = NO_MEMORY;
-		while (k--)
-			s->parts[k].image = NULL;
-		sl__arena_rewind(stored->arena, mark);
-		return;
-	}
-}
-
-enum sl_status
-sl__stand_in_outputs_copy(struct sl__stand_in_outputs *stored,
-			  struct sl_error *err)
-{
-	struct sl__interceptor interceptor = {fill_around, stored};
-
-	for (size_t i = 0; i < stored->n_steps; i++) {
-		if (is_kept(&stored->steps[i]))
-			reserve_images(stored, &stored->steps[i]);
-	}
-	return sl__plan_intercept(stored->plan, &interceptor, err);
-}
-
-static void
-put_share(int rank, int n, void *ctx)
-{
-	const struct sl__stored_range *part = ctx;
-	int64_t first, end;
-
-	sl__parallel_range((int64_t)part->n_bytes, rank, n, &first, &end);
-	memcpy(part->at + first, part->image + first, (size_t)(end - first));
-}
-
-void
-sl__stand_in_outputs_restore(const struct sl__stand_in_outputs *stored,
-			     size_t step)
-{
-	const struct sl__stored_step_outputs *s = &stored->steps[step];
-	int n_threads = stored->plan->current->n_threads;
-
-	for (size_t k = 0; k < s->n_parts; k++)
-		sl__parallel_run(
-			s->parts[k].n_bytes > PARALLEL_BYTES ? n_threads : 1,
-			put_share, &s->parts[k]);
-}
-
-static void
-read_share(int rank, int n, void *ctx)
-{
-	enum { LINE = 64 };
-	const struct sl__stored_range *part = ctx;
-	int64_t first, end;
-	unsigned sum = 0;
-	volatile unsigned sink;
-
-	sl__parallel_range((int64_t)part->n_bytes, rank, n, &first, &end);
-	for (int64_t i = first; i < end; i += LINE)
-		sum += part->at[i];
-	sink = sum;
-	(void)sink;
-}
-
-/* What a product reads: all of its operands but those that it writes. */
-static int
-is_read(const struct sl__program *p, const struct sl__step *step, uint32_t k,
-	const struct sl__stored_step_outputs *s)
-{
-	uint64_t n_bytes = p->buffers[step->operands[k]].n_bytes;
-
-	return n_bytes && !is_listed(s, step->at[k], n_bytes) &&
-	       base_of(p, step->operands[k])->category !=
-		       SL__CATEGORY_WORKSPACE;
-}
-
-uint64_t
-sl__stand_in_outputs_read_operands(const struct sl__stand_in_outputs *stored,
-				   size_t i)
-{
-	const struct sl__program *p = stored->plan->current;
-	const struct sl__step *step = &p->steps[i];
-	uint64_t sum = 0;
-
-	for (uint32_t k = 0; step->core_flops && k < step->n_operands; k++) {
-		struct sl__stored_range part = {
-			step->at[k], NULL,
-			p->buffers[step->operands[k]].n_bytes};
-
-		if (!is_read(p, step, k, &stored->steps[i]))
-			continue;
-		sl__parallel_run(part.n_bytes > PARALLEL_BYTES ? p->n_threads
-							       : 1,
-				 read_share, &part);
-		sum += part.n_bytes;
-	}
-	return sum;
-}
 
 enum {
 	SAMPLE_NS = 200000,
@@ -394,7 +36,16 @@ enum {
 	SETTLING_NS = 20000000
 };
 
+/* The first arms of a round; those of the targets follow. */
+enum { FULL = 0, RECORDED, N_FULL };
+
 static const uint64_t STORE_BYTES = (uint64_t)1 << 30;
+
+/* A step in the recorded iterations of a sample. */
+struct step_time {
+	uint64_t ticks; /* a reading for each call included */
+	uint64_t n_calls;
+};
 
 struct ablater {
 	struct sl__ablation *targets;
@@ -407,16 +58,22 @@ struct ablater {
 	struct sl__ticker ticker;
 	size_t calls; /* iterations in a sample */
 	int settles;  /* as many before it, off the clock */
+	int records;  /* there is time for iterations with marks */
 
-	/* Columns of SL__ABLATE_ROUNDS_MOST: full iterations, then those of each
-	 * target. */
+	/* Columns of SL__ABLATE_ROUNDS_MOST, by arm; and of each target the
+	 * time of its steps in recorded iterations. */
 	double *samples;
-	double *column;
+	double *parts;
+	double *column, *ratios; /* scratch: two columns, and one */
 
 	/* The iteration under way. */
 	unsigned char *is_out; /* by step: left out; of the target below */
 	uint64_t off_ticks;
-	size_t n_copies;
+	size_t n_readings;
+	int is_recorded;
+	struct step_time *times; /* by step */
+	size_t open;             /* the step under way; SIZE_MAX: none */
+	uint64_t opened;
 };
 
 static uint64_t
@@ -425,24 +82,42 @@ now(const struct ablater *a)
 	return sl__ticks_read(a->ticker.clock);
 }
 
+/* Ends the step under way and begins another: one reading at a boundary, as
+ * two would give threads more time to be ready for the next step. */
+static void
+mark(struct ablater *a, size_t step)
+{
+	uint64_t at = now(a);
+
+	if (a->open != SIZE_MAX) {
+		a->times[a->open].ticks += at - a->opened;
+		a->times[a->open].n_calls++;
+	}
+	a->open = step;
+	a->opened = at;
+	a->n_readings++;
+}
+
 static enum sl_status
 around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 {
 	struct ablater *a = ctx;
 	uint64_t begin;
 
+	if (a->is_recorded)
+		mark(a, i);
 	if (!a->is_out[i])
 		return sl__run_step(p, i, err);
 	begin = now(a);
 	(void)sl__stand_in_outputs_read_operands(&a->stored, i);
 	sl__stand_in_outputs_restore(&a->stored, i);
 	a->off_ticks += now(a) - begin;
-	a->n_copies++;
+	a->n_readings++;
 	return SL_OK;
 }
 
-/* The mean time of some iterations, copies left out; a copy has two readings,
- * of which one lies between the two. */
+/* The mean time of some iterations, copies and marks left out; a copy has two
+ * readings, of which one lies between the two. */
 static enum sl_status
 run_sample(struct ablater *a, double *iteration_ns, struct sl_error *err)
 {
@@ -452,13 +127,19 @@ run_sample(struct ablater *a, double *iteration_ns, struct sl_error *err)
 	double ns;
 
 	a->off_ticks = 0;
-	a->n_copies = 0;
+	a->n_readings = 0;
+	a->open = SIZE_MAX;
+	if (a->is_recorded)
+		memset(a->times, 0, a->stored.n_steps * sizeof(*a->times));
 	begin = now(a);
-	for (size_t i = 0; !rc && i < a->calls; i++)
+	for (size_t i = 0; !rc && i < a->calls; i++) {
 		rc = sl__plan_intercept(a->plan, &interceptor, err);
+		if (a->is_recorded)
+			mark(a, SIZE_MAX);
+	}
 	end = now(a);
 	ns = sl__ticker_span_ns(&a->ticker, begin, end - a->off_ticks) -
-	     (double)(a->n_copies + 1) * a->ticker.reading_ns;
+	     (double)(a->n_readings + 1) * a->ticker.reading_ns;
 	*iteration_ns = fmax(ns, a->ticker.reading_ns) / (double)a->calls;
 	return rc;
 }
@@ -472,25 +153,49 @@ set_out(struct ablater *a, const struct sl__ablation *t, int is_out)
 	}
 }
 
-/* Arm 0: the full iteration; k + 1: without target k. */
+/* What recorded iterations of this round took of each target. */
+static void
+take_parts(struct ablater *a, size_t round)
+{
+	for (size_t k = 0; k < a->n_targets; k++) {
+		const struct sl__ablation *t = &a->targets[k];
+		double ns = 0;
+
+		for (size_t i = 0; i < t->n_steps; i++) {
+			const struct step_time *s = &a->times[t->steps[i]];
+
+			ns += sl__ticker_span_ns(&a->ticker, 0, s->ticks) -
+			      (double)s->n_calls * a->ticker.reading_ns;
+		}
+		a->parts[k * SL__ABLATE_ROUNDS_MOST + round] =
+			fmax(ns, 0) / (double)a->calls;
+	}
+}
+
 static enum sl_status
 run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct ablater *a = ctx;
 	double *to =
 		a->samples + slot->arm * SL__ABLATE_ROUNDS_MOST + slot->round;
-	struct sl__ablation *t = slot->arm ? &a->targets[slot->arm - 1] : NULL;
+	struct sl__ablation *t =
+		slot->arm >= N_FULL ? &a->targets[slot->arm - N_FULL] : NULL;
 	enum sl_status rc;
 
-	if (t && t->absent)
+	if ((t && t->absent) || (slot->arm == RECORDED && !a->records))
 		return SL_OK;
 	if (t)
 		set_out(a, t, 1);
+	a->is_recorded = slot->arm == RECORDED;
+	a->stored.is_swapped = (int)(slot->round % 2);
 	rc = run_sample(a, to, err);
 	if (!rc && a->settles)
 		rc = run_sample(a, to, err);
 	if (t)
 		set_out(a, t, 0);
+	if (!rc && a->is_recorded)
+		take_parts(a, slot->round);
+	a->is_recorded = 0;
 	return rc;
 }
 
@@ -508,7 +213,7 @@ take_rounds(struct ablater *a, struct sl_error *err)
 {
 	const struct sl__phase_spec ablating = {
 		.name = "leaving operations out",
-		.n_arms = a->n_targets + 1,
+		.n_arms = a->n_targets + N_FULL,
 		.n_rounds = a->how->n_rounds,
 		.max_rounds = SL__ABLATE_ROUNDS_MOST,
 		.time_s = a->how->time_s,
@@ -529,11 +234,69 @@ median_of(struct ablater *a, const double *x)
 	return sl__quantile_sorted(a->column, a->runner.n_rounds, 0.5);
 }
 
+/* Whether it matters which thread puts back what. */
+static int
+is_shared(const struct ablater *a, const struct sl__ablation *t)
+{
+	for (size_t i = 0; i < t->n_steps; i++) {
+		if (a->stored.steps[t->steps[i]].n_threads != 1)
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Of ratios[0..n-1].  In whose caches a step of several threads leaves what it
+ * writes is not known.  Rounds of either kind put it back in equal shares and
+ * with these swapped, as near to its readers and as far from them as can be:
+ * the interval is that of both.
+ */
+static struct sl_estimate
+limit_of(struct ablater *a, const struct sl__ablation *t, size_t n)
+{
+	struct sl_estimate all = sl__series_median(a->ratios, n, a->column);
+	double *kind = a->column + SL__ABLATE_ROUNDS_MOST;
+
+	if (all.needs_n || !is_shared(a, t))
+		return all;
+	for (size_t swapped = 0; swapped < 2; swapped++) {
+		struct sl_estimate one;
+		size_t m = 0;
+
+		for (size_t r = swapped; r < n; r += 2)
+			kind[m++] = a->ratios[r];
+		one = sl__series_median(kind, m, a->column);
+		/* An interval that few rounds do not have widens nothing. */
+		all.lo = fmin(all.lo, one.lo);
+		all.hi = fmax(all.hi, one.hi);
+	}
+	return all;
+}
+
+/* What the iterations with marks say of target k. */
+static void
+conclude_recorded(struct ablater *a, size_t k)
+{
+	const double *full = a->samples + FULL * SL__ABLATE_ROUNDS_MOST;
+	const double *recorded = a->samples + RECORDED * SL__ABLATE_ROUNDS_MOST;
+	const double *part = a->parts + k * SL__ABLATE_ROUNDS_MOST;
+	struct sl__ablation *t = &a->targets[k];
+	size_t n = a->runner.n_rounds;
+
+	for (size_t r = 0; r < n; r++)
+		a->ratios[r] = part[r] / recorded[r];
+	t->recorded_share = sl__series_median(a->ratios, n, a->column);
+	for (size_t r = 0; r < n; r++)
+		a->ratios[r] = (recorded[r] - full[r]) / full[r];
+	t->recorded_more = sl__series_median(a->ratios, n, a->column);
+}
+
 static void
 conclude(struct ablater *a, size_t k)
 {
-	const double *full = a->samples;
-	const double *without = full + (k + 1) * SL__ABLATE_ROUNDS_MOST;
+	const double *full = a->samples + FULL * SL__ABLATE_ROUNDS_MOST;
+	const double *without =
+		a->samples + (k + N_FULL) * SL__ABLATE_ROUNDS_MOST;
 	struct sl__ablation *t = &a->targets[k];
 	size_t n = a->runner.n_rounds;
 
@@ -550,8 +313,10 @@ conclude(struct ablater *a, size_t k)
 	t->full_ns = median_of(a, full);
 	t->ablated_ns = median_of(a, without);
 	for (size_t r = 0; r < n; r++)
-		a->column[r] = log(full[r] / without[r]);
-	t->limit = sl__median_estimate(a->column, n);
+		a->ratios[r] = log(full[r] / without[r]);
+	t->limit = limit_of(a, t, n);
+	if (a->records)
+		conclude_recorded(a, k);
 	t->limit.value = exp(t->limit.value);
 	t->limit.lo = exp(t->limit.lo);
 	t->limit.hi = exp(t->limit.hi);
@@ -668,21 +433,31 @@ take_time(struct ablater *a, size_t *n_left, struct sl_error *err)
 		if (!t->absent)
 			return sl__fail_nomem(err);
 	}
+	/* Where there is not, the model is long enough for a profile's own
+	 * prediction. */
+	a->records = a->how->n_rounds ||
+		     (round + 1) * SL__ABLATE_ROUNDS <= iterations;
 	return SL_OK;
 }
 
 static enum sl_status
 reserve(struct ablater *a, struct sl__arena *arena, struct sl_error *err)
 {
-	size_t n = a->n_targets + 1;
+	size_t n = a->n_targets + N_FULL;
 
 	a->samples = sl__arena_array(
 		arena, n, SL__ABLATE_ROUNDS_MOST * sizeof(*a->samples));
-	a->column = sl__arena_array(arena, SL__ABLATE_ROUNDS_MOST,
+	a->parts = sl__arena_array(arena, a->n_targets,
+				   SL__ABLATE_ROUNDS_MOST * sizeof(*a->parts));
+	a->column = sl__arena_array(arena, 2 * SL__ABLATE_ROUNDS_MOST,
 				    sizeof(*a->column));
+	a->ratios = sl__arena_array(arena, SL__ABLATE_ROUNDS_MOST,
+				    sizeof(*a->ratios));
+	a->times = sl__arena_array(arena, a->stored.n_steps, sizeof(*a->times));
 	a->runner.order = sl__arena_array(arena, n, sizeof(size_t));
 	a->is_out = sl__arena_alloc(arena, a->stored.n_steps);
-	return a->samples && a->column && a->runner.order && a->is_out
+	return a->samples && a->parts && a->column && a->ratios && a->times &&
+			       a->runner.order && a->is_out
 		       ? SL_OK
 		       : sl__fail_nomem(err);
 }
@@ -760,6 +535,7 @@ sl__ablate(struct sl__ablation *targets, size_t n, struct sl_plan *plan,
 		t->limit = (struct sl_estimate){.value = (double)NAN,
 						.lo = (double)NAN,
 						.hi = (double)NAN};
+		t->recorded_share = t->recorded_more = sl__no_estimate();
 		t->absent = NULL;
 		t->n_bytes = 0;
 	}

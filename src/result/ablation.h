@@ -11,8 +11,11 @@ struct sl__ablation {
 	size_t n_steps;
 	double share; /* of an iteration, about: how long one without it
 				     will take */
-	struct sl_estimate limit; /* full / ablated: median over rounds, with
-				     its order-statistic interval */
+	struct sl_estimate limit; /* full / ablated: median over rounds */
+	struct sl_estimate recorded_share; /* of an iteration in which steps
+					      are timed, in the same rounds */
+	struct sl_estimate recorded_more;  /* what that takes longer than a full
+					      one, of which it is a share */
 	double full_ns,
 		ablated_ns; /* medians of an iteration; NaN: not measured */
 	uint64_t n_bytes;   /* of the stored outputs */

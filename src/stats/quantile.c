@@ -13,8 +13,13 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/banned.h"
+
+/* Batch means: few enough that a stretch outlasts what makes neighbours alike,
+ * and enough for an interval that is hardly wider than a normal one. */
+enum { STRETCHES = 12, SERIES_LEAST = 5 * STRETCHES };
 
 double
 sl__quantile_sorted(const double *sorted, size_t n, double q)
@@ -108,6 +113,46 @@ sl__median_estimate(double *x, size_t n)
 {
 	sl__sort(x, n);
 	return sl__quantile_estimate(x, n, 0.5, 0.05);
+}
+
+/* Of the medians of equal stretches, the first of which are one longer where
+ * they do not divide n. */
+static double
+stretches_half_width(const double *x, size_t n, double *scratch)
+{
+	double medians[STRETCHES], sum = 0, squares = 0, mean;
+
+	for (size_t b = 0, first = 0; b < STRETCHES; b++) {
+		size_t m = n / STRETCHES + (b < n % STRETCHES);
+
+		memcpy(scratch, x + first, m * sizeof(*x));
+		sl__sort(scratch, m);
+		medians[b] = sl__quantile_sorted(scratch, m, 0.5);
+		sum += medians[b];
+		first += m;
+	}
+	mean = sum / STRETCHES;
+	for (size_t b = 0; b < STRETCHES; b++)
+		squares += (medians[b] - mean) * (medians[b] - mean);
+	return sl__student_quantile(0.975, STRETCHES - 1) *
+	       sqrt(squares / (STRETCHES - 1) / STRETCHES);
+}
+
+struct sl_estimate
+sl__series_median(const double *x, size_t n, double *scratch)
+{
+	double half_width = 0;
+	struct sl_estimate e;
+
+	if (n >= SERIES_LEAST)
+		half_width = stretches_half_width(x, n, scratch);
+	memcpy(scratch, x, n * sizeof(*x));
+	e = sl__median_estimate(scratch, n);
+	if (n >= SERIES_LEAST) {
+		e.lo = e.value - half_width;
+		e.hi = e.value + half_width;
+	}
+	return e;
 }
 
 struct sl_estimate
