@@ -6,7 +6,7 @@
  */
 #include "compute/parallel.h"
 #include "harness.h"
-#include "sleuth/running.h"
+#include "sleuth.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
