@@ -257,7 +257,8 @@ limit_of(struct ablater *a, const struct sl__ablation *t, size_t n)
 	struct sl_estimate all = sl__series_median(a->ratios, n, a->column);
 	double *kind = a->column + SL__ABLATE_ROUNDS_MOST;
 
-	if (all.needs_n || !is_shared(a, t))
+	/* Few rounds are of long iterations, to which it is nothing. */
+	if (n < 2 * SL__SERIES_LEAST || !is_shared(a, t))
 		return all;
 	for (size_t swapped = 0; swapped < 2; swapped++) {
 		struct sl_estimate one;
@@ -266,7 +267,6 @@ limit_of(struct ablater *a, const struct sl__ablation *t, size_t n)
 		for (size_t r = swapped; r < n; r += 2)
 			kind[m++] = a->ratios[r];
 		one = sl__series_median(kind, m, a->column);
-		/* An interval that few rounds do not have widens nothing. */
 		all.lo = fmin(all.lo, one.lo);
 		all.hi = fmax(all.hi, one.hi);
 	}

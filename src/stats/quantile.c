@@ -19,7 +19,7 @@
 
 /* Batch means: few enough that a stretch outlasts what makes neighbours alike,
  * and enough for an interval that is hardly wider than a normal one. */
-enum { STRETCHES = 12, SERIES_LEAST = 5 * STRETCHES };
+enum { STRETCHES = SL__SERIES_LEAST / 5 };
 
 double
 sl__quantile_sorted(const double *sorted, size_t n, double q)
@@ -144,11 +144,11 @@ sl__series_median(const double *x, size_t n, double *scratch)
 	double half_width = 0;
 	struct sl_estimate e;
 
-	if (n >= SERIES_LEAST)
+	if (n >= SL__SERIES_LEAST)
 		half_width = stretches_half_width(x, n, scratch);
 	memcpy(scratch, x, n * sizeof(*x));
 	e = sl__median_estimate(scratch, n);
-	if (n >= SERIES_LEAST) {
+	if (n >= SL__SERIES_LEAST) {
 		e.lo = e.value - half_width;
 		e.hi = e.value + half_width;
 	}

@@ -22,6 +22,8 @@ struct sl_estimate sl__quantile_estimate(const double *sorted, size_t n,
 /* The median of x[0..n-1], which it sorts, with its interval of 95 %. */
 struct sl_estimate sl__median_estimate(double *x, size_t n);
 
+enum { SL__SERIES_LEAST = 60 };
+
 /*
  * The median of x[0..n-1], which were taken one after the other, so that
  * neighbours may be alike and a machine may drift: with 60 or more the interval
