@@ -24,16 +24,20 @@ static void
 ends_are_moved_outwards(void **state)
 {
 	struct sl__axis line = {.lo = 0.13, .hi = 4.7};
-	struct sl__axis logs = {.lo = 3, .hi = 2000, .is_log = 1};
+	struct sl__axis logs = {.lo = 3, .hi = 2100, .is_log = 1};
+	struct sl__axis round = {.lo = 1, .hi = 500, .is_log = 1};
 	struct sl__axis one = {.lo = 5, .hi = 5};
 
 	(void)state;
 	sl__axis_round(&line); /* steps of 1 */
 	assert_near(line.lo, 0, 1e-12);
 	assert_near(line.hi, 5, 1e-12);
-	sl__axis_round(&logs);
-	assert_near(logs.lo, 1, 1e-12);
-	assert_near(logs.hi, 10000, 1e-8);
+	sl__axis_round(&logs); /* to 1, 2 or 5 times a power of ten */
+	assert_near(logs.lo, 2, 1e-12);
+	assert_near(logs.hi, 5000, 1e-8);
+	sl__axis_round(&round);
+	assert_near(round.lo, 1, 1e-12);
+	assert_near(round.hi, 500, 1e-8);
 	sl__axis_round(&one);
 	assert_true(one.hi > one.lo);
 }
@@ -153,6 +157,28 @@ log_ticks_have_room(void **state)
 	sl_buf_release(&out);
 }
 
+/* Over less than a power of ten three values at least are named. */
+static void
+short_log_axes_have_finer_ticks(void **state)
+{
+	struct sl_buf out = {0};
+	struct sl__svg s = {.out = &out};
+	const struct sl__axis y = {.lo = 0, .hi = 1, .from = 100, .to = 0};
+	struct sl__axis x = {.lo = 120e-6,
+			     .hi = 640e-6,
+			     .from = 0,
+			     .to = 600,
+			     .unit = "s",
+			     .is_log = 1};
+
+	(void)state;
+	sl__svg_axis_x(&s, &x, &y);
+	assert_non_null(strstr(out.data, ">200 µs</text>"));
+	assert_non_null(strstr(out.data, ">300 µs</text>"));
+	assert_non_null(strstr(out.data, ">500 µs</text>"));
+	sl_buf_release(&out);
+}
+
 /* Estimates of three sizes: on a logarithmic axis the middle one is in the
  * middle, and the reference is drawn. */
 static void
@@ -193,6 +219,7 @@ main(void)
 		cmocka_unit_test(ticks_have_units),
 		cmocka_unit_test(ticks_fit_what_is_shown),
 		cmocka_unit_test(log_ticks_have_room),
+		cmocka_unit_test(short_log_axes_have_finer_ticks),
 		cmocka_unit_test(intervals_lie_on_a_common_axis),
 	};
 

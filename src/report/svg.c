@@ -93,14 +93,29 @@ tick_step(const struct sl__axis *axis)
 	return axis->is_whole ? fmax(power, 1) : power;
 }
 
+/* The next of 1, 2 or 5 times a power of ten, upwards or downwards. */
+static double
+round_log(double value, int is_up)
+{
+	double power = pow(10, floor(log10(value) + 1e-9));
+	double digit = value / power;
+
+	if (is_up)
+		return power * (digit <= 1 + 1e-9   ? 1
+				: digit <= 2 + 1e-9 ? 2
+				: digit <= 5 + 1e-9 ? 5
+						    : 10);
+	return power * (digit >= 5 - 1e-9 ? 5 : digit >= 2 - 1e-9 ? 2 : 1);
+}
+
 void
 sl__axis_round(struct sl__axis *axis)
 {
 	double step;
 
 	if (axis->is_log) {
-		axis->lo = pow(10, floor(log10(axis->lo) + 1e-9));
-		axis->hi = pow(10, ceil(log10(axis->hi) - 1e-9));
+		axis->lo = round_log(axis->lo, 0);
+		axis->hi = round_log(axis->hi, 1);
 		if (!(axis->hi > axis->lo))
 			axis->hi = 10 * axis->lo;
 		return;
@@ -375,23 +390,42 @@ have_room(const struct log_ticks *t, const struct sl__axis *axis, int is_x)
 	return 1;
 }
 
+/* How many ticks there would be. */
+static int
+count_ticks(const struct log_ticks *t, const struct sl__axis *axis)
+{
+	int n = 0;
+
+	for (double e = t->first; e <= t->last; e += t->stride) {
+		for (const double *m = t->mantissas; *m > 0; m++)
+			n += is_within(axis, *m * pow(10, e));
+	}
+	return n;
+}
+
 /* Powers of ten, at most eight, and as many values between them as there is
- * room for. */
+ * room for; where few of the usual ones are within, finer ones. */
 static void
 add_log_ticks(struct sl__svg *s, const struct sl__axis *axis,
 	      const struct sl__axis *other, int is_x)
 {
-	static const double sets[][4] = {{1, 2, 5}, {1, 3}, {1}};
-	struct log_ticks t = {.mantissas = sets[2],
+	static const double sets[][9] = {{1, 1.2, 1.5, 2, 2.5, 3, 5, 7},
+					 {1, 1.5, 2, 3, 5, 7},
+					 {1, 2, 5},
+					 {1, 3},
+					 {1}};
+	enum { FINER_SETS = 2, N_SETS = sizeof(sets) / sizeof(*sets) };
+	struct log_ticks t = {.mantissas = sets[N_SETS - 1],
 			      .first = floor(log10(axis->lo) - 1e-9),
 			      .last = ceil(log10(axis->hi) + 1e-9)};
 
 	t.stride = fmax(ceil((t.last - t.first - 1) / 8), 1);
-	for (size_t i = 3; i-- > 0 && t.stride < 2;) {
+	for (size_t i = N_SETS - 1; i-- > 0 && t.stride < 2;) {
 		struct log_ticks more = t;
 
 		more.mantissas = sets[i];
-		if (have_room(&more, axis, is_x))
+		if ((i >= FINER_SETS || count_ticks(&t, axis) < TICKS - 1) &&
+		    have_room(&more, axis, is_x))
 			t = more;
 	}
 	for (double e = t.first; e <= t.last; e += t.stride) {
@@ -450,7 +484,8 @@ sl__svg_axes(struct sl__svg *s, const struct sl__axis *x,
 	sl__svg_group(s, "axes");
 	add_ticks(s, y, x, 0);
 	if (y->title) {
-		sl__svg_turn(s, x->from - 66, middle, -90);
+		/* Letters of a phone are higher: they stay within. */
+		sl__svg_turn(s, fmax(x->from - 66, 14), middle, -90);
 		sl__svg_label(s, "axis middle", 0, 0, "%s", y->title);
 		sl__svg_group_end(s);
 	}
