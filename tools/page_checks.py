@@ -54,6 +54,29 @@ for (const svg of document.querySelectorAll('figure svg')) {
 return [...new Set(faults)].slice(0, 5);
 """
 
+# Texts of figures that lie on each other, or beyond their figure.  Boxes of
+# letters have room above and below them.
+LAYOUT = """
+const faults = [];
+const show = (value) => document.querySelectorAll('.view').forEach((view) => { view.style.contentVisibility = value; });
+show('visible');
+const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+for (const svg of document.querySelectorAll('figure svg')) {
+  const name = svg.closest('figure').id, frame = svg.getBoundingClientRect(), seen = [];
+  for (const e of svg.querySelectorAll('text')) {
+    const style = getComputedStyle(e), b = e.getBoundingClientRect();
+    if (!e.textContent || style.display === 'none' || style.visibility === 'hidden') continue;
+    if (b.left < frame.left - 1 || b.right > frame.right + 1 || b.top < frame.top - 1 || b.bottom > frame.bottom + 1)
+      faults.push(`${name}: beyond the figure: ${e.textContent}`);
+    if (e.closest('[transform]')) continue;
+    for (const other of seen) if (meet(b, other.b)) faults.push(`${name}: ${other.e.textContent} under ${e.textContent}`);
+    seen.push({e, b});
+  }
+}
+show('');
+return [...new Set(faults)].slice(0, 5);
+"""
+
 problems = []
 
 
@@ -72,5 +95,6 @@ def check_quiet(page, name, own="file:"):
 
 def check_look(page, where):
     expect(f"{where}: access", page.run(ACCESS), [])
+    expect(f"{where}: texts of figures", page.run(LAYOUT), [])
     expect(f"{where}: wider than the window", page.run(
         "return document.documentElement.scrollWidth <= innerWidth;"))

@@ -126,7 +126,7 @@ function narrowCells(svg, parts) {
   const right = Math.max(...parts.filter((part) => part.matches('.cell')).map((cell) => numberOf(cell, 'x') + numberOf(cell, 'width')));
   const left = Math.min(...parts.filter((part) => part.matches('.tick.end')).map((tick) => numberOf(tick, 'x'))) - 50;
   const {height} = svg.viewBox.baseVal;
-  svg.setAttribute('viewBox', `${left} 0 ${Math.max(right - left + 8, NARROW_WIDTH)} ${height}`);
+  svg.setAttribute('viewBox', `${left} -6 ${Math.max(right - left + 8, NARROW_WIDTH)} ${height + 6}`);
 }
 
 // How a figure is laid out anew, by what it consists of.
