@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/banned.h"
 
@@ -37,6 +38,24 @@ sl__figure_interval_text(struct sl__text *text, const struct sl_estimate *e,
 		snprintf(text->s, sizeof(text->s), "no interval");
 	else
 		snprintf(text->s, sizeof(text->s), "95 %% %s", bounds);
+	return text->s;
+}
+
+const char *
+sl__figure_time_interval(struct sl__text *text,
+			 const struct sl_estimate *time_ns, const char *nouns)
+{
+	struct sl__text value, bounds;
+	const char *unit = strrchr(sl__time_value(&value, time_ns, NULL), ' ');
+	size_t n;
+
+	sl__figure_interval_text(text, time_ns,
+				 sl__time_bounds_text(&bounds, time_ns, NULL),
+				 nouns);
+	n = strlen(text->s);
+	if (unit && n && text->s[n - 1] == ']')
+		snprintf(text->s + n, sizeof(text->s) - n, "\u00a0%s",
+			 unit + 1); /* a bound and its unit stay together */
 	return text->s;
 }
 

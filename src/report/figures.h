@@ -74,6 +74,10 @@ int sl__figure_has_interval(const struct sl_estimate *e);
 const char *sl__figure_interval_text(struct sl__text *text,
 				     const struct sl_estimate *e,
 				     const char *bounds, const char *nouns);
+/* Likewise of a time, in the unit of its value: "95 % [1.0, 2.0] ms". */
+const char *sl__figure_time_interval(struct sl__text *text,
+				     const struct sl_estimate *time_ns,
+				     const char *nouns);
 
 /* One bar, its parts side by side and named below, in as many rows as their
  * names take. */

@@ -133,7 +133,7 @@ static void
 add_tile(struct sl__views *v, const struct sl_gate_row *r)
 {
 	struct sl__text before, now, limit;
-	double base = r->metric == SL_GATE_ACCURACY ? 0 : 1;
+	double base = r->metric == SL_GATE_ACCURACY ? 0 : 1, percent;
 	char label[160], change[32];
 
 	snprintf(label, sizeof(label), "%s of %s",
@@ -142,8 +142,10 @@ add_tile(struct sl__views *v, const struct sl_gate_row *r)
 		sl__views_tile(v, label, "", "–", "%s", r->invalid);
 		return;
 	}
-	snprintf(change, sizeof(change), "%+.1f %%",
-		 100 * (r->ratio.value - base));
+	percent = 100 * (r->ratio.value - base);
+	if (fabs(percent) < 0.05)
+		percent = 0; /* no sign of what reads as none */
+	snprintf(change, sizeof(change), "%+.1f %%", percent);
 	sl__views_tile(v, label, "", change, "%s to %s, limit %s",
 		       figure_text(&before, r, r->before),
 		       figure_text(&now, r, r->now),

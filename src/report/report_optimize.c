@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_optimize.c - what changes of a model are worth. */
+#include "base/buf.h"
 #include "report/figures.h"
 #include "report/inspect_page.h"
+#include "report/optimize_page.h"
 #include "report/profile_page.h"
 #include "report/render.h"
 #include "report/result_page.h"
@@ -348,12 +350,31 @@ add_closest(struct sl__doc *doc, const struct sl_optimization *o)
 				     100 * v->accuracy.value);
 }
 
+void
+sl__optimize_command(struct sl_buf *out, const struct sl_optimization *o)
+{
+	const struct sl_variant_result *v = &o->variants[o->recommended];
+
+	sl__buf_format(out, "sleuth optimize %s --apply %s",
+		       sl__model_display_name(o->name, o->source) == o->name
+			       ? o->name
+			       : o->source,
+		       v->name);
+	if (chosen_change(v))
+		sl__buf_format(out, " --accuracy-drop %.4gpp",
+			       100 * o->accuracy_drop);
+	if (o->data)
+		sl__buf_format(out, " --data %s", o->data);
+	if (v->size_bytes != o->variants[0].size_bytes)
+		sl__buf_text(out, " --onnx=optimized.onnx");
+}
+
 /* The recommended variant, and the command that makes it. */
 static void
 add_recommended(struct sl__doc *doc, const struct sl_optimization *o)
 {
 	const struct sl_variant_result *v;
-	char drop[48] = "";
+	struct sl_buf command = {0};
 
 	if (has_limits(o)) {
 		sl__doc_pair(
@@ -379,19 +400,13 @@ add_recommended(struct sl__doc *doc, const struct sl_optimization *o)
 			100 * o->accuracy_drop);
 		return;
 	}
-	if (chosen_change(v))
-		snprintf(drop, sizeof(drop), " --accuracy-drop %.4gpp",
-			 100 * o->accuracy_drop);
-	sl__doc_pair(doc, "apply it", SL__STYLE_CODE,
-		     "sleuth optimize %s --apply %s%s%s%s%s",
-		     sl__model_display_name(o->name, o->source) == o->name
-			     ? o->name
-			     : o->source,
-		     v->name, drop, o->data ? " --data " : "",
-		     o->data ? o->data : "",
-		     v->size_bytes != o->variants[0].size_bytes
-			     ? " --onnx=optimized.onnx"
-			     : "");
+	sl__optimize_command(&command, o);
+	if (sl__buf_status(&command, NULL))
+		doc->failed = 1;
+	else
+		sl__doc_pair(doc, "apply it", SL__STYLE_CODE, "%s",
+			     command.data);
+	sl_buf_release(&command);
 	if (v->file)
 		sl__doc_plain_pair(doc, "written to", "%s", v->file);
 }

@@ -85,17 +85,23 @@ add_ratio_tiles(struct sl__views *v, const struct sl_comparison *c)
 		       sl_verdict_text(c->verdict));
 }
 
+/* "A: resnet18". */
+static const char *
+side_label(char out[64], char side, const char *name)
+{
+	snprintf(out, 64, "%c: %s", side, name);
+	return out;
+}
+
 static void
 add_time_tile(struct sl__views *v, const char *label, const char *path,
 	      const struct sl_estimate *time_ns, const char *nouns)
 {
-	struct sl__text value, bounds, interval;
+	struct sl__text value, interval;
 
-	sl__time_bounds_text(&bounds, time_ns, NULL);
-	sl__views_tile(
-		v, label, path, sl__time_value(&value, time_ns, NULL),
-		"median, %s",
-		sl__figure_interval_text(&interval, time_ns, bounds.s, nouns));
+	sl__views_tile(v, label, path, sl__time_value(&value, time_ns, NULL),
+		       "median, %s",
+		       sl__figure_time_interval(&interval, time_ns, nouns));
 }
 
 void
@@ -272,7 +278,7 @@ sl__model_comparison_views(struct sl__views *v, const void *result)
 {
 	const struct sl_model_comparison *m = result;
 	const struct sl_arm_comparison *p = m->pairs;
-	char title[256];
+	char title[256], label[64];
 
 	if (!m->n_pairs)
 		return;
@@ -283,10 +289,12 @@ sl__model_comparison_views(struct sl__views *v, const void *result)
 	sl__views_open(v, "summary", "Summary");
 	add_ratio_tiles(v, &p->comparison);
 	if (m->n > 1) {
-		add_time_tile(v, "A", "models.0.median_ms",
-			      &m->sides[0].wall_ns, "rounds");
-		add_time_tile(v, "B", "models.1.median_ms",
-			      &m->sides[1].wall_ns, "rounds");
+		add_time_tile(v, side_label(label, 'A', p->comparison.a),
+			      "models.0.median_ms", &m->sides[0].wall_ns,
+			      "rounds");
+		add_time_tile(v, side_label(label, 'B', p->comparison.b),
+			      "models.1.median_ms", &m->sides[1].wall_ns,
+			      "rounds");
 	}
 	add_lead(v, &p->comparison);
 	sl__views_ratios(v, &p->comparison, m->n_pairs, sizeof(*p));
@@ -384,13 +392,20 @@ void
 sl__bench_views(struct sl__views *v, const void *result)
 {
 	const struct sl_bench *b = result;
-	char path[64];
+	char path[64], title[256];
 
 	if (!b->n_results)
 		return;
-	sl__views_title(v, b->results[0].command->name, "Benchmark",
-			"%zu command%s in %.3g s", b->n_results,
-			b->n_results == 1 ? "" : "s", b->elapsed_s);
+	if (b->n_comparisons == 1)
+		snprintf(title, sizeof(title), "%s against %s",
+			 b->comparisons[0].b, b->comparisons[0].a);
+	else
+		snprintf(title, sizeof(title), "%s%s",
+			 b->results[0].command->name,
+			 b->n_results > 1 ? " and others" : "");
+	sl__views_title(v, title, "Benchmark", "%zu command%s in %.3g s",
+			b->n_results, b->n_results == 1 ? "" : "s",
+			b->elapsed_s);
 	sl__views_open(v, "summary", "Summary");
 	if (b->n_comparisons)
 		add_ratio_tiles(v, &b->comparisons[0]);

@@ -228,7 +228,7 @@ static void
 add_tiles(struct sl__views *v, const struct sl_load *l)
 {
 	char value[64];
-	struct sl__text a, b, c;
+	struct sl__text a, b;
 
 	sl__views_open(v, "summary", "Summary");
 	if (l->is_overloaded)
@@ -243,10 +243,7 @@ add_tiles(struct sl__views *v, const struct sl_load *l)
 	sl__views_tile(
 		v, "Median latency", "latency.median_ms",
 		sl__time_value(&a, &l->latency.median, NULL), "%s",
-		sl__figure_interval_text(
-			&c, &l->latency.median,
-			sl__time_bounds_text(&b, &l->latency.median, NULL),
-			"queries"));
+		sl__figure_time_interval(&b, &l->latency.median, "queries"));
 	snprintf(value, sizeof(value), "%s",
 		 sl__three_digit_text(&a, l->achieved_per_s));
 	if (l->scenario == SL_SCENARIO_SERVER)

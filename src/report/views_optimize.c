@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* views_optimize.c - the views of variants of a model: time against accuracy,
  * or against memory. */
+#include "base/buf.h"
 #include "report/figures.h"
 #include "report/inspect_page.h"
+#include "report/optimize_page.h"
 #include "report/unit.h"
 #include "sleuth/optimizing.h"
 
@@ -269,6 +271,35 @@ add_figure(struct sl__views *v, const struct sl_optimization *o,
 			     "Dashed: the front of what this figure shows.");
 }
 
+/* What to take, and the command that makes it. */
+static void
+add_recommendation(struct sl__views *v, const struct sl_optimization *o)
+{
+	const struct sl_variant_result *best = &o->variants[o->recommended];
+	struct sl_buf command = {0};
+	struct sl__text ratio, bounds;
+
+	if (!o->recommended) {
+		sl__views_text(v, "lead",
+			       "No variant is proved better than the model as "
+			       "it is.");
+		return;
+	}
+	sl__optimize_command(&command, o);
+	if (sl__buf_status(&command, NULL)) {
+		sl__buf_mark_failed(v->out);
+	} else {
+		sl__views_text(
+			v, "recommendation",
+			best->ratio.n ? "Take %s: %s %s of the baseline's time."
+				      : "Take %s.",
+			best->name, sl__ratio_value(&ratio, &best->ratio),
+			sl__ratio_bounds_text(&bounds, &best->ratio));
+		sl__views_text(v, "command", "%s", command.data);
+	}
+	sl_buf_release(&command);
+}
+
 static void
 add_tiles(struct sl__views *v, const struct sl_optimization *o)
 {
@@ -303,6 +334,7 @@ add_tiles(struct sl__views *v, const struct sl_optimization *o)
 			"baseline %s",
 			sl__bytes_text(&(struct sl__text){0},
 				       (double)was->memory_bytes));
+	add_recommendation(v, o);
 }
 
 void

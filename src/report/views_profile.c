@@ -65,14 +65,12 @@ add_tiles(struct sl__views *v, const struct sl_profile *p)
 {
 	const struct sl_latency *l = &p->latency;
 	const struct sl_memory_use *m = &p->memory;
-	struct sl__text a, b, c;
+	struct sl__text a, b;
 
 	sl__views_tile(
 		v, p->training ? "Training step, median" : "Latency, median",
 		"latency.median_ms", sl__time_value(&a, &l->median, NULL), "%s",
-		sl__figure_interval_text(
-			&c, &l->median,
-			sl__time_bounds_text(&b, &l->median, NULL), "samples"));
+		sl__figure_time_interval(&b, &l->median, "samples"));
 	snprintf(a.s, sizeof(a.s), "%s/s",
 		 sl__si_prefix_text(&b, p->rates.samples_per_s));
 	sl__views_tile(v, "Throughput", "rates.samples_per_s", a.s,
@@ -83,40 +81,6 @@ add_tiles(struct sl__views *v, const struct sl_profile *p)
 			       sl__bytes_text(&a, m->resident_peak_bytes.value),
 			       "resident; %s of parameters",
 			       sl__bytes_text(&b, (double)m->parameters_bytes));
-}
-
-/* What to do first, and the command that tries it. */
-static void
-add_recommendation(struct sl__views *v, const struct sl_profile *p)
-{
-	struct sl_buf text = {0};
-
-	if (!p->n_advice)
-		return;
-	sl__fact_append_sentence(&text, &p->advice[0].what);
-	sl__buf_text(&text, ": ");
-	if (sl_advice_expected(&p->advice[0], &text, NULL))
-		sl__buf_mark_failed(v->out);
-	sl__views_text(v, "recommendation", "%s", text.data);
-	text.n_bytes = 0;
-	if (p->advice[0].trial.action &&
-	    !sl_advice_command(p, &p->advice[0], &text, NULL))
-		sl__views_text(v, "command", "%s", text.data);
-	sl_buf_release(&text);
-}
-
-static void
-add_summary(struct sl__views *v, const struct sl_profile *p)
-{
-	sl__views_open(v, "summary", "Summary");
-	add_tiles(v, p);
-	if (p->verdict.bottleneck > SL_BOTTLENECK_INCONCLUSIVE)
-		sl__views_text(
-			v, "lead", "%s is %s, with confidence %.2f.",
-			sl__profile_model_name(p),
-			sl__profile_bottleneck_text(p->verdict.bottleneck),
-			p->verdict.confidence);
-	add_recommendation(v, p);
 }
 
 static int
@@ -146,6 +110,93 @@ list_parts(struct sl__figure_bar *parts, const struct sl_profile *p)
 	}
 	qsort(parts, n, sizeof(*parts), by_value);
 	return n;
+}
+
+/* What takes most of the time, at the end of a sentence; nothing where no part
+ * has a third of it. */
+static void
+append_largest_part(struct sl_buf *text, const struct sl_profile *p)
+{
+	struct sl__figure_bar parts[SL_N_PARTS];
+	struct sl__text t;
+	size_t n = list_parts(parts, p);
+
+	if (n && !p->ledger.absent && p->ledger.wall_ns > 0 &&
+	    parts[0].value >= p->ledger.wall_ns / 3)
+		sl__buf_format(
+			text, "; %s takes %s", parts[0].name,
+			sl__share_text(&t, parts[0].value / p->ledger.wall_ns));
+}
+
+/* That nothing was decided, and why. */
+static void
+append_inconclusive(struct sl_buf *text, const struct sl_profile *p)
+{
+	sl__buf_text(text, "Inconclusive");
+	if (sl__profile_is_disturbed(p)) {
+		sl__buf_text(text, ": others had too much of the CPUs; end "
+				   "them, or repeat when the machine is idle");
+	} else if (p->verdict.n_evidence) {
+		sl__buf_text(text, ": ");
+		sl__fact_append_sentence(text, &p->verdict.evidence[0]);
+	}
+}
+
+/* What bounds the model, in one sentence, and by how much of the time. */
+static void
+add_lead(struct sl__views *v, const struct sl_profile *p)
+{
+	const struct sl_finding *f = &p->verdict;
+	struct sl_buf text = {0};
+
+	if (!f->bottleneck)
+		return;
+	if (f->bottleneck == SL_BOTTLENECK_INCONCLUSIVE) {
+		append_inconclusive(&text, p);
+	} else {
+		sl__buf_format(&text, "%s is %s", sl__profile_model_name(p),
+			       sl__profile_bottleneck_text(f->bottleneck));
+		if (f->n_evidence) {
+			sl__buf_text(&text, ": ");
+			sl__fact_append_sentence(&text, &f->evidence[0]);
+		}
+		append_largest_part(&text, p);
+	}
+	sl__buf_text(&text, ".");
+	if (sl__buf_status(&text, NULL))
+		sl__buf_mark_failed(v->out);
+	else
+		sl__views_text(v, "lead", "%s", text.data);
+	sl_buf_release(&text);
+}
+
+/* What to do first, and the command that tries it. */
+static void
+add_recommendation(struct sl__views *v, const struct sl_profile *p)
+{
+	struct sl_buf text = {0};
+
+	if (!p->n_advice)
+		return;
+	sl__fact_append_sentence(&text, &p->advice[0].what);
+	sl__buf_text(&text, ": ");
+	if (sl_advice_expected(&p->advice[0], &text, NULL))
+		sl__buf_mark_failed(v->out);
+	sl__views_text(v, "recommendation", "%s", text.data);
+	text.n_bytes = 0;
+	if (p->advice[0].trial.action &&
+	    !sl_advice_command(p, &p->advice[0], &text, NULL))
+		sl__views_text(v, "command", "%s", text.data);
+	sl_buf_release(&text);
+}
+
+static void
+add_summary(struct sl__views *v, const struct sl_profile *p)
+{
+	sl__views_open(v, "summary", "Summary");
+	add_tiles(v, p);
+	add_lead(v, p);
+	add_recommendation(v, p);
 }
 
 /* A part that takes time; others are no segment of the bar. */
@@ -221,12 +272,7 @@ add_verdict(struct sl__views *v, const struct sl_profile *p)
 
 	sl__views_open(v, "verdict", "Verdict");
 	if (f->bottleneck == SL_BOTTLENECK_INCONCLUSIVE)
-		sl__views_text(v, "lead", "%s",
-			       sl__profile_is_disturbed(p)
-				       ? "Inconclusive: others had too much of "
-					 "the CPUs; end them, or repeat when "
-					 "the machine is idle."
-				       : "Inconclusive.");
+		add_lead(v, p);
 	else if (f->bottleneck)
 		sl__views_text(v, "lead", "%s is %s (confidence %.2f).",
 			       sl__profile_model_name(p),

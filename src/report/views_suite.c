@@ -163,6 +163,30 @@ add_bars(struct sl__views *v, const struct sl_suite *s, const struct column *of)
 	sl__views_figure_end(v, "%s", of->note);
 }
 
+/* How many cells beat what they are compared with. */
+static void
+add_lead(struct sl__views *v, const struct sl_suite *s)
+{
+	size_t n = 0, n_faster = 0, n_slower = 0;
+
+	for (size_t i = 0; i < s->n_cells; i++) {
+		const struct sl_suite_cell *c = &s->cells[i];
+
+		if (!c->ratio.n || c->baseline == i)
+			continue;
+		n++;
+		n_faster += sl__figure_has_interval(&c->ratio) &&
+			    c->ratio.hi < 1;
+		n_slower += sl__figure_has_interval(&c->ratio) &&
+			    c->ratio.lo > 1;
+	}
+	if (n)
+		sl__views_text(v, "lead",
+			       "Against their baselines %zu of %zu cells are "
+			       "faster, %zu slower, %zu not decided.",
+			       n_faster, n, n_slower, n - n_faster - n_slower);
+}
+
 static void
 add_tiles(struct sl__views *v, const struct sl_suite *s)
 {
@@ -189,6 +213,7 @@ add_tiles(struct sl__views *v, const struct sl_suite *s)
 	if (n_limits)
 		sl__views_tile(v, "Limits that hold", "suite.verdict", value,
 			       "%zu do not, or are open", n_limits - n_ok);
+	add_lead(v, s);
 }
 
 void

@@ -273,12 +273,34 @@ add_chart(struct sl__views *v, const struct sl_sweep *sweep,
 	end_chart(v, chart, &drawn);
 }
 
+/* The size to take, and what the first one gives. */
+static void
+add_lead(struct sl__views *v, const struct sl_sweep *sweep)
+{
+	const struct sl_sweep_series *s = &sweep->series[0];
+	const char *axis = sl_axis_text(sweep->axis);
+	const char *unit = sl_rate_unit_text(sweep->rate_unit);
+	struct sl__text a, b;
+
+	if (!s->best.point || s->best.point >= s->n_points ||
+	    s->points[0].absent)
+		return;
+	sl__views_text(
+		v, "lead",
+		"%s is fastest at %s %lld: %s%s, where %s %lld gives %s%s.",
+		s->name, axis, (long long)s->best.at,
+		sl__si_prefix_text(&a,
+				   s->points[s->best.point].rate_per_s.value),
+		unit, axis, (long long)s->points[0].value,
+		sl__si_prefix_text(&b, s->points[0].rate_per_s.value), unit);
+}
+
 static void
 add_tiles(struct sl__views *v, const struct sl_sweep *sweep)
 {
 	const struct sl_sweep_series *s = &sweep->series[0];
 	int is_one = sweep->n_series == 1; /* "sweep", not a list of them */
-	char value[64];
+	char value[64], label[64];
 	struct sl__text t, bounds;
 
 	sl__views_open(v, "summary", "Summary");
@@ -301,12 +323,16 @@ add_tiles(struct sl__views *v, const struct sl_sweep *sweep)
 	}
 	if (s->best.point < s->n_points) {
 		snprintf(value, sizeof(value), "%lld", (long long)s->best.at);
+		snprintf(label, sizeof(label), "Best %s",
+			 sl_axis_text(sweep->axis));
 		sl__views_tile(
-			v, "Best", is_one ? "sweep.best.at" : "", value, "%s%s",
+			v, label, is_one ? "sweep.best.at" : "", value, "%s%s",
 			sl__si_prefix_text(
 				&t, s->points[s->best.point].rate_per_s.value),
 			sl_rate_unit_text(sweep->rate_unit));
 	}
+	if (is_one)
+		add_lead(v, sweep);
 }
 
 void
