@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_generation.c - a decoding loop: a table, charts and sentences. */
+#include "base/buf.h"
 #include "report/bar.h"
+#include "report/figures.h"
 #include "report/generation_narrative.h"
 #include "report/inspect_page.h"
 #include "report/phrase.h"
@@ -261,6 +263,110 @@ page(struct sl__doc *doc, const void *result,
 	sl__page_interrupted(doc, g->stopped_by);
 }
 
+/* Of the loop that a reader would take: with a cache where there is one. */
+static void
+add_tiles(struct sl__views *v, const struct sl_decoding *d, size_t i)
+{
+	const struct sl_estimate *const times[] = {&d->first_ns,
+						   &d->further_ns};
+	static const char *const labels[] = {"Time to first token",
+					     "Time of a further token"};
+	static const char *const keys[] = {"first_token_ms",
+					   "further_token_ms"};
+	const int is_fitted[] = {d->first_is_fitted, !d->is_complete};
+	struct sl__text value, interval;
+	char path[64];
+
+	for (size_t k = 0; k < 2; k++) {
+		if (!times[k]->n)
+			continue;
+		snprintf(path, sizeof(path), "generation.loops.%zu.%s", i,
+			 keys[k]);
+		sl__views_tile(
+			v, labels[k], path,
+			sl__time_value(&value, times[k], NULL), "%s%s",
+			sl__figure_time_interval(&interval, times[k], "steps"),
+			is_fitted[k] ? ", extrapolated" : "");
+	}
+	snprintf(path, sizeof(path), "generation.loops.%zu.tokens_per_s", i);
+	if (d->tokens_per_s.n)
+		sl__views_tile(
+			v, "Tokens/s", path,
+			sl__three_digit_text(&value, d->tokens_per_s.value),
+			"whole loop, %s cache; %s of memory",
+			d->has_cache ? "with" : "without",
+			sl__bytes_text(&interval, (double)d->memory_bytes));
+}
+
+/* The steps that were measured, of both loops, by what they took. */
+static void
+add_steps(struct sl__views *v, const struct sl_generation *g)
+{
+	const struct sl__figure figure = {"steps", "Time of a step", "s",
+					  "time of a step", 0};
+	struct sl__figure_interval rows[2 * BARS_MOST];
+	struct sl__text texts[2 * BARS_MOST];
+	char names[2 * BARS_MOST][64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n_loops; i++) {
+		const struct sl_decoding *d = &g->loops[i];
+		size_t most = n + BARS_MOST;
+
+		for (size_t k = 0; k < d->n_steps && n < most; k++) {
+			const struct sl_estimate *e = &d->steps[k].time_ns;
+
+			if (!e->n)
+				continue;
+			snprintf(names[n], sizeof(names[n]),
+				 "%s cache, context %lld",
+				 d->has_cache ? "with" : "without",
+				 (long long)d->steps[k].context);
+			rows[n] = (struct sl__figure_interval){
+				.name = names[n],
+				.colour = d->has_cache ? 2 : 0,
+				.value = 1e-9 * e->value,
+				.lo = e->needs_n ? 0 : 1e-9 * e->lo,
+				.hi = e->needs_n ? 0 : 1e-9 * e->hi,
+				.text = sl__time_estimate(&texts[n], e, NULL)};
+			n++;
+		}
+	}
+	sl__views_open(v, "steps", "Steps");
+	if (sl__figure_intervals(v, &figure, rows, n))
+		sl__views_figure_end(v, "Medians with their 95 %% intervals, "
+					"by the tokens that a step works with; "
+					"green with a cache.");
+}
+
+static void
+write_views(struct sl__views *v, const void *result)
+{
+	const struct sl_generation *g = result;
+	struct sl__narrative told;
+
+	sl__views_title(v, sl__model_display_name(g->name, g->source),
+			"Generation",
+			"%lld token%s from a prompt of %lld, batch %lld, %s on "
+			"%d thread%s",
+			(long long)g->n_tokens, g->n_tokens == 1 ? "" : "s",
+			(long long)g->prompt, (long long)g->batch,
+			sl_dtype_text(g->dtype), g->n_threads,
+			g->n_threads == 1 ? "" : "s");
+	if (!g->n_loops || g->n_loops > 2)
+		return;
+	sl__narrative_init(&told, NULL);
+	sl__generation_narrate(&told, g);
+	sl__views_open(v, "summary", "Summary");
+	add_tiles(v, &g->loops[g->n_loops - 1], g->n_loops - 1);
+	if (told.n)
+		sl__views_text(v, "lead", "%s", told.list[0]);
+	if (told.has_failed)
+		sl__buf_mark_failed(v->out);
+	sl__narrative_release(&told);
+	add_steps(v, g);
+}
+
 enum sl_status
 sl_generation_render(const struct sl_generation *g,
 		     const struct sl_render_options *how, struct sl_buf *out,
@@ -270,6 +376,7 @@ sl_generation_render(const struct sl_generation *g,
 		.kind = "a generation",
 		.command = "generate",
 		.page = page,
+		.views = write_views,
 		.tell = tell,
 		.table = &sl__table_generation,
 		.csv_rows = "generation/loops/steps",
