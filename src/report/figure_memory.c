@@ -10,9 +10,12 @@
 #include "report/unit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/banned.h"
+
+enum { RESIDENT = 256 };
 
 static const double LEFT = 84, RIGHT = 840, TOP = 34, BOTTOM = 270;
 
@@ -242,6 +245,25 @@ stored_bytes(const struct sl_profile *p)
 
 /* What the peak is made of, weights included: in the order and the colours of
  * the figure above. */
+/* Why the process takes more than its tensors do. */
+static const char *
+say_resident(char out[RESIDENT], const struct sl_memory_use *m)
+{
+	struct sl__text a, b, c;
+
+	*out = '\0';
+	if (m->resident_peak_bytes.absent || m->resident_base_bytes.absent)
+		return out;
+	snprintf(out, RESIDENT,
+		 " The process had at most %s: %s before it loaded the model, "
+		 "%s of weights that kernels keep in layouts of their own, "
+		 "and what the tensors take.",
+		 sl__bytes_text(&a, m->resident_peak_bytes.value),
+		 sl__bytes_text(&b, m->resident_base_bytes.value),
+		 sl__bytes_text(&c, (double)m->packed_bytes));
+	return out;
+}
+
 static void
 add_categories(struct sl__views *v, const struct sl_profile *p,
 	       const struct stack *stack)
@@ -256,6 +278,7 @@ add_categories(struct sl__views *v, const struct sl_profile *p,
 	const struct sl_memory_use *m = &p->memory;
 	struct sl__figure_bar parts[1 + SL_N_MEMORY_CATEGORIES];
 	struct sl__text texts[1 + SL_N_MEMORY_CATEGORIES];
+	char resident[RESIDENT];
 	size_t n = 0;
 
 	if (m->tracked_bytes.absent)
@@ -281,14 +304,15 @@ add_categories(struct sl__views *v, const struct sl_profile *p,
 				 8 + sl__figure_stack_height(parts, n)),
 		parts, n, 8);
 	sl__views_figure_end(
-		v, "%s",
+		v, "%s%s",
 		!p->training ? "Parameters as the model stores them, and what "
 			       "is live beside them at the peak."
 		: m->n_tensors
 			? "State is the parameters that are trained, and "
 			  "what the optimizer keeps for them."
 			: "Parameters that are trained and what the optimizer "
-			  "keeps for them count as input.");
+			  "keeps for them count as input.",
+		say_resident(resident, m));
 }
 
 void
