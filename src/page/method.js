@@ -62,6 +62,10 @@ const made = [
     'A query’s latency counts from when it was to arrive, not from when it was taken.')],
 ];
 
+// Settings whose key is no word, and what is switched on or off.
+const settingNames = {nan: 'NaN', fusion: 'fused steps', reference: 'reference kernels', winograd: 'Winograd', cache: 'kept choices'};
+const settingText = (value) => (typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value));
+
 function startMethod() {
   const report = document.getElementById('report');
   const settings = [['written by', `${result.tool.name} ${result.tool.version}, ${result.command}`],
@@ -69,7 +73,7 @@ function startMethod() {
     ['machine', result.machine && result.machine.model],
     ['threads', result.plan && result.plan.threads],
     ...Object.entries(result.request || {}).filter(([key, value]) => !key.endsWith('_absent') &&
-      value !== null && typeof value !== 'object').map(([key, value]) => [key, String(value)])];
+      value !== null && typeof value !== 'object').map(([key, value]) => [settingNames[key] || key, settingText(value)])];
   const list = make('dl', {});
   for (const [key, value] of settings) {
     if (value !== null && value !== undefined) list.append(make('dt', {}, key), make('dd', {}, String(value)));
@@ -91,8 +95,10 @@ function startMethod() {
     section.append(make('h3', {}, 'Not available, and why'), make('div', {class: 'wide wrapped stacked', tabindex: '0', role: 'region', 'aria-label': 'Not available'},
       make('table', {}, make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'reason'), make('th', {scope: 'col'}, 'figures'))), make('tbody', {}, ...rows))));
   }
-  report.before(section);
-  document.querySelector('nav a[href="#report"]').parentElement.before(make('li', {}, make('a', {href: '#method'}, 'Method')));
+  if (document.querySelector('.view:not(#report):not(#summary)')) report.before(section);
+  else report.after(section);
+  const entry = document.querySelector('nav a[href="#report"]').parentElement;
+  entry[section.nextElementSibling === report ? 'before' : 'after'](make('li', {}, make('a', {href: '#method'}, 'Method')));
 }
 
 if (result) startMethod();

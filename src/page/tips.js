@@ -26,16 +26,24 @@ function showTip(text, x, y) {
   if (text) placeTip(x, y);
 }
 
+// What the pointer is on, or null.
+function pointAt(event) {
+  const mark = event.target.closest && event.target.closest('svg .mark, svg line, svg path');
+  const found = mark && mark.closest('.plot') ? mark : null;
+  if (found) showTip(tipText(found), event.clientX, event.clientY);
+  else tip.hidden = true;
+  return found;
+}
+
 function startTips() {
+  let touched = null; // a finger does not hover: it taps once for the tip, again for the row
   document.body.append(tip);
-  document.addEventListener('pointermove', (event) => {
-    const mark = event.target.closest && event.target.closest('svg .mark, svg line, svg path');
-    if (mark && mark.closest('.plot')) showTip(tipText(mark), event.clientX, event.clientY);
-    else tip.hidden = true;
-  });
+  document.addEventListener('pointermove', pointAt);
   document.addEventListener('click', (event) => {
+    const before = touched;
+    touched = event.pointerType === 'touch' ? pointAt(event) : null;
     const mark = event.target.closest && event.target.closest('[data-op]');
-    if (mark && mark.closest('.plot')) showOperation(Number(mark.dataset.op));
+    if (mark && mark.closest('.plot') && touched === (touched && before)) showOperation(Number(mark.dataset.op));
   });
   document.querySelectorAll('.plot').forEach((plot) => {
     let at = -1;
