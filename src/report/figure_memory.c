@@ -249,18 +249,19 @@ stored_bytes(const struct sl_profile *p)
 static const char *
 say_resident(char out[RESIDENT], const struct sl_memory_use *m)
 {
-	struct sl__text a, b, c;
+	struct sl__text a, b, c, d;
 
 	*out = '\0';
 	if (m->resident_peak_bytes.absent || m->resident_base_bytes.absent)
 		return out;
 	snprintf(out, RESIDENT,
 		 " The process had at most %s: %s before it loaded the model, "
-		 "%s of weights that kernels keep in layouts of their own, "
-		 "and what the tensors take.",
+		 "%s that the plan reserves, %s of it weights in layouts of "
+		 "the kernels; the rest is pages of files and of libraries.",
 		 sl__bytes_text(&a, m->resident_peak_bytes.value),
 		 sl__bytes_text(&b, m->resident_base_bytes.value),
-		 sl__bytes_text(&c, (double)m->packed_bytes));
+		 sl__bytes_text(&c, (double)m->reserved_bytes),
+		 sl__bytes_text(&d, (double)m->packed_bytes));
 	return out;
 }
 
