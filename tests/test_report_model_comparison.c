@@ -20,17 +20,32 @@ static void
 plant_layers(void)
 {
 	layers[0] = (struct sl_compared_layer){
-		"conv1", "Conv", 1,
-		1,       "jit",  "jit",
-		2e6,     2.01e6, planted_estimate(1.005, .99, 1.02),
-		-1,      1,      0,
-		none};
+		.name = "conv1",
+		.type = "Conv",
+		.n_a = 1,
+		.n_b = 1,
+		.a_kernel = "jit",
+		.b_kernel = "jit",
+		.a_ns = 2e6,
+		.b_ns = 2.01e6,
+		.ratio = planted_estimate(1.005, .99, 1.02),
+		.log_e = -1,
+		.is_tested = 1,
+		.change_ns = none};
 	layers[1] = (struct sl_compared_layer){
-		"conv2", "Conv", 1,
-		3,       "jit",  "ref",
-		3e6,     1e6,    planted_estimate(.333, .32, .34),
-		30,      1,      1,
-		none};
+		.name = "conv2",
+		.type = "Conv",
+		.n_a = 1,
+		.n_b = 3,
+		.a_kernel = "jit",
+		.b_kernel = "ref",
+		.a_ns = 3e6,
+		.b_ns = 1e6,
+		.ratio = planted_estimate(.333, .32, .34),
+		.log_e = 30,
+		.is_tested = 1,
+		.is_named = 1,
+		.change_ns = none};
 	layers[2] = (struct sl_compared_layer){.name = "old",
 					       .type = "Relu",
 					       .n_a = 1,
