@@ -122,8 +122,8 @@ timed_passes(void **state)
 	}
 }
 
-/* Two iterations find and store what steps write; a round is a whole iteration
- * and one without any step. */
+/* Two iterations find and store what steps write; a round is a whole iteration,
+ * one whose steps are timed, and one without any step. */
 static void
 ablation(void **state)
 {
@@ -137,11 +137,11 @@ ablation(void **state)
 	struct fixture f;
 
 	(void)state;
-	for (size_t at = 1; at <= 6 * N_STEPS + 1; at++) {
+	for (size_t at = 1; at <= 8 * N_STEPS + 1; at++) {
 		struct sl__ablation target = {.steps = steps,
 					      .n_steps = N_STEPS};
-		size_t n_rounds = at <= 2 * N_STEPS ? 0
-						    : (at - 1) / N_STEPS - 2;
+		size_t n_rounds =
+			at <= 2 * N_STEPS ? 0 : (at - 1) / (2 * N_STEPS) - 1;
 
 		start(&f, at);
 		if (sl__ablate(&target, 1, f.subject.plan, &how, &f.arena,
@@ -154,7 +154,7 @@ ablation(void **state)
 		} else {
 			/* The last step of an iteration is not cut short. */
 			assert_true(target.limit.n == n_rounds ||
-				    (at % N_STEPS == 0 &&
+				    (at % (2 * N_STEPS) == 0 &&
 				     target.limit.n == n_rounds + 1));
 		}
 		finish(&f);
