@@ -239,7 +239,8 @@ codes_are_passed_on(void **state)
 }
 
 /* Rows of a table are codes with a scale each, whether they are looked up or
- * added; one with a number that is not finite stays. */
+ * added; a bias, which is one row, and one with a number that is not finite
+ * stay. */
 static void
 tables_are_codes(void **state)
 {
@@ -252,15 +253,21 @@ tables_are_codes(void **state)
 		      "const i i64 3 = 1,0,1\n"
 		      "const p f32 3,8 = 12.7,1,2,3,4,5,6,7,1,2,3,4,5,6,7,12.7,"
 		      "0,0,0,0,0,0,0,0\n"
-		      "const n f32 1,8 = inf,0,0,0,0,0,0,0\n"
+		      "const n f32 3,8 = inf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
+		      "0,0,0,0,0,0,0,0\n"
+		      "const b f32 1,8 = 100,.3,.3,.3,.3,.3,.3,.3\n"
+		      "const d f32 1,1,8 = 100,.3,.3,.3,.3,.3,.3,.3\n"
 		      "e = Gather t i\ns = Add e p\nu = Add s n\n"
-		      "y = MatMul r w\nout y\nout e\nout s\nout u\n");
+		      "f = Add e b\ng = Add e d\ny = MatMul r w\n"
+		      "out y\nout e\nout s\nout u\nout f\nout g\n");
 	set_range(&q, "r", -128, 127);
 	if (make(&q, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(q.n_layers, 1);
 	check_difference(&q, "e", 0);
 	check_difference(&q, "s", 0.05 + 1e-5);
+	check_difference(&q, "f", 0);
+	check_difference(&q, "g", 0);
 	finish(&q);
 }
 

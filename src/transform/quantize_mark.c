@@ -34,14 +34,15 @@ table_at(const struct sl__rewrite *rw, uint32_t node, size_t operand)
 {
 	/* The real form of larger ones is not folded (fold.c), but made in
 	 * each run. */
-	enum { ROW_LEAST = 8, BYTES_MOST = 1 << 20 };
+	enum { ROWS_LEAST = 2, ROW_LEAST = 8, BYTES_MOST = 1 << 20 };
 	const struct sl__tensor *t = sl__tensor_constant_read(
 		rw, sl__rewrite_input(rw, node, operand));
 
 	return t && t->dtype == SL_DTYPE_F32 &&
 			       (t->rank == 2 || t->rank == 3) &&
 			       t->n_elements && t->n_bytes <= BYTES_MOST &&
-			       t->dims[t->rank - 1] >= ROW_LEAST
+			       t->dims[t->rank - 1] >= ROW_LEAST &&
+			       t->dims[t->rank - 2] >= ROWS_LEAST
 		       ? t
 		       : NULL;
 }

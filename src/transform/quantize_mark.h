@@ -22,7 +22,8 @@ int sl__quantizable_layer_read(struct sl__quantizable_layer *out,
  * Whether a node looks rows up in a constant table (Gather along its first
  * dimension) or adds one (positions): 'weights' is the table, 'axis' the
  * dimension of its rows, and *operand which input it is.  Rows of fewer than 8
- * numbers are not worth a scale, and tables of more than a MiB stay.
+ * numbers are not worth a scale, one row is a bias, and tables of more than a
+ * MiB stay.
  */
 int sl__quantizable_table_read(struct sl__quantizable_layer *out,
 			       size_t *operand, const struct sl__rewrite *rw,
