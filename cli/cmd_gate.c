@@ -239,8 +239,7 @@ read_branch(const struct arguments *a, const char *judged, size_t *n)
 	struct sl_store *store = store_open(a->db, 1, help.name);
 	struct sl_store_query query = {.struct_size = sizeof(query),
 				       .branch = a->branch,
-				       .is_here = 1,
-				       .n_most = a->last};
+				       .is_here = 1};
 	struct sl_stored_runs *runs;
 	struct sl_buf *list;
 	struct sl_error err;
@@ -248,11 +247,12 @@ read_branch(const struct arguments *a, const char *judged, size_t *n)
 			       ? strtoull(judged + 4, NULL, 10)
 			       : 0;
 
+	query.n_most = a->last + (own > 0);
 	if (sl_store_find(&runs, store, &query, &err))
 		exit(exit_for(help.name, &err));
 	list = must_alloc(runs->n + 1, sizeof(*list));
 	*n = 0;
-	for (size_t i = 0; i < runs->n; i++) {
+	for (size_t i = 0; i < runs->n && *n < a->last; i++) {
 		if (runs->list[i].id != own &&
 		    sl_store_get(store, runs->list[i].id, &list[(*n)++], &err))
 			exit(exit_for(help.name, &err));
