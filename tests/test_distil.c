@@ -2,7 +2,7 @@
 /*
  * test_distil.c - a linear student of a linear teacher becomes the teacher,
  * since only that leaves no difference for all inputs; what cannot be learned
- * from is refused, and the same seed gives the same bits.
+ * from is refused, a fixed batch is kept, and the same seed gives the same bits.
  */
 #include "harness.h"
 #include "driver/distil.h"
@@ -136,6 +136,36 @@ becomes_the_teacher(void **state)
 	sl_dataset_close(data);
 }
 
+/* A student whose batch is 8 is taught by eights, also by a teacher that takes
+ * any number. */
+static void
+a_fixed_batch_is_kept(void **state)
+{
+	struct sl_dataset *data = samples();
+	const struct sl__distil_options how = {
+		.data = data, .n_epochs = 1, .n_threads = 1, .seed = 1};
+	struct sl_graph *teacher = model("mlp:4-3", 7), *student;
+	struct sl__distilled done;
+	struct sl_builder *b;
+	struct sl_error err = {0};
+	int x;
+
+	(void)state;
+	assert_int_equal(sl_builder_new(&b, "eights", NULL, &err), SL_OK);
+	x = sl_builder_input(b, "x", SL_DTYPE_F32, 2, (int64_t[]){8, N_IN});
+	sl_builder_output(b, sl_builder_linear(b, x, 3, 1), "y");
+	if (sl_builder_finish(&student, b, &err))
+		fail_msg("%s", err.text);
+	sl_builder_free(b);
+	if (sl__distil(&done, student, teacher, &how, &err))
+		fail_msg("%s", err.text);
+	assert_true(done.error > 0);
+	sl_graph_free(done.graph);
+	sl_graph_free(student);
+	sl_graph_free(teacher);
+	sl_dataset_close(data);
+}
+
 static void
 refused(void **state)
 {
@@ -171,6 +201,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(becomes_the_teacher),
+		cmocka_unit_test(a_fixed_batch_is_kept),
 		cmocka_unit_test(refused),
 	};
 

@@ -18,8 +18,6 @@
 
 #include "base/banned.h"
 
-enum { BATCH = 32 };
-
 struct distiller {
 	const struct sl__distil_options *o;
 	const struct sl_graph *student, *teacher;
@@ -36,7 +34,7 @@ static enum sl_status
 open_loader(struct distiller *d, struct sl_error *err)
 {
 	const struct sl_loader_options how = {.struct_size = sizeof(how),
-					      .batch = BATCH,
+					      .batch = d->inputs.batch,
 					      .seed = d->o->seed,
 					      .allocator = d->o->allocator};
 	enum sl_status rc = sl_loader_open(&d->loader, d->o->data, &how, err);
@@ -187,7 +185,8 @@ sl__distil(struct sl__distilled *out, const struct sl_graph *student,
 {
 	struct distiller d = {
 		.o = options, .student = student, .teacher = teacher};
-	const struct sl__batch_sizes sizes = {BATCH, 1};
+	const struct sl__batch_sizes sizes = {
+		sl__train_data_usual_batch(student), 1};
 	struct sl__arena arena;
 	enum sl_status rc;
 
