@@ -3,8 +3,8 @@
  * test_fork_join.c - proves that each rank of a region runs once and is done
  * when the region is, with more threads than CPUs, on one CPU, in a child and
  * for several callers; that a barrier keeps its ranks together, that a region
- * inside another is one rank, and that a thread that cannot be started is an
- * error.
+ * inside another is one rank, that signal handlers have a stack of their own on
+ * each thread, and that a thread that cannot be started is an error.
  */
 #define _GNU_SOURCE
 #include "compute/fork_join.h"
@@ -12,7 +12,9 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -244,6 +246,57 @@ start_without_memory(void)
 	       sl__fork_join_run(RANKS_MOST, count_rank, &t) == 0 || t.of[0];
 }
 
+enum { N_SIGNALLED = 3 };
+
+/* Which ranks had a stack for handlers, and whose handler ran there. */
+static struct {
+	_Atomic int has_stack[N_SIGNALLED], is_there[N_SIGNALLED];
+} signalled;
+
+static void
+note_stack(int number)
+{
+	int rank = sl__fork_join_rank();
+	stack_t now;
+
+	(void)number;
+	signalled.is_there[rank] = sigaltstack(NULL, &now) == 0 &&
+				   (now.ss_flags & SS_ONSTACK) != 0;
+}
+
+static void
+raise_one(void *data)
+{
+	int rank = sl__fork_join_rank();
+	stack_t now;
+
+	(void)data;
+	sl__fork_join_barrier(); /* so that each rank has a thread */
+	signalled.has_stack[rank] = sigaltstack(NULL, &now) == 0 &&
+				    (now.ss_flags & SS_DISABLE) == 0;
+	if (rank)
+		raise(SIGBUS);
+}
+
+/* What a kernel leaves in the stack pointer is nothing to a handler. */
+static void
+handlers_have_a_stack_on_workers(void **state)
+{
+	struct sigaction action, before;
+
+	(void)state;
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = note_stack;
+	action.sa_flags = SA_ONSTACK;
+	assert_int_equal(sigaction(SIGBUS, &action, &before), 0);
+	assert_int_equal(sl__fork_join_run(N_SIGNALLED, raise_one, NULL), 0);
+	assert_int_equal(sigaction(SIGBUS, &before, NULL), 0);
+	for (int rank = 1; rank < N_SIGNALLED; rank++) {
+		assert_true(signalled.has_stack[rank]);
+		assert_true(signalled.is_there[rank]);
+	}
+}
+
 static void
 a_thread_that_cannot_start_is_an_error(void **state)
 {
@@ -262,6 +315,7 @@ main(void)
 		cmocka_unit_test(callers_have_workers_of_their_own),
 		cmocka_unit_test(a_child_starts_its_own),
 		cmocka_unit_test(one_cpu_is_enough),
+		cmocka_unit_test(handlers_have_a_stack_on_workers),
 		cmocka_unit_test(a_thread_that_cannot_start_is_an_error),
 	};
 

@@ -57,7 +57,8 @@ enum {
 	STOPPED_NS = 150000000, /* time slices and quotas' pauses take less */
 	BUSY_LEAST_NS = 10000000,
 	BUSY_MOST_NS = 160000000,
-	BUSY_SOON = 4 /* whiles after one, in which another doubles it */
+	BUSY_SOON = 4, /* whiles after one, in which another doubles it */
+	SIGNAL_STACK_BYTES = 32768 /* a frame with AMX's tiles takes 12 KiB */
 };
 
 struct crew;
@@ -249,13 +250,28 @@ run_unclaimed(struct crew *crew, uint64_t region, int first)
 	here.is_parallel = 0;
 }
 
+/* Handlers of the process with SA_ONSTACK run there on the calling thread,
+ * unless it has another stack for them. */
+static void
+use_signal_stack(char *bytes)
+{
+	const stack_t stack = {.ss_sp = bytes, .ss_size = SIGNAL_STACK_BYTES};
+	stack_t before;
+
+	if (sigaltstack(NULL, &before) == 0 && before.ss_flags & SS_DISABLE)
+		(void)sigaltstack(&stack, NULL);
+}
+
 static void *
 worker_main(void *arg)
 {
+	/* The code of a kernel may use the stack pointer for data. */
+	_Alignas(64) char signal_stack[SIGNAL_STACK_BYTES];
 	struct place *place = arg;
 	struct crew *crew = place->crew;
 	uint32_t seen = 0;
 
+	use_signal_stack(signal_stack);
 	for (;;) {
 		uint64_t region;
 
