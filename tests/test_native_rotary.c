@@ -19,6 +19,8 @@ turns_pairs(void **state)
 		"interleaved=1",
 		"com.microsoft.RotaryEmbedding 1 (f32[2,5,24], i64[1]={3}, "
 		"f32[9,4], f32[9,4])",
+		"com.microsoft.RotaryEmbedding 1 (f32[2,3,5,8], i64[1]={3}, "
+		"f32[9,4], f32[9,4])",
 		"com.microsoft.RotaryEmbedding 1 (f32[2,3,5,8], "
 		"i64[2,5]={0,8,2,3,4,5,6,7,1,1}, f32[9,4], f32[9,4])",
 	};
@@ -29,25 +31,37 @@ turns_pairs(void **state)
 }
 
 static void
-refuses_places_outside(void **state)
+check_refused(const char *text, const char *wanted)
 {
-	struct engine_case c = {.text = "RotaryEmbedding 23 (f32[1,1,2,4], "
-					"f32[3,2], f32[3,2], i64[1,2])",
-				.low = 3,
-				.high = 9};
+	struct engine_case c = {.text = text, .low = 3, .high = 9};
 	struct sl_graph *graph = engine_case_graph(c.text);
 	struct sl_plan_options options = {.struct_size = sizeof(options),
 					  .n_threads = 1};
 	struct sl_error err = {0};
 	struct sl_plan *plan;
 
-	(void)state;
 	assert_int_equal(sl_plan_new(&plan, graph, &options, &err), SL_OK);
 	engine_case_fill(plan, &c);
 	assert_int_equal(sl_plan_run(plan, &err), SL_E_DATA);
-	assert_non_null(strstr(err.text, "no angles for token 0"));
+	assert_non_null(strstr(err.text, wanted));
 	sl_plan_free(plan);
 	sl_graph_free(graph);
+}
+
+/* The place behind the largest number is none either. */
+static void
+refuses_places_outside(void **state)
+{
+	(void)state;
+	check_refused("RotaryEmbedding 23 (f32[1,1,2,4], f32[3,2], f32[3,2], "
+		      "i64[1,2])",
+		      "no angles for token 0");
+	check_refused("com.microsoft.RotaryEmbedding 1 (f32[1,2,4], "
+		      "i64[1]={2}, f32[3,2], f32[3,2])",
+		      "no angles for token 1");
+	check_refused("com.microsoft.RotaryEmbedding 1 (f32[1,2,4], "
+		      "i64[1]={9223372036854775807}, f32[3,2], f32[3,2])",
+		      "no angles for token 0");
 }
 
 int

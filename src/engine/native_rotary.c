@@ -30,12 +30,13 @@ angle_of(const struct rotary *r, int64_t i)
 {
 	int64_t at = i;
 
-	if (r->n_places) {
+	if (r->n_places)
 		memcpy(&at, r->at[AT_PLACES] + (r->n_places == 1 ? 0 : 8 * i),
 		       sizeof(at));
-		at += r->n_places == 1 ? i % r->n_rows : 0;
-	}
-	return at >= 0 && at < r->n_angles ? at : -1;
+	if (at < 0 || at >= r->n_angles)
+		return -1;
+	at += r->n_places == 1 ? i % r->n_rows : 0;
+	return at < r->n_angles ? at : -1;
 }
 
 static void

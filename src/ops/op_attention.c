@@ -822,13 +822,12 @@ read_angles(struct rotary *r, struct sl__kernel_call *ev, size_t cosines,
 static int64_t
 angle_of(const struct rotary *r, int64_t i)
 {
-	int64_t at = i;
+	int64_t at = r->places ? r->places[r->n_places == 1 ? 0 : i] : i;
 
-	if (r->places && r->n_places == 1)
-		at = r->places[0] + i % r->n.n_rows;
-	else if (r->places)
-		at = r->places[i];
-	return at >= 0 && at < r->n_angles ? at : -1;
+	if (at < 0 || at >= r->n_angles)
+		return -1;
+	at += r->places && r->n_places == 1 ? i % r->n.n_rows : 0;
+	return at < r->n_angles ? at : -1;
 }
 
 static enum sl_status
