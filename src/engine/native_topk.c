@@ -246,9 +246,11 @@ scan_of(enum sl_dtype dtype)
 	static const struct {
 		enum sl_dtype dtype;
 		scan_function *scan;
-	} scans[] = {{SL_DTYPE_F32, scan_f32}, {SL_DTYPE_F64, scan_f64},
-		     {SL_DTYPE_I64, scan_i64}, {SL_DTYPE_I32, scan_i32},
-		     {SL_DTYPE_U8, scan_u8},   {SL_DTYPE_BOOL, NULL}};
+	} scans[] = {{SL_DTYPE_F32, scan_f32},
+		     {SL_DTYPE_F64, scan_f64},
+		     {SL_DTYPE_I64, scan_i64},
+		     {SL_DTYPE_I32, scan_i32},
+		     {SL_DTYPE_U8, scan_u8}};
 
 	for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++) {
 		if (scans[i].dtype == dtype)
@@ -291,9 +293,12 @@ sl__make_topk(struct sl__planner *pl, const struct sl__node *node)
 	struct topk *t = sl__plan_alloc_state(pl, sizeof(*t));
 	uint32_t operands[4], n = 1;
 	struct sl__step *step;
+	int n_threads;
 
 	if (!t || !read_topk(pl, node, t))
 		return 0;
+	n_threads = sl__threads_at_most(pl->program->n_threads,
+					t->outer * t->inner);
 	operands[0] = sl__plan_input_buffer(pl, node->inputs[0], NULL);
 	t->at_values = t->at_places = SL__NONE;
 	if (sl__plan_node_output(node, 0) != SL__NONE) {
@@ -307,13 +312,12 @@ sl__make_topk(struct sl__planner *pl, const struct sl__node *node)
 			sl__plan_output_buffer(pl, node->outputs[1], NULL);
 	}
 	t->at_heaps = n;
-	operands[n++] = sl__plan_workspace(
-		pl, (uint64_t)pl->program->n_threads * (uint64_t)t->k *
-			    sizeof(struct entry));
+	operands[n++] =
+		sl__plan_workspace(pl, (uint64_t)n_threads * (uint64_t)t->k *
+					       sizeof(struct entry));
 	step = sl__plan_add_parallel_step(pl, operands, n, "top-k", part, t);
 	step->n_scratch = 1;
-	step->n_threads =
-		sl__threads_at_most(step->n_threads, t->outer * t->inner);
+	step->n_threads = sl__threads_at_most(step->n_threads, n_threads);
 	t->at = step->at;
 	return 1;
 }

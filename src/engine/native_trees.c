@@ -263,14 +263,13 @@ take_node(struct ensemble *e, const struct sl__ml_tree_node *from,
 	       !(to->is_equal && (double)to->split != split);
 }
 
-static int
+static void
 take_leaf(struct ensemble *e, const struct sl__ml_tree_node *from, uint32_t at)
 {
 	e->nodes[at].split = INFINITY;
 	e->nodes[at].child = at;
 	e->leaves[at].first = (uint32_t)from->first;
 	e->leaves[at].n = (uint32_t)from->n;
-	return 1;
 }
 
 /* The trees one after the other, level by level; origin[] says which of
