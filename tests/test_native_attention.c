@@ -53,6 +53,20 @@ test_shared_keys(void **state)
 		     "f32[1,3,20,16], f32[1,9,20,20]) is_causal=1");
 }
 
+/* Of a block's 64 queries and 256 keys, each with 4 numbers, two rows and a
+ * score for each key. */
+static void
+counts_what_a_short_sequence_uses(void **state)
+{
+	(void)state;
+	assert_int_equal(sl__attend_scratch_used_floats(2, 3, 5, 7),
+			 5 * (4 + 2 + 3 + 7));
+	assert_int_equal(sl__attend_scratch_used_floats(2, 3, 64, 256),
+			 sl__attend_scratch_floats(2, 3));
+	assert_int_equal(sl__attend_scratch_used_floats(2, 3, 1000, 1000),
+			 sl__attend_scratch_floats(2, 3));
+}
+
 static void
 test_causal(void **state)
 {
@@ -228,6 +242,7 @@ main(void)
 		cmocka_unit_test(test_heads_apart),
 		cmocka_unit_test(test_heads_beside),
 		cmocka_unit_test(test_shared_keys),
+		cmocka_unit_test(counts_what_a_short_sequence_uses),
 		cmocka_unit_test(test_causal),
 		cmocka_unit_test(test_masks),
 		cmocka_unit_test(test_nothing_seen),

@@ -43,6 +43,15 @@ sl__attend_scratch_floats(int64_t width, int64_t value_width)
 	return QUERIES * (4 + width + value_width + KEYS);
 }
 
+int64_t
+sl__attend_scratch_used_floats(int64_t width, int64_t value_width, int64_t n,
+			       int64_t n_keys)
+{
+	if (n > QUERIES)
+		n = QUERIES;
+	return n * (4 + width + value_width + (n_keys < KEYS ? n_keys : KEYS));
+}
+
 static int64_t
 end_of_keys(const struct sl__attend *a)
 {

@@ -41,6 +41,10 @@ struct sl__attend {
 
 /* Floats of memory that a call works in, aligned to 64 bytes. */
 int64_t sl__attend_scratch_floats(int64_t width, int64_t value_width);
+
+/* And how many of them n queries of so many keys use. */
+int64_t sl__attend_scratch_used_floats(int64_t width, int64_t value_width,
+				       int64_t n, int64_t n_keys);
 void sl__attend(const struct sl__attend *a, float *scratch);
 
 #endif

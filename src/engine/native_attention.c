@@ -509,6 +509,19 @@ scratch_bytes(const struct attention *a)
 	return (4 * floats + 63) / 64 * 64;
 }
 
+/* A block has room for many queries, of which a short sequence uses little. */
+static uint64_t
+unused_scratch_bytes(const struct attention *a, int64_t rows)
+{
+	int64_t used = 4 * sl__attend_scratch_used_floats(a->width,
+							  a->value_width, rows,
+							  a->past + a->fresh);
+
+	return (uint64_t)(4 * sl__attend_scratch_floats(a->width,
+							a->value_width) -
+			  used);
+}
+
 int
 sl__make_attention(struct sl__planner *pl, const struct sl__node *node)
 {
@@ -538,6 +551,7 @@ sl__make_attention(struct sl__planner *pl, const struct sl__node *node)
 					  run_part, a);
 	step->n_threads = n_threads;
 	step->executed_flops = flops;
+	step->n_bytes -= (uint64_t)n_threads * unused_scratch_bytes(a, rows);
 	a->addresses = step->at;
 	return 1;
 }
