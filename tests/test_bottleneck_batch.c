@@ -95,14 +95,15 @@ more_samples_divide_better(void **state)
 	assert_int_not_equal(judge(a), SL_BOUND_OVERHEAD);
 }
 
-/* A microsecond and a half: a start, or work that is small. */
+/* A microsecond and a half on two threads, two on one: a start, or work that is
+ * small. */
 static void
 starting_takes_no_longer(void **state)
 {
 	struct answers a = {.ms = 0.0014,
 			    .gflop = 1e-5,
 			    .mb = 0.01,
-			    .threads = 1.1,
+			    .threads = 1.3,
 			    .flops = 2,
 			    .bytes = 2};
 	struct sl__bound_scores once, twice;
@@ -118,6 +119,32 @@ starting_takes_no_longer(void **state)
 	assert_true(once.probability[SL_BOUND_OVERHEAD] >
 		    1.5 * twice.probability[SL_BOUND_OVERHEAD]);
 	assert_int_equal(once.bound, SL_BOUND_OVERHEAD);
+}
+
+/* Where one thread does it as fast, and starting another would take all that
+ * sharing gains (t <= t / 2 + step), it is too small, though twice the work takes
+ * twice as long; where it would pay, it is not. */
+static void
+too_small_to_share_is_overhead(void **state)
+{
+	struct answers a = {.gflop = 1e-5,
+			    .mb = 0.003,
+			    .threads = 1,
+			    .ratio = 2,
+			    .flops = 2,
+			    .bytes = 2};
+
+	(void)state;
+	a.ms = 0.0014;
+	assert_int_equal(judge(a), SL_BOUND_OVERHEAD);
+	a.ms = 0.0018;
+	assert_int_equal(judge(a), SL_BOUND_OVERHEAD);
+	a.ms = 0.003;
+	assert_int_not_equal(judge(a), SL_BOUND_OVERHEAD);
+	/* Weights that stream from a cache are no start. */
+	a.ms = 0.0018;
+	a.mb = 0.3;
+	assert_int_not_equal(judge(a), SL_BOUND_OVERHEAD);
 }
 
 static double
@@ -254,6 +281,7 @@ main(void)
 		cmocka_unit_test(weights_are_read_once),
 		cmocka_unit_test(more_samples_divide_better),
 		cmocka_unit_test(starting_takes_no_longer),
+		cmocka_unit_test(too_small_to_share_is_overhead),
 		cmocka_unit_test(says_nothing_of_another_memory),
 		cmocka_unit_test(says_nothing_of_what_does_not_grow),
 		cmocka_unit_test(gives_its_figures),

@@ -52,6 +52,24 @@ threads_that_slow_it_down_are_overhead(void **state)
 	assert_int_equal(judge(a), SL_BOUND_OVERHEAD);
 }
 
+/* 12 us on one thread; two take 7.2: half of it, and a start of 1 us.  The
+ * machine that starts them at once loses these 1.2 us by waiting. */
+static void
+starting_threads_is_no_waiting(void **state)
+{
+	struct sl__step_evidence c = case_of((struct answers){
+		0.0072, 0.0009, 0.05, 1.02, 1.4, 1, 1.667, 0.02});
+	struct sl__bound_scores near, far;
+
+	(void)state;
+	sl__bound_classes_score(&far, &c, ideal_classes());
+	assert_int_equal(far.bound, SL_BOUND_COMPUTE);
+	c.step_ns = 1;
+	sl__bound_classes_score(&near, &c, ideal_classes());
+	assert_true(near.probability[SL_BOUND_IMBALANCE] >
+		    2 * far.probability[SL_BOUND_IMBALANCE]);
+}
+
 /* 9 us are nine empty steps: size does not speak against another bound. */
 static void
 several_empty_steps_are_enough(void **state)
@@ -109,6 +127,7 @@ main(void)
 		cmocka_unit_test(impossible_answers_make_it_abstain),
 		cmocka_unit_test(instructions_need_an_experiment),
 		cmocka_unit_test(threads_that_slow_it_down_are_overhead),
+		cmocka_unit_test(starting_threads_is_no_waiting),
 		cmocka_unit_test(several_empty_steps_are_enough),
 		cmocka_unit_test(what_is_over_at_once_is_overhead),
 		cmocka_unit_test(one_thread_by_itself_is_imbalance),

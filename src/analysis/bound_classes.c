@@ -240,6 +240,58 @@ respond_hog(struct responses *r, const struct view *v)
 		      square(contrast);
 }
 
+/* Whether one thread does it as fast as all. */
+static int
+is_as_fast_alone(const struct view *v)
+{
+	const struct sl__step_evidence *c = v->c;
+
+	return c->n_threads >= 2 && c->is_same_alone &&
+	       BALANCED * c->at_ns[SL_CONDITION_ALONE] <= v->t_ns;
+}
+
+/* How long one thread must be busy before starting the others pays, shares
+ * being even: t = t / n + step. */
+static double
+worth_sharing_ns(const struct sl__step_evidence *c)
+{
+	return c->step_ns * c->n_threads / (c->n_threads - 1);
+}
+
+/*
+ * What starting a step takes: an empty one, and what its threads add to the time
+ * of one thread that does the same alone.  What one thread does as fast may be
+ * as long as starting the others would take: it is too small to be shared.
+ */
+static double
+start_ns(const struct view *v)
+{
+	const struct sl__step_evidence *c = v->c;
+	double added = v->t_ns - c->at_ns[SL_CONDITION_ALONE];
+	double start = c->step_ns;
+
+	if (c->n_threads >= 2 && c->is_same_alone && added > 0)
+		start += added;
+	return is_as_fast_alone(v)
+		       ? fmax(start, fmin(v->t_ns, worth_sharing_ns(c)))
+		       : start;
+}
+
+/* Whether one thread does it as fast, though it is so long that even shares
+ * would pay for starting the others. */
+static int
+leaves_threads_idle(const struct view *v)
+{
+	return is_as_fast_alone(v) && v->t_ns > worth_sharing_ns(v->c);
+}
+
+/* Likewise, and it is not. */
+static int
+is_too_small_to_share(const struct view *v)
+{
+	return is_as_fast_alone(v) && v->t_ns <= worth_sharing_ns(v->c);
+}
+
 /*
  * Weights count once however large the batch is: what waits for memory takes
  * as much longer as there are more bytes, what computes as there is more to
@@ -270,10 +322,14 @@ respond_batch(struct responses *r, const struct view *v, enum sl_bound b)
 	} else if (b == SL_BOUND_COMPUTE || b == SL_BOUND_INSTRUCTIONS) {
 		r->x[k] -= flops;
 	} else if (b != SL_BOUND_OVERHEAD ||
-		   c->at_ns[SL_CONDITION_DOUBLED] < 2 * c->step_ns) {
-		/* Idle threads may take it, and twice of what is over before
-		 * they wake is too small as well. */
+		   c->at_ns[SL_CONDITION_DOUBLED] < 2 * c->step_ns ||
+		   is_too_small_to_share(v)) {
+		/* Idle threads may take it, twice of what is over before they
+		 * wake is too small as well, and one thread that works alone
+		 * takes as long as there is work. */
 		r->noise[k] += square(flops) / UNIFORM;
+		if (b == SL_BOUND_OVERHEAD && is_too_small_to_share(v))
+			r->x[k] -= flops / 2;
 	}
 }
 
@@ -284,31 +340,6 @@ is_tried(const struct sl__step_evidence *c)
 	return !isnan(c->at_ns[SL_CONDITION_WARM]) ||
 	       !isnan(c->at_ns[SL_CONDITION_COLD]) ||
 	       !isnan(c->at_ns[SL_CONDITION_HOGGED]);
-}
-
-/* What starting a step takes: an empty one, and what its threads add to the time
- * of one thread that does the same alone. */
-static double
-start_ns(const struct view *v)
-{
-	const struct sl__step_evidence *c = v->c;
-	double added = v->t_ns - c->at_ns[SL_CONDITION_ALONE];
-
-	return c->step_ns +
-	       (c->n_threads >= 2 && c->is_same_alone && added > 0 ? added : 0);
-}
-
-/* Whether one thread does it as fast, though it is so long that even shares
- * would pay for starting the others: t > t / n + step. */
-static int
-leaves_threads_idle(const struct view *v)
-{
-	const struct sl__step_evidence *c = v->c;
-	double n = c->n_threads;
-
-	return n >= 2 && c->is_same_alone &&
-	       BALANCED * c->at_ns[SL_CONDITION_ALONE] <= v->t_ns &&
-	       v->t_ns > c->step_ns * n / (n - 1);
 }
 
 /*
@@ -356,6 +387,38 @@ forget_conditions(struct responses *r)
 		r->x[conditions[i]] = (double)NAN;
 }
 
+/*
+ * How evenly threads share what is left when they have started.  Whether they
+ * were is not known of a step that one does as fast: then nothing is left out.
+ * Who waits for one thread waits for its start as well, and threads that share a
+ * memory gain from nothing to all, as far as they reach its roof.
+ */
+static void
+respond_threads(struct responses *r, const struct view *v, enum sl_bound b)
+{
+	const struct sl__step_evidence *c = v->c;
+	const int k = SL__EXPERIMENT_THREADS, memory = sl__bound_memory(b);
+	double even = c->at_ns[SL_CONDITION_ALONE] / c->n_threads;
+	double start = 0, shared = 0;
+
+	if (!(c->n_threads >= 2) || !c->is_same_alone)
+		return;
+	if (memory > SL__MEMORY_L2)
+		shared = log(c->n_threads) *
+			 fmin(v->memory_ns[memory] / v->t_ns, 1);
+	else if (b != SL_BOUND_OVERHEAD && b != SL_BOUND_IMBALANCE &&
+		 !is_as_fast_alone(v))
+		start = -log1p(-fmin(c->step_ns / v->t_ns, 0.5));
+	r->x[k] = kept(log(even / v->t_ns) + start, k);
+	/* What threads make slower pays for starting them. */
+	if (b == SL_BOUND_OVERHEAD)
+		r->x[k] = fmax(r->x[k], -log(c->n_threads));
+	/* Starting them may overlap with the work of the first. */
+	r->noise[k] = noise_of(v, SL_CONDITION_IN_PLACE, SL_CONDITION_ALONE) +
+		      square(v->disturbed) +
+		      (square(start) + square(shared)) / UNIFORM;
+}
+
 static void
 respond(struct responses *r, const struct view *v, enum sl_bound b)
 {
@@ -367,7 +430,6 @@ respond(struct responses *r, const struct view *v, enum sl_bound b)
 	double roof_ns = v->memory_ns[b == SL_BOUND_LAYOUT ? (int)v->home
 				      : memory < 0         ? SL__MEMORY_DRAM
 							   : memory];
-	double alone = c->at_ns[SL_CONDITION_ALONE] / v->t_ns / c->n_threads;
 
 	for (int k = 0; k < N; k++) {
 		r->x[k] = (double)NAN;
@@ -399,25 +461,7 @@ respond(struct responses *r, const struct view *v, enum sl_bound b)
 	 * so does the code of many small steps. */
 	if (b == SL_BOUND_LAYOUT || b == SL_BOUND_OVERHEAD)
 		r->noise[SL__EXPERIMENT_HOG] += square(2) / UNIFORM;
-	if (c->n_threads >= 2 && c->is_same_alone) {
-		r->x[SL__EXPERIMENT_THREADS] =
-			kept(log(alone), SL__EXPERIMENT_THREADS);
-		/* What threads make slower pays for starting them. */
-		if (b == SL_BOUND_OVERHEAD)
-			r->x[SL__EXPERIMENT_THREADS] =
-				fmax(r->x[SL__EXPERIMENT_THREADS],
-				     -log(c->n_threads));
-		r->noise[SL__EXPERIMENT_THREADS] =
-			noise_of(v, SL_CONDITION_IN_PLACE, SL_CONDITION_ALONE) +
-			square(v->disturbed);
-		/* Threads that share a memory gain from nothing to all, as
-		 * far as they reach its roof. */
-		if (memory > SL__MEMORY_L2)
-			r->noise[SL__EXPERIMENT_THREADS] +=
-				square(log(c->n_threads) *
-				       fmin(roof_ns / v->t_ns, 1)) /
-				UNIFORM;
-	}
+	respond_threads(r, v, b);
 	respond_batch(r, v, b);
 	if (is_over_at_once(v))
 		forget_conditions(r);
