@@ -1,442 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * native_few_bits.c - rows times a constant matrix of 4 or 8 bits (MatMulNBits).
- *
- * With few rows its time is that of reading the weights, so that they stay as
- * they are in memory: each column of the result is one stretch of codes with a
- * scale for each block.  Where the model lets rows be 8 bits too
- * (accuracy_level 4), each 32 elements of a row get a scale of their own, and
- * sums of a block are exact integers; the zero point is in their first sum.
- * Otherwise weights become reals in registers.  A core reads two stretches, as
- * native_gemv.c says; threads share columns.
+ * native_few_bits.c - rows times a constant matrix of 4 or 8 bits
+ * (MatMulNBits), by compute/few_bits.h.  Where the model lets rows be 8 bits
+ * too (accuracy_level 4), they are.
  */
-#include "compute/parallel.h"
-#include "compute/vector.h"
+#include "compute/few_bits.h"
 #include "engine/node_steps.h"
 #include "graph/op_rules.h"
 
-#include <math.h>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "base/banned.h"
 
-enum {
-	BLOCK = 32, /* elements of a row that share a scale */
-	LANES = 16,
-	STEP_BYTES = 64,              /* of weights, a vector of them */
-	ROWS_MOST = 4,                /* that share a reading of the weights */
-	BYTES_PER_THREAD = 512 * 1024 /* below, a second one is not worth it */
-};
+enum { BYTES_PER_THREAD = 512 * 1024 }; /* below, a second is not worth it */
 
 enum { AT_A, AT_B, AT_SCALES, AT_Y, AT_ROWS, AT_CODES, AT_FIRST, AT_END };
-
-struct few_bits;
-
-/* Two columns of the result, which may be the same, for rows from 'row' on. */
-struct task {
-	const struct few_bits *g;
-	const unsigned char *w[2];
-	const float *scales[2];
-	int64_t row;
-	float *sums[2]; /* of the rows */
-};
-typedef void task_function(const struct task *t);
-
-struct few_bits {
-	int64_t n_rows, k, n, n_blocks; /* blocks of the weights */
-	int64_t row_bytes;              /* of the weights, a column's */
-	int64_t n_steps, n_full_steps;  /* vectors of weights of a column */
-	uint64_t last_bytes; /* the one after the full ones has these bytes, */
-	unsigned char scales[2]; /* and scales: of full steps, of that one */
-	int is_4_bits;
-	int64_t ratio;        /* blocks of rows in one of the weights */
-	int shift;            /* of which it is the power of two */
-	int32_t which[LANES]; /* scale of each lane, among those of a step */
-	int zero; /* the usual one: half of the codes are below it */
-	const unsigned char *zeros; /* of each block; NULL: the usual one */
-	int64_t zeros_row;          /* bytes of a column's */
-	const float *bias;          /* NULL: none */
-	task_function *tasks[ROWS_MOST]; /* NULL: plain C */
-	void (*plain)(const struct task *t, int m);
-	unsigned char **at;
-};
-
-static int64_t
-step_elements(const struct few_bits *g)
-{
-	return g->is_4_bits ? 2 * STEP_BYTES : STEP_BYTES;
-}
-
-/* Blocks of rows, whole steps of them. */
-static int64_t
-padded_blocks(const struct few_bits *g)
-{
-	return g->n_steps * step_elements(g) / BLOCK;
-}
-
-/* Where element i of a block stands, so that it meets its weight: the low four
- * bits of 16 bytes come before the high ones. */
-SL__INLINE int64_t
-place_in_block(int is_4_bits, int i)
-{
-	return is_4_bits ? (i & 1) * (BLOCK / 2) + (i >> 1) : i;
-}
-
-/* The rows in the order of the weights, as reals: [row][block][32], zeros at
- * the end. */
-static void
-arrange_rows(const struct few_bits *g, const float *a, float *to)
-{
-	int64_t n = padded_blocks(g) * BLOCK;
-
-	for (int64_t r = 0; r < g->n_rows; r++, a += g->k, to += n) {
-		for (int64_t i = 0; i < n; i++) {
-			int64_t at =
-				i / BLOCK * BLOCK +
-				place_in_block(g->is_4_bits, (int)(i % BLOCK));
-
-			to[at] = i < g->k ? a[i] : 0;
-		}
-	}
-}
-
-/* The zero point of a block of the weights. */
-static int
-zero_of(const struct few_bits *g, int64_t column, int64_t block)
-{
-	const unsigned char *row = g->zeros + column * g->zeros_row;
-
-	return g->is_4_bits ? row[block / 2] >> (block & 1) * 4 & 15
-			    : row[block];
-}
-
-/* m rows of reals by two columns. */
-SL__INLINE void
-plain_body(const struct task *t, int m)
-{
-	const struct few_bits *g = t->g;
-	int64_t n_blocks = (g->k + BLOCK - 1) / BLOCK;
-	int64_t n_bytes = g->is_4_bits ? BLOCK / 2 : BLOCK;
-	const float *rows = (const float *)(const void *)g->at[AT_ROWS];
-	int64_t row = padded_blocks(g) * BLOCK;
-	float real[BLOCK], zero = (float)g->zero;
-
-	for (int c = 0; c < 2; c++) {
-		float sums[ROWS_MOST][LANES] = {{0}};
-
-		for (int64_t b = 0; b < n_blocks; b++) {
-			const unsigned char *w = t->w[c] + b * n_bytes;
-			float scale = t->scales[c][b / g->ratio];
-
-			for (int j = 0; j < BLOCK / 2; j++) {
-				int low = g->is_4_bits ? w[j] & 15 : w[j];
-				int high = g->is_4_bits ? w[j] >> 4
-							: w[j + BLOCK / 2];
-
-				real[j] = ((float)low - zero) * scale;
-				real[j + BLOCK / 2] =
-					((float)high - zero) * scale;
-			}
-			for (int i = 0; i < m; i++) {
-				const float *a =
-					rows + (t->row + i) * row + b * BLOCK;
-
-				for (int j = 0; j < LANES; j++)
-					sums[i][j] +=
-						a[j] * real[j] +
-						a[j + LANES] * real[j + LANES];
-			}
-		}
-		for (int i = 0; i < m; i++) {
-			t->sums[c][i] = 0;
-			for (int j = 0; j < LANES; j++)
-				t->sums[c][i] += sums[i][j];
-		}
-	}
-}
-
-SL__VECTOR_TARGETS(plain_task, plain_body, (const struct task *t, int m),
-		   (t, m))
-
-#if defined(__x86_64__)
-
-#define VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
-
-/* A vector of weights of each column; 'is_last', 'm' and 'is_4_bits' are
- * constants wherever this is inlined. */
-VNNI SL__INLINE void
-add_step(const struct task *t, int64_t s, int is_last, int m, int is_4_bits,
-	 __m512 (*sums)[ROWS_MOST])
-{
-	const struct few_bits *g = t->g;
-	const __m512i few = _mm512_set1_epi8(15);
-	__mmask64 bytes = is_last ? g->last_bytes : ~(__mmask64)0;
-	__mmask8 scales = g->scales[is_last];
-	int64_t block = s * (is_4_bits ? 4 : 2) >> g->shift;
-	int64_t n_lanes = g->n_steps * LANES;
-	int64_t a_step = (is_4_bits ? 2 : 1) * STEP_BYTES;
-	int64_t at = t->row * n_lanes + s * LANES;
-	const signed char *a = (const signed char *)g->at[AT_CODES] +
-			       (t->row * g->n_steps + s) * a_step;
-	const float *factors = (const float *)(const void *)g->at[AT_ROWS] + at;
-	const int32_t *first =
-		(const int32_t *)(const void *)g->at[AT_FIRST] + at;
-
-	SL__UNROLL
-	for (int c = 0; c < 2; c++) {
-		__m512i w = _mm512_maskz_loadu_epi8(bytes,
-						    t->w[c] + s * STEP_BYTES);
-		__m512i high = _mm512_and_si512(_mm512_srli_epi16(w, 4), few);
-		__m512 scale = _mm512_permutexvar_ps(
-			_mm512_loadu_si512(g->which),
-			_mm512_castps128_ps512(_mm_maskz_loadu_ps(
-				scales, t->scales[c] + block)));
-
-		if (is_4_bits)
-			w = _mm512_and_si512(w, few);
-		SL__UNROLL
-		for (int i = 0; i < m; i++) {
-			const signed char *codes = a + i * g->n_steps * a_step;
-			__m512i sum = _mm512_dpbusd_epi32(
-				_mm512_loadu_si512(first + i * n_lanes), w,
-				_mm512_loadu_si512(codes));
-
-			if (is_4_bits)
-				sum = _mm512_dpbusd_epi32(
-					sum, high,
-					_mm512_loadu_si512(codes + STEP_BYTES));
-			sums[c][i] = _mm512_fmadd_ps(
-				_mm512_mul_ps(
-					_mm512_cvtepi32_ps(sum),
-					_mm512_loadu_ps(factors + i * n_lanes)),
-				scale, sums[c][i]);
-		}
-	}
-}
-
-VNNI SL__INLINE void
-task_body(const struct task *t, int m, int is_4_bits)
-{
-	const struct few_bits *g = t->g;
-	__m512 sums[2][ROWS_MOST];
-	int64_t s = 0;
-
-	SL__UNROLL
-	for (int i = 0; i < m; i++)
-		sums[0][i] = sums[1][i] = _mm512_setzero_ps();
-	for (; s < g->n_full_steps; s++)
-		add_step(t, s, 0, m, is_4_bits, sums);
-	if (s < g->n_steps)
-		add_step(t, s, 1, m, is_4_bits, sums);
-	SL__UNROLL
-	for (int i = 0; i < m; i++) {
-		t->sums[0][i] = _mm512_reduce_add_ps(sums[0][i]);
-		t->sums[1][i] = _mm512_reduce_add_ps(sums[1][i]);
-	}
-}
-
-#define DEFINE_TASK(m)                                    \
-	VNNI static void task_4_##m(const struct task *t) \
-	{                                                 \
-		task_body(t, m, 1);                       \
-	}                                                 \
-	VNNI static void task_8_##m(const struct task *t) \
-	{                                                 \
-		task_body(t, m, 0);                       \
-	}
-DEFINE_TASK(1)
-DEFINE_TASK(2)
-DEFINE_TASK(3)
-DEFINE_TASK(4)
-
-static void
-choose(struct few_bits *g)
-{
-	static task_function *const known[2][ROWS_MOST] = {
-		{task_8_1, task_8_2, task_8_3, task_8_4},
-		{task_4_1, task_4_2, task_4_3, task_4_4}};
-
-	int per_step = g->is_4_bits ? 4 : 2;
-	int64_t n = per_step >> g->shift > 1 ? per_step >> g->shift : 1;
-	int64_t left = g->n_blocks - (g->n_full_steps * per_step >> g->shift);
-
-	for (int i = 0; i < LANES; i++)
-		g->which[i] = i * per_step / LANES >> g->shift;
-	g->last_bytes = ((uint64_t)1 << g->row_bytes % STEP_BYTES) - 1;
-	g->scales[0] = (unsigned char)((1 << n) - 1);
-	g->scales[1] = (unsigned char)((1 << (left < n ? left : n)) - 1);
-	if (sl__isa_has(SL__ISA_AVX512_VNNI))
-		memcpy(g->tasks, known[g->is_4_bits], sizeof(g->tasks));
-}
-
-#else
-
-static void
-choose(struct few_bits *g)
-{
-	(void)g;
-}
-
-#endif
-
-/* One block of a row as codes from -127 to 127; its scale, and the sum of the
- * codes. */
-SL__INLINE float
-round_block(const float *a, signed char *codes, int *sum)
-{
-	float most = 0, by;
-
-	for (int i = 0; i < BLOCK; i++)
-		most = sl__max(most, sl__abs(a[i]));
-	by = most > 0 ? 127 / most : 0;
-	*sum = 0;
-	for (int i = 0; i < BLOCK; i++) {
-		int code = (int)(a[i] * by + (a[i] < 0 ? -0.5F : 0.5F));
-
-		codes[i] = (signed char)code;
-		*sum += code;
-	}
-	return most / 127;
-}
-
-/* How 4-bit codes of a step stand: the low halves of its four blocks, then the
- * high ones. */
-static void
-place_codes(const struct few_bits *g, signed char *to, int64_t block,
-	    const signed char *codes)
-{
-	int64_t in = block % 4;
-
-	if (!g->is_4_bits) {
-		memcpy(to + block * BLOCK, codes, BLOCK);
-		return;
-	}
-	to += block / 4 * 4 * BLOCK + in * BLOCK / 2;
-	memcpy(to, codes, BLOCK / 2);
-	memcpy(to + STEP_BYTES, codes + BLOCK / 2, BLOCK / 2);
-}
-
-/* Rows as codes; the scales of lanes take the place of what is read. */
-static void
-round_rows(const struct few_bits *g, float *rows)
-{
-	signed char *codes = (signed char *)g->at[AT_CODES];
-	int32_t *first = (int32_t *)(void *)g->at[AT_FIRST];
-	int64_t n_blocks = padded_blocks(g), n_lanes = g->n_steps * LANES;
-	int64_t each = n_lanes / n_blocks; /* lanes of a block: 4 or 8 */
-	float *factors = rows;
-
-	for (int64_t r = 0; r < g->n_rows; r++) {
-		const float *from = rows + r * n_blocks * BLOCK;
-
-		for (int64_t b = 0; b < n_blocks; b++) {
-			signed char block[BLOCK];
-			int sum;
-			float scale =
-				round_block(from + b * BLOCK, block, &sum);
-			int64_t at = r * n_lanes + b * each;
-
-			place_codes(g, codes + r * n_blocks * BLOCK, b, block);
-			for (int64_t i = 0; i < each; i++) {
-				factors[at + i] = scale;
-				first[at + i] = 0;
-			}
-			first[at] = -g->zero * sum;
-		}
-	}
-}
-
-/* What zero points of their own take off a sum, beyond the usual one. */
-static float
-zeros_part(const struct few_bits *g, const struct task *t, int c,
-	   int64_t column, int64_t row)
-{
-	const float *a = (const float *)(const void *)g->at[AT_A] + row * g->k;
-	int64_t n_block = BLOCK * g->ratio;
-	float sum = 0;
-
-	for (int64_t b = 0; b < g->n_blocks; b++) {
-		int64_t end = (b + 1) * n_block < g->k ? (b + 1) * n_block
-						       : g->k;
-		float part = 0;
-
-		for (int64_t i = b * n_block; i < end; i++)
-			part += a[i];
-		sum += part * t->scales[c][b] *
-		       (float)(zero_of(g, column, b) - g->zero);
-	}
-	return sum;
-}
-
-static void
-finish(const struct few_bits *g, const struct task *t, int c, int64_t column,
-       int m)
-{
-	float *y = (float *)(void *)g->at[AT_Y];
-
-	for (int i = 0; i < m; i++) {
-		float sum = t->sums[c][i] + (g->bias ? g->bias[column] : 0);
-
-		if (g->zeros)
-			sum -= zeros_part(g, t, c, column, t->row + i);
-		y[(t->row + i) * g->n + column] = sum;
-	}
-}
-
-/* All rows of two columns. */
-static void
-run_columns(const struct few_bits *g, int64_t one, int64_t other)
-{
-	const float *scales = (const float *)(const void *)g->at[AT_SCALES];
-	float sums[2][ROWS_MOST];
-	struct task t = {.g = g,
-			 .w = {g->at[AT_B] + one * g->row_bytes,
-			       g->at[AT_B] + other * g->row_bytes},
-			 .scales = {scales + one * g->n_blocks,
-				    scales + other * g->n_blocks},
-			 .sums = {sums[0], sums[1]}};
-
-	for (; t.row < g->n_rows; t.row += ROWS_MOST) {
-		int m = g->n_rows - t.row < ROWS_MOST ? (int)(g->n_rows - t.row)
-						      : ROWS_MOST;
-
-		if (g->tasks[m - 1])
-			g->tasks[m - 1](&t);
-		else
-			g->plain(&t, m);
-		finish(g, &t, 0, one, m);
-		finish(g, &t, 1, other, m);
-	}
-}
-
-static void
-run_part(int rank, int n, void *ctx)
-{
-	const struct few_bits *g = ctx;
-	int64_t first, end, half;
-
-	sl__parallel_range(g->n, rank, n, &first, &end);
-	half = (end - first) / 2;
-	for (int64_t j = 0; j < half; j++)
-		run_columns(g, first + j, first + half + j);
-	if (first + 2 * half < end)
-		run_columns(g, end - 1, end - 1);
-}
 
 static enum sl_status
 run(struct sl__step *step, struct sl_error *err)
 {
-	struct few_bits *g = step->state;
-	float *rows = (float *)(void *)step->at[AT_ROWS];
+	struct sl__few_bits *g = step->state;
 
 	(void)err;
-	arrange_rows(g, (const float *)(const void *)step->at[AT_A], rows);
-	if (g->tasks[0])
-		round_rows(g, rows);
-	sl__parallel_run(step->n_threads, run_part, g);
+	g->a = (const float *)(const void *)step->at[AT_A];
+	g->b = step->at[AT_B];
+	g->scales_of_blocks = (const float *)(const void *)step->at[AT_SCALES];
+	g->y = (float *)(void *)step->at[AT_Y];
+	g->rows = (float *)(void *)step->at[AT_ROWS];
+	if (g->tasks[0]) {
+		g->codes = (signed char *)step->at[AT_CODES];
+		g->first = (int32_t *)(void *)step->at[AT_FIRST];
+	}
+	sl__few_bits_run(g, step->n_threads);
 	return SL_OK;
 }
 
@@ -451,15 +44,13 @@ has_type(const struct sl__planner *pl, uint32_t value, enum sl_dtype dtype,
 
 /* Zero points and bias, where there are any. */
 static int
-read_optional(struct few_bits *g, struct sl__planner *pl,
+read_optional(struct sl__few_bits *g, struct sl__planner *pl,
 	      const struct sl__node *node)
 {
 	uint32_t zeros = sl__plan_node_input(node, 3);
 	uint32_t bias = sl__plan_node_input(node, 5);
 	const struct sl__tensor *t;
 
-	g->zero = g->is_4_bits ? 8 : 128;
-	g->zeros_row = g->is_4_bits ? (g->n_blocks + 1) / 2 : g->n_blocks;
 	if (zeros != SL__NONE) {
 		t = sl__plan_constant_tensor(pl, zeros);
 		if (!t ||
@@ -477,7 +68,7 @@ read_optional(struct few_bits *g, struct sl__planner *pl,
 }
 
 static int
-read_node(struct few_bits *g, struct sl__planner *pl,
+read_node(struct sl__few_bits *g, struct sl__planner *pl,
 	  const struct sl__node *node)
 {
 	int64_t bits = sl__attribute_int(node, "bits", 4);
@@ -487,18 +78,15 @@ read_node(struct few_bits *g, struct sl__planner *pl,
 	g->n = sl__attribute_int(node, "N", 0);
 	g->k = sl__attribute_int(node, "K", 0);
 	g->is_4_bits = bits == 4;
-	if ((bits != 4 && bits != 8) || block < BLOCK || block > 1024 ||
-	    (block & (block - 1)) || g->n < 1 || g->k < 1 || a == SL__NONE ||
+	if ((bits != 4 && bits != 8) || block < SL__FEW_BITS_BLOCK ||
+	    block > 1024 || (block & (block - 1)) || g->n < 1 || g->k < 1 ||
+	    a == SL__NONE ||
 	    sl__plan_value_type(pl, a)->dtype != SL_DTYPE_F32 ||
 	    !sl__plan_constant_tensor(pl, sl__plan_node_input(node, 1)))
 		return 0;
-	g->ratio = block / BLOCK;
-	while (g->ratio >> g->shift > 1)
-		g->shift++;
-	g->n_blocks = (g->k + block - 1) / block;
-	g->row_bytes = g->n_blocks * block * bits / 8;
-	g->n_steps = (g->row_bytes + STEP_BYTES - 1) / STEP_BYTES;
-	g->n_full_steps = g->row_bytes / STEP_BYTES;
+	/* 4 lets rows be 8 bits. */
+	sl__few_bits_init(g, block,
+			  sl__attribute_int(node, "accuracy_level", 0) == 4);
 	g->n_rows = (int64_t)sl__plan_value_n_elements(pl, a) / g->k;
 	return g->n_rows > 0 &&
 	       has_type(pl, sl__plan_node_input(node, 1), SL_DTYPE_U8,
@@ -512,18 +100,14 @@ read_node(struct few_bits *g, struct sl__planner *pl,
 int
 sl__make_few_bits(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct few_bits *g = sl__plan_alloc_state(pl, sizeof(*g));
+	struct sl__few_bits *g = sl__plan_alloc_state(pl, sizeof(*g));
 	uint32_t operands[AT_END], n = AT_CODES;
 	struct sl__step *step;
 	uint64_t n_elements;
 
 	if (!g || !read_node(g, pl, node))
 		return 0;
-	g->plain = plain_task_for();
-	/* 4 lets rows be 8 bits. */
-	if (sl__attribute_int(node, "accuracy_level", 0) == 4)
-		choose(g);
-	n_elements = (uint64_t)(g->n_rows * padded_blocks(g) * BLOCK);
+	n_elements = (uint64_t)(g->n_rows * sl__few_bits_row_elements(g));
 	operands[AT_A] =
 		sl__plan_input_buffer(pl, sl__plan_node_input(node, 0), NULL);
 	operands[AT_B] = sl__plan_constant_in_own_pages(
@@ -544,6 +128,5 @@ sl__make_few_bits(struct sl__planner *pl, const struct sl__node *node)
 	step->n_threads = sl__threads_at_most(step->n_threads,
 					      g->n * g->row_bytes * g->n_rows /
 						      BYTES_PER_THREAD);
-	g->at = step->at;
 	return 1;
 }
