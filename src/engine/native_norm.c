@@ -2,93 +2,17 @@
 /*
  * native_norm.c - normalizations.
  *
- * All take rows, find mean and deviation of each, and scale what is left.
- * The variance is the mean of the squared distances from the mean, in a
- * second pass over a row that is in the cache by then.  LayerNormalization
+ * All take rows, find mean and deviation of each, and scale what is left
+ * (compute/norm_row.h).  LayerNormalization
  * and its kin have scale and bias for each element of a row; those of images
  * (InstanceNormalization, GroupNormalization) for spans
  * of elements.  Rows of bf16 are converted on their way in and out.
  */
 #include "compute/element_conversion.h"
-#include "compute/vector_rows.h"
+#include "compute/norm_row.h"
 #include "engine/node_steps.h"
 
-#include <math.h>
-
 #include "base/banned.h"
-
-SL__ROW(row_sum, 0, x, a + b)
-SL__ROW(row_squares, 0, (x - knob) * (x - knob), a + b)
-
-/* One row, or a span of one: y = (x - mean) * factor * scale + bias. */
-struct row {
-	int64_t n;
-	const float *x, *scale, *bias; /* the last two may be NULL */
-	float *y;
-	float mean, factor, offset;
-};
-
-/* Fills mean and factor, which is 1 / sqrt(variance + epsilon). */
-SL__INLINE void
-measure_body(struct row *r, int is_centred, float epsilon)
-{
-	float n = (float)r->n;
-
-	r->mean = is_centred ? row_sum(r->x, r->n, 0) / n : 0;
-	r->factor = 1 / sqrtf(row_squares(r->x, r->n, r->mean) / n + epsilon);
-}
-SL__VECTOR_TARGETS(measure, measure_body,
-		   (struct row * r, int is_centred, float epsilon),
-		   (r, is_centred, epsilon))
-
-SL__INLINE void
-scale_body(const struct row *r)
-{
-	const float *x = r->x, *scale = r->scale, *bias = r->bias;
-	float mean = r->mean, factor = r->factor, *y = r->y;
-
-	if (scale && bias) {
-		SL__EACH_ALONE
-		for (int64_t i = 0; i < r->n; i++)
-			y[i] = (x[i] - mean) * factor * scale[i] + bias[i];
-	} else if (scale) {
-		SL__EACH_ALONE
-		for (int64_t i = 0; i < r->n; i++)
-			y[i] = (x[i] - mean) * factor * scale[i];
-	} else {
-		SL__EACH_ALONE
-		for (int64_t i = 0; i < r->n; i++)
-			y[i] = (x[i] - mean) * factor;
-	}
-}
-SL__VECTOR_TARGETS(scale, scale_body, (const struct row *r), (r))
-
-/* y = (x - mean) * factor + offset, over a span. */
-SL__INLINE void
-shift_body(const struct row *r)
-{
-	const float *x = r->x;
-	float mean = r->mean, factor = r->factor, offset = r->offset;
-	float *y = r->y;
-
-	SL__EACH_ALONE
-	for (int64_t i = 0; i < r->n; i++)
-		y[i] = (x[i] - mean) * factor + offset;
-}
-SL__VECTOR_TARGETS(shift, shift_body, (const struct row *r), (r))
-
-/* y += x. */
-SL__INLINE void
-add_body(const struct row *r)
-{
-	const float *x = r->x;
-	float *y = r->y;
-
-	SL__EACH_ALONE
-	for (int64_t i = 0; i < r->n; i++)
-		y[i] += x[i];
-}
-SL__VECTOR_TARGETS(add, add_body, (const struct row *r), (r))
 
 enum { NOWHERE = -1 };
 
@@ -101,9 +25,7 @@ struct layers {
 	int x, skip, skip_bias, scale, bias;
 	int y, mean, deviation, sum;
 	int scratch; /* rows of f32, one for each thread */
-	void (*measure)(struct row *r, int is_centred, float epsilon);
-	void (*apply)(const struct row *r);
-	void (*add)(const struct row *r);
+	struct sl__norm norm;
 	unsigned char **at;
 };
 
@@ -118,15 +40,15 @@ reals(const struct layers *l, int operand, int64_t offset)
 static void
 add_skip(const struct layers *l, int64_t row, float *to)
 {
-	struct row r = {.n = l->length, .y = to};
+	struct sl__norm_row r = {.n = l->length, .y = to};
 
 	if (l->skip != NOWHERE) {
 		r.x = reals(l, l->skip, row % l->skip_rows * l->length);
-		l->add(&r);
+		l->norm.add(&r);
 	}
 	if (l->skip_bias != NOWHERE) {
 		r.x = reals(l, l->skip_bias, 0);
-		l->add(&r);
+		l->norm.add(&r);
 	}
 }
 
@@ -137,7 +59,7 @@ layers_row(const struct layers *l, int64_t row, float *scratch)
 	int64_t from = (int64_t)(sl_dtype_bits(l->from) / 8);
 	int64_t to = (int64_t)(sl_dtype_bits(l->to) / 8);
 	const unsigned char *x = l->at[l->x] + at * from;
-	struct row r = {.n = l->length, .y = scratch};
+	struct sl__norm_row r = {.n = l->length, .y = scratch};
 
 	r.x = (const float *)(const void *)x;
 	if (l->sum != NOWHERE)
@@ -147,7 +69,7 @@ layers_row(const struct layers *l, int64_t row, float *scratch)
 		add_skip(l, row, scratch);
 		r.x = scratch;
 	}
-	l->measure(&r, l->is_centred, l->epsilon);
+	l->norm.measure(&r, l->is_centred, l->epsilon);
 	if (l->mean != NOWHERE)
 		*reals(l, l->mean, row) = r.mean;
 	if (l->deviation != NOWHERE)
@@ -156,7 +78,7 @@ layers_row(const struct layers *l, int64_t row, float *scratch)
 	r.bias = reals(l, l->bias, 0);
 	if (l->to == SL_DTYPE_F32)
 		r.y = reals(l, l->y, at);
-	l->apply(&r);
+	l->norm.scale(&r);
 	if (l->to != SL_DTYPE_F32)
 		sl__numbers_from_f32(l->to, r.y, l->length,
 				     l->at[l->y] + at * to);
@@ -258,9 +180,7 @@ read_layers(const struct sl__planner *pl, const struct sl__node *node,
 	}
 	l->is_centred = s->is_centred;
 	l->epsilon = (float)sl__attribute_float(node, "epsilon", s->epsilon);
-	l->measure = measure_for();
-	l->apply = scale_for();
-	l->add = add_for();
+	l->norm = sl__norm_for();
 	return fits_rows(pl, node, s->scale, l, NULL) &&
 	       fits_rows(pl, node, s->bias, l, NULL) &&
 	       fits_rows(pl, node, s->skip_bias, l, NULL) &&
@@ -339,8 +259,7 @@ sl__make_layer_norm(struct sl__planner *pl, const struct sl__node *node)
 struct spans {
 	int64_t n_rows, length, span, n_parts;
 	float epsilon;
-	void (*measure)(struct row *r, int is_centred, float epsilon);
-	void (*shift)(const struct row *r);
+	struct sl__norm norm;
 	unsigned char **at; /* x, scale, bias, y */
 };
 
@@ -352,16 +271,16 @@ spans_row(const struct spans *s, int64_t row)
 	const float *x = (const float *)(void *)s->at[0] + row * s->length;
 	float *y = (float *)(void *)s->at[3] + row * s->length;
 	int64_t part = row * s->length / s->span % s->n_parts;
-	struct row all = {.n = s->length, .x = x};
+	struct sl__norm_row all = {.n = s->length, .x = x};
 
-	s->measure(&all, 1, s->epsilon);
+	s->norm.measure(&all, 1, s->epsilon);
 	for (int64_t i = 0; i < s->length; i += s->span) {
-		struct row r = {.n = s->span, .x = x + i, .y = y + i};
+		struct sl__norm_row r = {.n = s->span, .x = x + i, .y = y + i};
 
 		r.mean = all.mean;
 		r.factor = all.factor * scale[part];
 		r.offset = bias[part];
-		s->shift(&r);
+		s->norm.shift(&r);
 		part = part + 1 == s->n_parts ? 0 : part + 1;
 	}
 }
@@ -423,8 +342,7 @@ sl__make_group_norm(struct sl__planner *pl, const struct sl__node *node)
 	if (!fits_parts(pl, node, s))
 		return 0;
 	s->epsilon = (float)sl__attribute_float(node, "epsilon", 1e-5);
-	s->measure = measure_for();
-	s->shift = shift_for();
+	s->norm = sl__norm_for();
 	for (size_t i = 0; i < 3; i++)
 		at[i] = sl__plan_input_buffer(pl, node->inputs[i], NULL);
 	at[3] = sl__plan_output_over_first(pl, node->outputs[0], at, 3);

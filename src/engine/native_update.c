@@ -4,156 +4,25 @@
  * number is read and written once.  In a training step states are written over
  * themselves, unless the loss is not a number: then they stay as they are.
  */
-#include "compute/vector.h"
+#include "compute/optimizer_update.h"
 #include "engine/compile.h"
 #include "engine/node_steps.h"
 
 #include <math.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 #include "base/banned.h"
 
 enum { OPERANDS_MOST = 11, LOSS = 1 /* output of a training step */ };
 
-/* What a step does with each element, once its numbers are known. */
-struct factors {
-	float rate, scale, decay, keep; /* x is kept by 'keep' before */
-	float momentum, beta1, beta2, root, epsilon;
-	int is_nesterov;
-};
-
-struct tensors {
-	const float *x, *g, *v, *h; /* v and h may be NULL */
-	float *to_x, *to_v, *to_h;
-};
-
-typedef void update_function(const struct factors *f, const struct tensors *t,
-			     int64_t first, int64_t end);
-
 struct update {
 	int64_t n;
-	struct factors f;
+	struct sl__update_factors f;
 	int is_adam, is_decoupled;
 	/* Which operand; -1: none. */
 	int rate, count, scale, x, g, v, h, to_x, to_v, to_h, loss;
 	unsigned char **at;
-	update_function *apply;
+	sl__update_function *apply;
 };
-
-SL__INLINE void
-sgd_body(const struct factors *f, const struct tensors *t, int64_t first,
-	 int64_t end)
-{
-	SL__EACH_ALONE
-	for (int64_t i = first; i < end; i++)
-		t->to_x[i] = t->x[i] - f->rate * (t->g[i] * f->scale +
-						  f->decay * t->x[i]);
-}
-SL__VECTOR_TARGETS(sgd, sgd_body,
-		   (const struct factors *f, const struct tensors *t,
-		    int64_t first, int64_t end),
-		   (f, t, first, end))
-
-SL__INLINE void
-momentum_body(const struct factors *f, const struct tensors *t, int64_t first,
-	      int64_t end)
-{
-	SL__EACH_ALONE
-	for (int64_t i = first; i < end; i++) {
-		float g = t->g[i] * f->scale + f->decay * t->x[i];
-		float v = f->momentum * t->v[i] + g;
-
-		t->to_v[i] = v;
-		t->to_x[i] =
-			t->x[i] -
-			f->rate * (f->is_nesterov ? g + f->momentum * v : v);
-	}
-}
-SL__VECTOR_TARGETS(momentum, momentum_body,
-		   (const struct factors *f, const struct tensors *t,
-		    int64_t first, int64_t end),
-		   (f, t, first, end))
-
-SL__INLINE void
-adam_body(const struct factors *f, const struct tensors *t, int64_t first,
-	  int64_t end)
-{
-	SL__EACH_ALONE
-	for (int64_t i = first; i < end; i++) {
-		float g = t->g[i] * f->scale + f->decay * t->x[i];
-		float v = f->beta1 * t->v[i] + (1 - f->beta1) * g;
-		float h = f->beta2 * t->h[i] + (1 - f->beta2) * g * g;
-
-		t->to_v[i] = v;
-		t->to_h[i] = h;
-		t->to_x[i] = f->keep * t->x[i] -
-			     f->rate * v / (sqrtf(h) * f->root + f->epsilon);
-	}
-}
-SL__VECTOR_TARGETS(adam, adam_body,
-		   (const struct factors *f, const struct tensors *t,
-		    int64_t first, int64_t end),
-		   (f, t, first, end))
-
-#if defined(__x86_64__)
-/*
- * The same with a reciprocal in place of the quotient: division and root share
- * one slow unit, which is what takes the time.  14 bits and one step of Newton
- * leave an error of two units in the last place.  A denominator that is beyond
- * 1e30, where that step overflows, counts as 1e30.
- */
-__attribute__((target("avx512f,fma"))) static void
-adam_by_reciprocal(const struct factors *f, const struct tensors *t,
-		   int64_t first, int64_t end)
-{
-	const __m512 scale = _mm512_set1_ps(f->scale);
-	const __m512 decay = _mm512_set1_ps(f->decay);
-	const __m512 beta1 = _mm512_set1_ps(f->beta1);
-	const __m512 beta2 = _mm512_set1_ps(f->beta2);
-	const __m512 rest1 = _mm512_set1_ps(1 - f->beta1);
-	const __m512 rest2 = _mm512_set1_ps(1 - f->beta2);
-	const __m512 root = _mm512_set1_ps(f->root);
-	const __m512 epsilon = _mm512_set1_ps(f->epsilon);
-	const __m512 keep = _mm512_set1_ps(f->keep);
-	const __m512 rate = _mm512_set1_ps(f->rate);
-
-	for (int64_t i = first; i < end; i += 16) {
-		/* Without -O, gcc 12 widens what is chosen to an int. */
-		__mmask16 has = (__mmask16)(end - i < 16 ? (1u << (end - i)) - 1
-							 : 0xffff);
-		__m512 x = _mm512_maskz_loadu_ps(has, t->x + i);
-		__m512 g = _mm512_maskz_loadu_ps(has, t->g + i);
-		__m512 v = _mm512_maskz_loadu_ps(has, t->v + i);
-		__m512 h = _mm512_maskz_loadu_ps(has, t->h + i), d, r;
-
-		g = _mm512_fmadd_ps(g, scale, _mm512_mul_ps(decay, x));
-		v = _mm512_fmadd_ps(beta1, v, _mm512_mul_ps(rest1, g));
-		h = _mm512_fmadd_ps(beta2, h,
-				    _mm512_mul_ps(_mm512_mul_ps(rest2, g), g));
-		d = _mm512_fmadd_ps(_mm512_sqrt_ps(h), root, epsilon);
-		d = _mm512_min_ps(_mm512_set1_ps(1e30F), d); /* NaN: d */
-		r = _mm512_rcp14_ps(d);
-		r = _mm512_mul_ps(r, _mm512_fnmadd_ps(d, r, _mm512_set1_ps(2)));
-		x = _mm512_fnmadd_ps(_mm512_mul_ps(rate, v), r,
-				     _mm512_mul_ps(keep, x));
-		_mm512_mask_storeu_ps(t->to_v + i, has, v);
-		_mm512_mask_storeu_ps(t->to_h + i, has, h);
-		_mm512_mask_storeu_ps(t->to_x + i, has, x);
-	}
-}
-#endif
-
-static update_function *
-adam_for_this_machine(void)
-{
-#if defined(__x86_64__)
-	if (sl__isa_has(SL__ISA_AVX512))
-		return adam_by_reciprocal;
-#endif
-	return adam_for();
-}
 
 static float *
 operand(const struct update *u, int i)
@@ -162,10 +31,10 @@ operand(const struct update *u, int i)
 }
 
 /* The rate, the count of steps and the scale are those of this run. */
-static struct factors
+static struct sl__update_factors
 factors_of(const struct update *u)
 {
-	struct factors f = u->f;
+	struct sl__update_factors f = u->f;
 	const float *scale = operand(u, u->scale);
 	double rate = (double)*(const float *)(void *)u->at[u->rate], count;
 
@@ -188,15 +57,15 @@ static void
 run_part(int rank, int n_ranks, void *ctx)
 {
 	const struct update *u = ctx;
-	struct factors f = factors_of(u);
+	struct sl__update_factors f = factors_of(u);
 	const float *loss = operand(u, u->loss);
-	struct tensors t = {.x = operand(u, u->x),
-			    .g = operand(u, u->g),
-			    .v = operand(u, u->v),
-			    .h = operand(u, u->h),
-			    .to_x = operand(u, u->to_x),
-			    .to_v = operand(u, u->to_v),
-			    .to_h = operand(u, u->to_h)};
+	struct sl__update_tensors t = {.x = operand(u, u->x),
+				       .g = operand(u, u->g),
+				       .v = operand(u, u->v),
+				       .h = operand(u, u->h),
+				       .to_x = operand(u, u->to_x),
+				       .to_v = operand(u, u->to_v),
+				       .to_h = operand(u, u->to_h)};
 	int64_t first, end;
 
 	if (loss && isnan(*loss))
@@ -293,7 +162,7 @@ add_outputs(struct sl__planner *pl, const struct sl__node *node,
 static void
 read_factors(struct update *u, const struct sl__node *node)
 {
-	u->f = (struct factors){
+	u->f = (struct sl__update_factors){
 		.decay = (float)sl__attribute_float(node, "weight_decay", 0),
 		.momentum = (float)sl__attribute_float(node, "momentum", 0),
 		.beta1 =
@@ -334,8 +203,9 @@ sl__make_update(struct sl__planner *pl, const struct sl__node *node)
 	u->v = add_input(pl, node, 4, operands, &n);
 	u->h = u->is_adam ? add_input(pl, node, 5, operands, &n) : -1;
 	add_outputs(pl, node, u, operands, &n);
-	u->apply = u->is_adam ? adam_for_this_machine()
-			      : (u->v >= 0 ? momentum_for() : sgd_for());
+	u->apply = u->is_adam
+			   ? sl__adam_for()
+			   : (u->v >= 0 ? sl__momentum_for() : sl__sgd_for());
 	u->at = sl__plan_add_parallel_step(pl, operands, n,
 					   u->is_adam ? "adam" : "sgd",
 					   run_part, u)
