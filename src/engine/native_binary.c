@@ -3,7 +3,18 @@
  * native_binary.c - operators of several inputs that are broadcast together.
  *
  * 'functions' has a row for each operator: what it does to rows of two
- * operands, in f32 and in int64; other types are converted piece by piece. The
+ * operands, in f32 and in int64 (compute/binary_rows.h); other types are
+ * converted piece by piece.  The loops of all operands are joined as far as
+ * they go (iteration_space.h), so that what is left is rows in which an operand
+ * either advances or stays.  Results lie in the order of the first input that
+ * has all of their elements, blocks of channels included.  Operators of more
+ * than two inputs take one pass for each after the first.
+ */
+/*
+ * native_binary.c - operators of several inputs that are broadcast together.
+ *
+ * 'functions' has a row for each operator: what it does to rows of two
+ * operands (compute/binary_rows.h), in f32 and in int64; other types are converted piece by piece. The
  * loops of all operands are joined as far as they go (iteration_space.h), so
  * that what is left is rows in which an operand either advances or stays.
  *  Results lie in the order of the first input that has all of their elements,
@@ -11,211 +22,34 @@
  * for each after the first.
  */
 #include "base/dtype.h"
+#include "compute/binary_rows.h"
 #include "compute/element_conversion.h"
-#include "compute/vector_gates.h"
 #include "engine/strided_layout.h"
 
-#include <math.h>
+#include <string.h>
 
 #include "base/banned.h"
 
-/* Rows of a result and its operands: 'row' is what lies between two in
- * elements, 'step' 1, or 0 where a row is one element repeated. */
-struct rows {
-	int64_t n_rows, n;
-	const void *a, *b;
-	void *y;
-	int64_t a_row, b_row, y_row;
-	int a_step, b_step;
-	float knob;
-};
-
-typedef void rows_function(const struct rows *r);
-
-/*
- * name(r): y = expression of a, b and knob, over all rows.  'hint' stands
- * before loops that may become vectors.
- */
-#define RUN(type, hint, a_at, b_at, expression)      \
-	do {                                         \
-		hint for (int64_t i = 0; i < n; i++) \
-		{                                    \
-			type a = a_at, b = b_at;     \
-                                                     \
-			(void)b;                     \
-			y[i] = (type)(expression);   \
-		}                                    \
-	} while (0)
-#define ROWS(name, type, hint, expression)                                    \
-	SL__INLINE void name##_body(const struct rows *r)                     \
-	{                                                                     \
-		int64_t n = r->n;                                             \
-		float knob = r->knob;                                         \
-                                                                              \
-		(void)knob;                                                   \
-		for (int64_t row = 0; row < r->n_rows; row++) {               \
-			const type *as = (const type *)r->a + row * r->a_row; \
-			const type *bs = (const type *)r->b + row * r->b_row; \
-			type *y = (type *)r->y + row * r->y_row;              \
-			type a0 = as[0], b0 = bs[0];                          \
-                                                                              \
-			if (r->a_step && r->b_step)                           \
-				RUN(type, hint, as[i], bs[i], expression);    \
-			else if (r->a_step)                                   \
-				RUN(type, hint, as[i], b0, expression);       \
-			else if (r->b_step)                                   \
-				RUN(type, hint, a0, bs[i], expression);       \
-			else                                                  \
-				RUN(type, hint, a0, b0, expression);          \
-		}                                                             \
-	}
-#define REAL(name, expression)                               \
-	ROWS(real_##name, float, SL__EACH_ALONE, expression) \
-	SL__VECTOR_TARGETS(real_##name, real_##name##_body,  \
-			   (const struct rows *r), (r))
-/* With calls for each element, or of integers: compiled once. */
-#define PLAIN(name, type, expression)                  \
-	ROWS(name, type, , expression)                 \
-	static void name##_plain(const struct rows *r) \
-	{                                              \
-		name##_body(r);                        \
-	}                                              \
-	static rows_function *name##_for(void)         \
-	{                                              \
-		return name##_plain;                   \
-	}
-
-/* With the sign of b, also where it is 0. */
-static float
-modulo(float a, float b)
-{
-	float rest = fmodf(a, b);
-
-	if (rest == 0)
-		return copysignf(0, b);
-	return (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
-/* pow() of one half: unlike the root it is infinite for -infinity, and 0 for
- * -0. */
-SL__INLINE float
-root(float x)
-{
-	return x < -3.40282347e38F ? -x : sqrtf(x + 0);
-}
-
-SL__INLINE float
-truth(int is_so)
-{
-	return is_so ? 1 : 0;
-}
-
-REAL(add, a + b)
-REAL(bias_gelu, sl__gelu(a + b))
-REAL(bias_tanh_gelu, sl__tanh_gelu(a + b))
-REAL(cube, a *a *a)
-REAL(div, a / b)
-REAL(equal, truth(a == b))
-REAL(first, a)
-REAL(greater, truth(a > b))
-REAL(greater_equal, truth(a >= b))
-REAL(less, truth(a < b))
-REAL(less_equal, truth(a <= b))
-REAL(max, sl__max_or_nan(a, b))
-REAL(min, sl__min_or_nan(a, b))
-REAL(mul, a *b)
-REAL(prelu, a < 0 ? a * b : a)
-REAL(root, root(a))
-REAL(scaled_add, (a + b) * knob)
-REAL(square, a *a)
-REAL(sub, a - b)
-REAL(swiglu, sl__swish(a, knob) * b)
-PLAIN(real_fmod, float, fmodf(a, b))
-PLAIN(real_mod, float, modulo(a, b))
-PLAIN(real_pow, float, powf(a, b))
-
-/* Towards zero; a divisor of 0 gives 0. */
-static int64_t
-divided(int64_t a, int64_t b)
-{
-	if (b == 0)
-		return 0;
-	return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
-}
-
-/* With the sign of a. */
-static int64_t
-remainder_of(int64_t a, int64_t b)
-{
-	return b == 0 || b == -1 ? 0 : a % b;
-}
-
-/* With the sign of b. */
-static int64_t
-whole_modulo(int64_t a, int64_t b)
-{
-	int64_t rest = remainder_of(a, b);
-
-	return rest && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
-#define WRAP(a, sign, b) (int64_t)((uint64_t)(a)sign(uint64_t)(b))
-
-/* By more than there are bits: nothing is left but copies of the sign. */
-static int64_t
-shifted_left(int64_t a, int64_t by)
-{
-	return (uint64_t)by > 63 ? 0 : (int64_t)((uint64_t)a << by);
-}
-
-static int64_t
-shifted_right(int64_t a, int64_t by)
-{
-	int64_t sign = a < 0 ? -1 : 0;
-
-	return (uint64_t)by > 63 ? sign
-				 : sign ^ (int64_t)((uint64_t)(sign ^ a) >> by);
-}
-
-PLAIN(whole_add, int64_t, WRAP(a, +, b))
-PLAIN(whole_and, int64_t, a &b)
-PLAIN(whole_div, int64_t, divided(a, b))
-PLAIN(whole_equal, int64_t, a == b)
-PLAIN(whole_fmod, int64_t, remainder_of(a, b))
-PLAIN(whole_first, int64_t, a)
-PLAIN(whole_greater, int64_t, a > b)
-PLAIN(whole_greater_equal, int64_t, a >= b)
-PLAIN(whole_left, int64_t, shifted_left(a, b))
-PLAIN(whole_less, int64_t, a < b)
-PLAIN(whole_less_equal, int64_t, a <= b)
-PLAIN(whole_max, int64_t, a < b ? b : a)
-PLAIN(whole_min, int64_t, b < a ? b : a)
-PLAIN(whole_mod, int64_t, whole_modulo(a, b))
-PLAIN(whole_mul, int64_t, WRAP(a, *, b))
-PLAIN(whole_or, int64_t, a | b)
-PLAIN(whole_right, int64_t, shifted_right(a, b))
-PLAIN(whole_sub, int64_t, WRAP(a, -, b))
-PLAIN(whole_xor, int64_t, a ^ b)
-
 struct function {
 	const char *kernel;
-	rows_function *(*real)(void);  /* NULL: has none */
-	rows_function *(*whole)(void); /* likewise */
+	sl__binary_chooser *real;  /* NULL: has none */
+	sl__binary_chooser *whole; /* likewise */
 	int cost; /* how many times as long as moving its operands takes */
 };
 
-#define BOTH(name, cost)                                           \
-	{                                                          \
-#name, real_##name##_for, whole_##name##_for, cost \
+#define BOTH(name, cost)                                  \
+	{                                                 \
+#name, sl__real_##name##_rows_for,        \
+			sl__whole_##name##_rows_for, cost \
 	}
 
 static const struct function functions[SL__N_OPS] = {
 	[SL__OP_ONNX_Add] = BOTH(add, 1),
-	[SL__OP_ONNX_And] = {"and", NULL, whole_and_for, 1},
-	[SL__OP_ONNX_BitShift] = {"shift", NULL, whole_left_for, 1},
-	[SL__OP_ONNX_BitwiseAnd] = {"and", NULL, whole_and_for, 1},
-	[SL__OP_ONNX_BitwiseOr] = {"or", NULL, whole_or_for, 1},
-	[SL__OP_ONNX_BitwiseXor] = {"xor", NULL, whole_xor_for, 1},
+	[SL__OP_ONNX_And] = {"and", NULL, sl__whole_and_rows_for, 1},
+	[SL__OP_ONNX_BitShift] = {"shift", NULL, sl__whole_left_rows_for, 1},
+	[SL__OP_ONNX_BitwiseAnd] = {"and", NULL, sl__whole_and_rows_for, 1},
+	[SL__OP_ONNX_BitwiseOr] = {"or", NULL, sl__whole_or_rows_for, 1},
+	[SL__OP_ONNX_BitwiseXor] = {"xor", NULL, sl__whole_xor_rows_for, 1},
 	[SL__OP_ONNX_Div] = BOTH(div, 1),
 	[SL__OP_ONNX_Equal] = BOTH(equal, 1),
 	[SL__OP_ONNX_Greater] = BOTH(greater, 1),
@@ -223,20 +57,21 @@ static const struct function functions[SL__N_OPS] = {
 	[SL__OP_ONNX_Less] = BOTH(less, 1),
 	[SL__OP_ONNX_LessOrEqual] = BOTH(less_equal, 1),
 	[SL__OP_ONNX_Max] = BOTH(max, 1),
-	[SL__OP_ONNX_Mean] = {"mean", real_add_for, NULL, 1},
+	[SL__OP_ONNX_Mean] = {"mean", sl__real_add_rows_for, NULL, 1},
 	[SL__OP_ONNX_Min] = BOTH(min, 1),
 	[SL__OP_ONNX_Mod] = BOTH(mod, 10),
 	[SL__OP_ONNX_Mul] = BOTH(mul, 1),
-	[SL__OP_ONNX_Or] = {"or", NULL, whole_or_for, 1},
-	[SL__OP_ONNX_PRelu] = {"prelu", real_prelu_for, NULL, 1},
-	[SL__OP_ONNX_Pow] = {"pow", real_pow_for, NULL, 10},
+	[SL__OP_ONNX_Or] = {"or", NULL, sl__whole_or_rows_for, 1},
+	[SL__OP_ONNX_PRelu] = {"prelu", sl__real_prelu_rows_for, NULL, 1},
+	[SL__OP_ONNX_Pow] = {"pow", sl__real_pow_rows_for, NULL, 10},
 	[SL__OP_ONNX_Sub] = BOTH(sub, 1),
 	[SL__OP_ONNX_Sum] = BOTH(add, 1),
-	[SL__OP_ONNX_SwiGLU] = {"swiglu", real_swiglu_for, NULL, 2},
-	[SL__OP_ONNX_Xor] = {"xor", NULL, whole_xor_for, 1},
-	[SL__OP_MS_BiasGelu] = {"bias_gelu", real_bias_gelu_for, NULL, 3},
-	[SL__OP_MS_FastGelu] = {"bias_tanh_gelu", real_bias_tanh_gelu_for, NULL,
+	[SL__OP_ONNX_SwiGLU] = {"swiglu", sl__real_swiglu_rows_for, NULL, 2},
+	[SL__OP_ONNX_Xor] = {"xor", NULL, sl__whole_xor_rows_for, 1},
+	[SL__OP_MS_BiasGelu] = {"bias_gelu", sl__real_bias_gelu_rows_for, NULL,
 				3},
+	[SL__OP_MS_FastGelu] = {"bias_tanh_gelu",
+				sl__real_bias_tanh_gelu_rows_for, NULL, 3},
 };
 
 /* Powers that are products or roots. */
@@ -248,10 +83,10 @@ power_of(struct sl__planner *pl, const struct sl__node *node,
 		double exponent;
 		struct function f;
 	} powers[] = {
-		{0.5, {"root", real_root_for, NULL, 1}},
-		{1, {"copy", real_first_for, NULL, 1}},
-		{2, {"square", real_square_for, NULL, 1}},
-		{3, {"cube", real_cube_for, NULL, 1}},
+		{0.5, {"root", sl__real_root_rows_for, NULL, 1}},
+		{1, {"copy", sl__real_first_rows_for, NULL, 1}},
+		{2, {"square", sl__real_square_rows_for, NULL, 1}},
+		{3, {"cube", sl__real_cube_rows_for, NULL, 1}},
 	};
 	const struct sl__tensor *t =
 		sl__plan_constant_tensor(pl, sl__plan_node_input(node, 1));
@@ -275,12 +110,12 @@ function_of(struct sl__planner *pl, const struct sl__node *node)
 
 	if (sl__is_op(node, SL__OP_ONNX_Mod) &&
 	    sl__attribute_int(node, "fmod", 0)) {
-		f.real = real_fmod_for;
-		f.whole = whole_fmod_for;
+		f.real = sl__real_fmod_rows_for;
+		f.whole = sl__whole_fmod_rows_for;
 	}
 	if (sl__is_op(node, SL__OP_ONNX_BitShift) &&
 	    !strcmp(sl__attribute_string(node, "direction", "LEFT"), "RIGHT"))
-		f.whole = whole_right_for;
+		f.whole = sl__whole_right_rows_for;
 	if (sl__is_op(node, SL__OP_ONNX_Pow))
 		return power_of(pl, node, &f);
 	return f;
@@ -288,7 +123,7 @@ function_of(struct sl__planner *pl, const struct sl__node *node)
 
 /* result = f(left, right); operand numbers are the step's. */
 struct pass {
-	rows_function *f;
+	sl__binary_function *f;
 	float knob;
 	struct sl__iteration_space space; /* result, left, right */
 	uint32_t at[3];
@@ -305,11 +140,11 @@ struct binary {
 
 /* One row in pieces that are converted. */
 static void
-run_converted(const struct binary *b, const struct rows *r)
+run_converted(const struct binary *b, const struct sl__binary_rows *r)
 {
 	const enum sl_dtype *types = b->pass->types;
 	union sl__conversion_block pieces[3];
-	struct rows piece = *r;
+	struct sl__binary_rows piece = *r;
 	size_t sizes[3];
 
 	for (int k = 0; k < 3; k++)
@@ -352,7 +187,7 @@ is_converted(const struct binary *b)
 }
 
 static void
-run_rows(const struct binary *b, struct rows *r)
+run_rows(const struct binary *b, struct sl__binary_rows *r)
 {
 	const enum sl_dtype *types = b->pass->types;
 	int64_t n_rows = r->n_rows;
@@ -391,7 +226,7 @@ run_part(int rank, int n_ranks, void *ctx)
 	int last = l->rank - 1;
 	struct sl__space_position p;
 	int64_t first, end;
-	struct rows r = {.knob = b->pass->knob};
+	struct sl__binary_rows r = {.knob = b->pass->knob};
 
 	r.a_step = l->strides[1][last] != 0;
 	r.b_step = l->strides[2][last] != 0;
@@ -667,7 +502,8 @@ static int
 keeps_zero(const struct binary *b, const struct pass *pass)
 {
 	float a = 0, c = 0, y = 1;
-	struct rows r = {1, 1, &a, &c, &y, 1, 1, 1, 1, 1, pass->knob};
+	struct sl__binary_rows r = {1, 1, &a, &c, &y,        1,
+				    1, 1, 1,  1,  pass->knob};
 
 	if (!b->is_real)
 		return 0;
@@ -679,7 +515,7 @@ keeps_zero(const struct binary *b, const struct pass *pass)
 static int
 make_passes(struct plan *p, const struct function *f, struct binary *b)
 {
-	rows_function *usual = b->is_real ? f->real() : f->whole();
+	sl__binary_function *usual = b->is_real ? f->real() : f->whole();
 
 	for (uint32_t i = 0; i < b->n_passes; i++) {
 		struct pass *pass = &b->passes[i];
@@ -688,11 +524,11 @@ make_passes(struct plan *p, const struct function *f, struct binary *b)
 		pass->f = usual;
 		pass->knob = (float)sl__attribute_float(p->node, "alpha", 1);
 		if (p->n == 1 && !sl__is_op(p->node, SL__OP_ONNX_Pow))
-			pass->f = b->is_real ? real_first_for()
-					     : whole_first_for();
+			pass->f = b->is_real ? sl__real_first_rows_for()
+					     : sl__whole_first_rows_for();
 		if (sl__is_op(p->node, SL__OP_ONNX_Mean) &&
 		    i + 1 == b->n_passes && p->n > 1) {
-			pass->f = real_scaled_add_for();
+			pass->f = sl__real_scaled_add_rows_for();
 			pass->knob = 1 / (float)p->n;
 		}
 		if (!make_space(p, left, right, &pass->space) ||
@@ -720,7 +556,8 @@ open_plan(struct plan *p, const struct function *f, struct binary *b)
 	if (p->n < 1 || p->n > INPUTS_MOST)
 		return 0;
 	/* What has become of a known power takes one input. */
-	if (sl__is_op(p->node, SL__OP_ONNX_Pow) && f->real != real_pow_for)
+	if (sl__is_op(p->node, SL__OP_ONNX_Pow) &&
+	    f->real != sl__real_pow_rows_for)
 		p->n = 1;
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (p->node->inputs[i] == SL__NONE)

@@ -10,185 +10,47 @@
  */
 #include "base/dtype.h"
 #include "compute/element_conversion.h"
-#include "compute/vector_gates.h"
+#include "compute/unary_functions.h"
 #include "engine/strided_layout.h"
 #include "engine/node_steps.h"
 
 #include <float.h>
-#include <math.h>
+#include <string.h>
 
 #include "base/banned.h"
 
-/* Two attributes of an operator, or what stands for them. */
-struct knobs {
-	float a, b;
-	int64_t low, high; /* bounds of whole numbers */
-};
-
-typedef void real_function(const float *x, int64_t n, const struct knobs *k,
-			   float *y);
-typedef void whole_function(const int64_t *x, int64_t n, const struct knobs *k,
-			    int64_t *y);
-
-SL__INLINE int
-is_infinite(float x)
-{
-	return sl__abs(x) > 3.40282347e38F && x == x;
-}
-
-SL__INLINE float
-shrink(float x, float bias, float most)
-{
-	float y = x < -most ? x + bias : x - bias;
-
-	return x >= -most && x <= most ? 0 : y;
-}
-
-SL__INLINE float
-softplus(float x)
-{
-	return sl__max(x, 0) + sl__log1p(sl__exp(-sl__abs(x)));
-}
-
-#define REAL(name, expression)                                                 \
-	SL__INLINE void real_##name##_body(const float *xs, int64_t n,         \
-					   const struct knobs *k, float *ys)   \
-	{                                                                      \
-		float a = k->a, b = k->b;                                      \
-                                                                               \
-		(void)a;                                                       \
-		(void)b;                                                       \
-		SL__EACH_ALONE                                                 \
-		for (int64_t i = 0; i < n; i++) {                              \
-			float x = xs[i];                                       \
-                                                                               \
-			ys[i] = (expression);                                  \
-		}                                                              \
-	}                                                                      \
-	SL__VECTOR_TARGETS(real_##name, real_##name##_body,                    \
-			   (const float *xs, int64_t n, const struct knobs *k, \
-			    float *ys),                                        \
-			   (xs, n, k, ys))
-
-REAL(abs, sl__abs(x))
-REAL(ceil, ceilf(x))
-REAL(celu, x < 0 ? a * sl__expm1(x / a) : x)
-REAL(clip, sl__clip(x, a, b))
-REAL(elu, x < 0 ? a * sl__expm1(x) : x)
-REAL(erf, sl__erf(x))
-REAL(exp, sl__exp(x))
-REAL(floor, floorf(x))
-REAL(gelu, sl__gelu(x))
-REAL(tanh_gelu, sl__tanh_gelu(x))
-REAL(hard_sigmoid, sl__clip(a *x + b, 0, 1))
-REAL(hard_swish, sl__hard_swish(x))
-REAL(is_inf, is_infinite(x) ? (x < 0 ? b : a) : 0)
-REAL(is_nan, x != x ? 1 : 0)
-REAL(leaky_relu, x < 0 ? a * x : x)
-REAL(log, sl__log(x))
-REAL(mish, sl__multiply_by_gate(x, sl__tanh(softplus(x))))
-REAL(neg, -x)
-REAL(reciprocal, 1 / x)
-REAL(relu, x < 0 ? 0 : x)
-REAL(round, nearbyintf(x))
-REAL(selu, b *(x > 0 ? x : a * sl__expm1(x)))
-REAL(shrink, shrink(x, a, b))
-REAL(sigmoid, sl__sigmoid(x))
-REAL(sign, x == 0 || x != x ? x + 0 : sl__copysign(1, x))
-REAL(softplus, softplus(x))
-REAL(softsign, is_infinite(x) ? sl__copysign(1, x) : x / (1 + sl__abs(x)))
-REAL(sqrt, sqrtf(x))
-REAL(swish, sl__swish(x, a))
-REAL(tanh, sl__tanh(x))
-REAL(thresholded_relu, x <= a ? 0 : x)
-
-/* One-to-one with libm, a call for each element: nobody has many. */
-#define LIBM(name)                                               \
-	static void real_##name(const float *x, int64_t n,       \
-				const struct knobs *k, float *y) \
-	{                                                        \
-		(void)k;                                         \
-		for (int64_t i = 0; i < n; i++)                  \
-			y[i] = name##f(x[i]);                    \
-	}                                                        \
-	static real_function *real_##name##_for(void)            \
-	{                                                        \
-		return real_##name;                              \
-	}
-
-LIBM(acos)
-LIBM(acosh)
-LIBM(asin)
-LIBM(asinh)
-LIBM(atan)
-LIBM(atanh)
-LIBM(cos)
-LIBM(cosh)
-LIBM(sin)
-LIBM(sinh)
-LIBM(tan)
-
-static int64_t
-whole_clip_one(int64_t x, const struct knobs *k)
-{
-	int64_t y = x < k->low ? k->low : x;
-
-	return y > k->high ? k->high : y;
-}
-
-#define WHOLE(name, expression)                                      \
-	static void whole_##name(const int64_t *xs, int64_t n,       \
-				 const struct knobs *k, int64_t *ys) \
-	{                                                            \
-		(void)k;                                             \
-		for (int64_t i = 0; i < n; i++) {                    \
-			int64_t x = xs[i];                           \
-                                                                     \
-			ys[i] = (expression);                        \
-		}                                                    \
-	}
-
-WHOLE(abs, x < 0 ? (int64_t)(0 - (uint64_t)x) : x)
-WHOLE(bit_not, ~x)
-WHOLE(clip, whole_clip_one(x, k))
-WHOLE(neg, (int64_t)(0 - (uint64_t)x))
-WHOLE(not, !x)
-WHOLE(relu, x < 0 ? 0 : x)
-WHOLE(same, x)
-WHOLE(sign, (x > 0) - (x < 0))
-
 struct function {
 	const char *kernel;
-	real_function *(*real)(void); /* NULL: has none */
-	whole_function *whole;        /* likewise */
-	const char *a, *b;            /* names of attributes */
+	sl__real_chooser *real;    /* NULL: has none */
+	sl__whole_function *whole; /* likewise */
+	const char *a, *b;         /* names of attributes */
 	float a_usual, b_usual;
 	int cost; /* how many times as long as copying a run takes */
 };
 
-#define ROW(name, whole, ...)                                \
-	{                                                    \
-#name, real_##name##_for, whole, __VA_ARGS__ \
+#define ROW(name, whole, ...)                                    \
+	{                                                        \
+#name, sl__real_##name##_for, whole, __VA_ARGS__ \
 	}
 
 static const struct function functions[SL__N_OPS] = {
-	[SL__OP_ONNX_Abs] = ROW(abs, whole_abs, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Abs] = ROW(abs, sl__whole_abs, 0, 0, 0, 0, 1),
 	[SL__OP_ONNX_Acos] = ROW(acos, 0, 0, 0, 0, 0, 20),
 	[SL__OP_ONNX_Acosh] = ROW(acosh, 0, 0, 0, 0, 0, 20),
 	[SL__OP_ONNX_Asin] = ROW(asin, 0, 0, 0, 0, 0, 20),
 	[SL__OP_ONNX_Asinh] = ROW(asinh, 0, 0, 0, 0, 0, 20),
 	[SL__OP_ONNX_Atan] = ROW(atan, 0, 0, 0, 0, 0, 20),
 	[SL__OP_ONNX_Atanh] = ROW(atanh, 0, 0, 0, 0, 0, 20),
-	[SL__OP_ONNX_BitwiseNot] = {"not", 0, whole_bit_not, 0, 0, 0, 0, 1},
-	[SL__OP_ONNX_Ceil] = ROW(ceil, whole_same, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_BitwiseNot] = {"not", 0, sl__whole_bit_not, 0, 0, 0, 0, 1},
+	[SL__OP_ONNX_Ceil] = ROW(ceil, sl__whole_same, 0, 0, 0, 0, 1),
 	[SL__OP_ONNX_Celu] = ROW(celu, 0, "alpha", 0, 1, 0, 2),
-	[SL__OP_ONNX_Clip] = ROW(clip, whole_clip, "min", "max", 0, 0, 1),
+	[SL__OP_ONNX_Clip] = ROW(clip, sl__whole_clip, "min", "max", 0, 0, 1),
 	[SL__OP_ONNX_Cos] = ROW(cos, 0, 0, 0, 0, 0, 20),
 	[SL__OP_ONNX_Cosh] = ROW(cosh, 0, 0, 0, 0, 0, 20),
 	[SL__OP_ONNX_Elu] = ROW(elu, 0, "alpha", 0, 1, 0, 2),
 	[SL__OP_ONNX_Erf] = ROW(erf, 0, 0, 0, 0, 0, 3),
 	[SL__OP_ONNX_Exp] = ROW(exp, 0, 0, 0, 0, 0, 2),
-	[SL__OP_ONNX_Floor] = ROW(floor, whole_same, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Floor] = ROW(floor, sl__whole_same, 0, 0, 0, 0, 1),
 	[SL__OP_ONNX_Gelu] = ROW(gelu, 0, 0, 0, 0, 0, 3),
 	[SL__OP_ONNX_HardSigmoid] =
 		ROW(hard_sigmoid, 0, "alpha", "beta", 0.2F, 0.5F, 1),
@@ -198,17 +60,17 @@ static const struct function functions[SL__N_OPS] = {
 	[SL__OP_ONNX_LeakyRelu] = ROW(leaky_relu, 0, "alpha", 0, 0.01F, 0, 1),
 	[SL__OP_ONNX_Log] = ROW(log, 0, 0, 0, 0, 0, 2),
 	[SL__OP_ONNX_Mish] = ROW(mish, 0, 0, 0, 0, 0, 6),
-	[SL__OP_ONNX_Neg] = ROW(neg, whole_neg, 0, 0, 0, 0, 1),
-	[SL__OP_ONNX_Not] = {"not", 0, whole_not, 0, 0, 0, 0, 1},
+	[SL__OP_ONNX_Neg] = ROW(neg, sl__whole_neg, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Not] = {"not", 0, sl__whole_not, 0, 0, 0, 0, 1},
 	[SL__OP_ONNX_Reciprocal] = ROW(reciprocal, 0, 0, 0, 0, 0, 1),
-	[SL__OP_ONNX_Relu] = ROW(relu, whole_relu, 0, 0, 0, 0, 1),
-	[SL__OP_ONNX_Round] = ROW(round, whole_same, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Relu] = ROW(relu, sl__whole_relu, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Round] = ROW(round, sl__whole_same, 0, 0, 0, 0, 1),
 	[SL__OP_ONNX_Selu] = ROW(selu, 0, "alpha", "gamma",
 				 1.67326319217681884765625F,
 				 1.05070102214813232421875F, 2),
 	[SL__OP_ONNX_Shrink] = ROW(shrink, 0, "bias", "lambd", 0, 0.5F, 1),
 	[SL__OP_ONNX_Sigmoid] = ROW(sigmoid, 0, 0, 0, 0, 0, 2),
-	[SL__OP_ONNX_Sign] = ROW(sign, whole_sign, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Sign] = ROW(sign, sl__whole_sign, 0, 0, 0, 0, 1),
 	[SL__OP_ONNX_Sin] = ROW(sin, 0, 0, 0, 0, 0, 20),
 	[SL__OP_ONNX_Sinh] = ROW(sinh, 0, 0, 0, 0, 0, 20),
 	[SL__OP_ONNX_Softplus] = ROW(softplus, 0, 0, 0, 0, 0, 4),
@@ -276,7 +138,7 @@ read_bound(struct sl__planner *pl, uint32_t value, float *real, int64_t *whole)
 
 static int
 read_knobs(struct sl__planner *pl, const struct sl__node *node,
-	   const struct function *f, struct knobs *k)
+	   const struct function *f, struct sl__knobs *k)
 {
 	k->a = f->a ? (float)sl__attribute_float(node, f->a, (double)f->a_usual)
 		    : f->a_usual;
@@ -291,9 +153,9 @@ read_knobs(struct sl__planner *pl, const struct sl__node *node,
 }
 
 struct unary {
-	real_function *real; /* NULL: 'whole' */
-	whole_function *whole;
-	struct knobs knobs;
+	sl__real_function *real; /* NULL: 'whole' */
+	sl__whole_function *whole;
+	struct sl__knobs knobs;
 	enum sl_dtype from, to;
 	int64_t n;
 	unsigned char **at; /* x, y */
