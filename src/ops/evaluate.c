@@ -339,7 +339,8 @@ prepare_outputs(struct sl__evaluator *ev, const struct sl__node *node,
 	/* A control node's rule would infer its bodies: they run instead. */
 	if (!rc && !is_control)
 		rc = node->op->infer(&call);
-	if (!rc && s->is_short)
+	/* The rule may have refused sizes that there was no memory for. */
+	if (s->is_short)
 		rc = sl__fail_nomem(err);
 	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
 		if (node->outputs[k] != SL__NONE)
