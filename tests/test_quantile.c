@@ -313,6 +313,15 @@ series_of_alike_neighbours_are_covered(void **state)
 	covered = series_covered_share(0, 240, 4000, &naive);
 	print_message("independent: %.4f covered, %.4f\n", covered, naive);
 	assert_true(covered > 0.94 && covered < 0.965);
+	covered = series_covered_share(0, SL__SERIES_LEAST, 4000, &naive);
+	print_message("few: %.4f covered, %.4f\n", covered, naive);
+	assert_true(covered > 0.94 && covered < 0.965);
+	covered = series_covered_share(0.3, SL__SERIES_LEAST, 4000, &naive);
+	print_message("few that are alike: %.4f covered, %.4f as if they were "
+		      "not\n",
+		      covered, naive);
+	assert_true(covered > 0.92 && covered < 0.96);
+	assert_true(naive < 0.91);
 	covered = series_covered_share(0.8, 720, 4000, &naive);
 	print_message("alike over 5 rounds: %.4f covered, %.4f as if they "
 		      "were not\n",

@@ -2,7 +2,7 @@
 /*
  * ablate.c - how fast a model is without some of its steps.
  *
- * Full and ablated iterations both go through the guide.  In an ablated
+ * Full and ablated iterations both go through the interceptor.  In an ablated
  * iteration the outputs of a step that is left out are put back between two
  * readings of the clock, and the time between these is taken off the iteration.
  *  A full iteration runs every step and puts nothing back: the step itself
@@ -249,7 +249,8 @@ is_shared(const struct ablater *a, const struct sl__ablation *t)
  * Of ratios[0..n-1].  In whose caches a step of several threads leaves what it
  * writes is not known.  Rounds of either kind put it back in equal shares and
  * with these swapped, as near to its readers and as far from them as can be:
- * the interval is that of both.
+ * the interval is that of both.  Few rounds are of long iterations, to which it
+ * is nothing, or of a short time, in which it cannot be told.
  */
 static struct sl_estimate
 limit_of(struct ablater *a, const struct sl__ablation *t, size_t n)
@@ -257,7 +258,6 @@ limit_of(struct ablater *a, const struct sl__ablation *t, size_t n)
 	struct sl_estimate all = sl__series_median(a->ratios, n, a->column);
 	double *kind = a->column + SL__ABLATE_ROUNDS_MOST;
 
-	/* Few rounds are of long iterations, to which it is nothing. */
 	if (n < 2 * SL__SERIES_LEAST || !is_shared(a, t))
 		return all;
 	for (size_t swapped = 0; swapped < 2; swapped++) {
@@ -433,8 +433,8 @@ take_time(struct ablater *a, size_t *n_left, struct sl_error *err)
 		if (!t->absent)
 			return sl__fail_nomem(err);
 	}
-	/* Where there is not, the model is long enough for a profile's own
-	 * prediction. */
+	/* Where there is not, the iterations of the profile itself have to do
+	 * for a prediction. */
 	a->records = a->how->n_rounds ||
 		     (round + 1) * SL__ABLATE_ROUNDS <= iterations;
 	return SL_OK;

@@ -31,11 +31,12 @@ struct sl__ablate_options {
  * what they would have written put back from a copy.  Full and ablated
  * iterations of all targets take turns in a seeded order, one of each in a
  * round, and so do full ones in which the steps are timed; targets[] is the
- * order of importance, and where time is short the last ones are left out.  Without memory for the
- * copies, or when interrupted before the first round, targets are absent; where
- * there is time for few rounds, nothing is timed but whole iterations; a round
- * that an interrupt cuts short does not count.  Reasons are from 'arena'.  The plan's inputs are set; afterwards a run gives what it gave
- * before.
+ * order of importance, and where time is short the last ones are left out.
+ * Without memory for the copies, or when interrupted before the first round,
+ * targets are absent; where there is time for few rounds, nothing is timed but
+ * whole iterations; a round that an interrupt cuts short does not count.
+ * Reasons are from 'arena'.  The plan's inputs are set; afterwards a run gives
+ * what it gave before.
  */
 enum sl_status sl__ablate(struct sl__ablation *targets, size_t n,
 			  struct sl_plan *plan,

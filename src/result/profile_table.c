@@ -348,8 +348,8 @@ static const struct sl__field amdahl_fields[] = {
 	      "all operations of that type"),
 	SL__F(WHOLE, sl_amdahl, n_operations, "operations", "of these"),
 	SL__F(NUMBER, sl_amdahl, share, "share",
-	      "of the iteration; where a limit was measured, of iterations "
-	      "recorded in the same rounds"),
+	      "of the iteration; where a limit was measured and time sufficed "
+	      "for it, of iterations recorded in the same rounds"),
 	SL__F(NUMBER, sl_amdahl, at_2, "predicted_speedup_2",
 	      "of the model, if these took half the time"),
 	SL__F(NUMBER, sl_amdahl, at_4, "predicted_speedup_4", "a quarter"),

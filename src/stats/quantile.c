@@ -19,7 +19,7 @@
 
 /* Batch means: few enough that a stretch outlasts what makes neighbours alike,
  * and enough for an interval that is hardly wider than a normal one. */
-enum { STRETCHES = SL__SERIES_LEAST / 5 };
+enum { STRETCH_LEAST = 5, STRETCHES_MOST = 12 };
 
 double
 sl__quantile_sorted(const double *sorted, size_t n, double q)
@@ -120,10 +120,14 @@ sl__median_estimate(double *x, size_t n)
 static double
 stretches_half_width(const double *x, size_t n, double *scratch)
 {
-	double medians[STRETCHES], sum = 0, squares = 0, mean;
+	double medians[STRETCHES_MOST], sum = 0, squares = 0, mean;
+	size_t n_stretches = n / STRETCH_LEAST < STRETCHES_MOST
+				     ? n / STRETCH_LEAST
+				     : STRETCHES_MOST;
+	double k = (double)n_stretches;
 
-	for (size_t b = 0, first = 0; b < STRETCHES; b++) {
-		size_t m = n / STRETCHES + (b < n % STRETCHES);
+	for (size_t b = 0, first = 0; b < n_stretches; b++) {
+		size_t m = n / n_stretches + (b < n % n_stretches);
 
 		memcpy(scratch, x + first, m * sizeof(*x));
 		sl__sort(scratch, m);
@@ -131,11 +135,10 @@ stretches_half_width(const double *x, size_t n, double *scratch)
 		sum += medians[b];
 		first += m;
 	}
-	mean = sum / STRETCHES;
-	for (size_t b = 0; b < STRETCHES; b++)
+	mean = sum / k;
+	for (size_t b = 0; b < n_stretches; b++)
 		squares += (medians[b] - mean) * (medians[b] - mean);
-	return sl__student_quantile(0.975, STRETCHES - 1) *
-	       sqrt(squares / (STRETCHES - 1) / STRETCHES);
+	return sl__student_quantile(0.975, k - 1) * sqrt(squares / (k - 1) / k);
 }
 
 struct sl_estimate

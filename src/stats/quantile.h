@@ -22,15 +22,17 @@ struct sl_estimate sl__quantile_estimate(const double *sorted, size_t n,
 /* The median of x[0..n-1], which it sorts, with its interval of 95 %. */
 struct sl_estimate sl__median_estimate(double *x, size_t n);
 
-enum { SL__SERIES_LEAST = 60 };
+/* Six stretches, whose t is hardly wider than that of more, of five samples,
+ * the fewest whose median leaves out two spikes. */
+enum { SL__SERIES_LEAST = 6 * 5 };
 
 /*
  * The median of x[0..n-1], which were taken one after the other, so that
- * neighbours may be alike and a machine may drift: with 60 or more the interval
- * of 95 % is from the medians of 12 stretches (batch means, Student's t with 11
- * degrees of freedom; it assumes that a stretch is longer than what makes
- * neighbours alike), with fewer that of sl__median_estimate().  scratch is
- * [n].
+ * neighbours may be alike and a machine may drift: with 30 or more the interval
+ * of 95 % is from the medians of stretches, six to twelve of five samples or
+ * more (batch means, Student's t with a degree of freedom less; it assumes that
+ * a stretch is longer than what makes neighbours alike), with fewer that of
+ * sl__median_estimate().  scratch is [n].
  */
 struct sl_estimate sl__series_median(const double *x, size_t n,
 				     double *scratch);
