@@ -9,6 +9,7 @@
 #include "store_filter.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ enum { LIMITS_MOST = 64 };
 struct arguments {
 	struct output output;
 	const char *db, *baseline, *branch, *against;
-	const char *limits_file, *accept, *junit;
+	const char *limits_file, *accept, *junit, *code_quality;
 	int annotations, commands;
 	double time_s;
 	struct repeated_values limits;
@@ -68,6 +69,8 @@ static const struct option options[] = {
 	 "make the result the baseline, and note why", 0, 0, 0},
 	{"junit", 0, OPTION_TEXT, AT(junit), "FILE", "JUnit XML to FILE", 0, 0,
 	 0},
+	{"code-quality", 0, OPTION_TEXT, AT(code_quality), "FILE",
+	 "GitLab's report of what is beyond its limit to FILE", 0, 0, 0},
 	{"annotations", 0, OPTION_FLAG, AT(annotations), NULL,
 	 "lines that GitHub shows beside a pull request", 0, 0, 0},
 	{"db", 0, OPTION_TEXT, AT(db), "URL",
@@ -214,6 +217,7 @@ check(struct arguments *a)
 	if (a->limits_file)
 		read_limits_file(a);
 	a->output.own[0] = a->junit;
+	a->output.own[1] = a->code_quality;
 	output_check(&a->output, help.name);
 }
 
@@ -394,6 +398,77 @@ write_annotations(const struct sl_gate_check *g)
 	}
 }
 
+/* Text within a string of JSON. */
+static void
+write_json(FILE *file, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("\"\\", *text) || (unsigned char)*text < 32)
+			fprintf(file, "\\u%04x", (unsigned)*text);
+		else
+			fputc(*text, file);
+	}
+}
+
+/* The same for the same row whenever it is judged: FNV-1a of 64 bits, by whose
+ * constants (Fowler, Noll and Vo, draft-eastlake-fnv) it begins and goes on. */
+static uint64_t
+fingerprint(const struct sl_gate_row *r)
+{
+	const char *words[] = {r->name, sl_gate_metric_text(r->metric),
+			       r->layer ? r->layer : ""};
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		for (const char *c = words[i]; *c; c++)
+			hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+		hash *= 0x100000001b3u; /* the zero at its end */
+	}
+	return hash;
+}
+
+/* What is not within its limit, as GitLab's Code Quality report has it.  The
+ * place is the file that was judged; its line must be there and means nothing. */
+static int
+write_code_quality(const struct sl_gate_check *g, const char *path)
+{
+	FILE *file = fopen(path, "w");
+	const char *comma = "";
+	char text[256];
+
+	if (!file)
+		return complain(help.name, EXIT_IO, "%s: %s", path,
+				strerror(errno));
+	fputs("[", file);
+	for (size_t i = 0; i < g->n_rows; i++) {
+		const struct sl_gate_row *r = &g->rows[i];
+		int is_here = strncmp(r->name, "./", 2) == 0;
+
+		if (r->verdict == SL_GATE_OK)
+			continue;
+		describe(text, sizeof(text), r);
+		fprintf(file, "%s\n  {\"description\": \"", comma);
+		write_json(file, text);
+		fprintf(file,
+			"\",\n   \"check_name\": \"sleuth gate\",\n   "
+			"\"fingerprint\": \"%016" PRIx64
+			"\",\n   \"severity\": \"%s\",\n   \"location\": "
+			"{\"path\": \"",
+			fingerprint(r),
+			r->invalid   ? "critical"
+			: r->verdict ? "major"
+				     : "info");
+		write_json(file, r->name + (is_here ? 2 : 0));
+		fputs("\", \"lines\": {\"begin\": 1}}}", file);
+		comma = ",";
+	}
+	fputs(*comma ? "\n]\n" : "]\n", file);
+	if (fclose(file))
+		return complain(help.name, EXIT_IO, "%s: %s", path,
+				strerror(errno));
+	return 0;
+}
+
 static int
 judge(struct arguments *a, const struct sl_gate_check *g)
 {
@@ -401,6 +476,8 @@ judge(struct arguments *a, const struct sl_gate_check *g)
 
 	if (!code && a->junit)
 		code = write_junit(g, a->junit);
+	if (!code && a->code_quality)
+		code = write_code_quality(g, a->code_quality);
 	if (a->annotations && !output_takes_stdout(&a->output))
 		write_annotations(g);
 	if (code)
