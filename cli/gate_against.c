@@ -72,7 +72,7 @@ measure_commands(const struct gate_against *how)
 		 .argv = split_words(how->command, how->now)}};
 	struct sl_bench_options options = {
 		.struct_size = sizeof(options),
-		.until = SL_UNTIL_VERDICT,
+		.until = SL_UNTIL_GATE,
 		.time_s = how->time_s,
 		.margin = margin_of(how),
 		.interrupt = tty_catch_interrupt(),

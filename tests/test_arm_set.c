@@ -80,6 +80,7 @@ settled_needs_verdict_and_rounds(void **state)
 		n++;
 	}
 	assert_int_equal(n, 30);
+	assert_false(sl__arm_set_passes(&s.match));
 	sl__arm_set_comparison(&s.match, 1, &row);
 	assert_int_equal(row.verdict, SL_VERDICT_SLOWER);
 	assert_int_equal(row.gate, SL_GATE_REGRESSED);

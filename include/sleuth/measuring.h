@@ -177,7 +177,9 @@ struct sl_command {
 
 enum sl_bench_until {
 	SL_UNTIL_PRECISION = 0, /* every median known well enough */
-	SL_UNTIL_VERDICT        /* every candidate decided against command 0 */
+	SL_UNTIL_VERDICT,       /* every candidate decided against command 0 */
+	SL_UNTIL_GATE /* likewise, or proved not slower by more than the
+			 margin, each of them */
 };
 
 struct sl_progress {

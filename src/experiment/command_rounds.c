@@ -583,8 +583,11 @@ is_enough(void *ctx)
 
 	if (b->out->n_rounds < min_runs)
 		return 0;
-	if (b->how->until != SL_UNTIL_VERDICT)
+	if (b->how->until == SL_UNTIL_PRECISION)
 		return is_precise(b);
+	/* Nobody acts on the ratio of what passes, so that it may be rough. */
+	if (b->how->until == SL_UNTIL_GATE && sl__arm_set_passes(&b->out->arms))
+		return 1;
 	return sl__arm_set_is_settled(
 		&b->out->arms,
 		min_runs > MIN_ROUNDS_SETTLED ? min_runs : MIN_ROUNDS_SETTLED);
@@ -642,8 +645,8 @@ measure(struct bench *b, struct sl_error *err)
 								: how->min_runs,
 		.max_rounds = how->max_runs ? how->max_runs : MAX_ROUNDS,
 		.time_s = how->time_s > 0 ? how->time_s : default_s,
-		.enough = how->until == SL_UNTIL_VERDICT ? SL_STOP_VERDICT
-							 : SL_STOP_PRECISION,
+		.enough = how->until == SL_UNTIL_PRECISION ? SL_STOP_PRECISION
+							   : SL_STOP_VERDICT,
 		.run = run_once,
 		.finish = note_disturbance,
 		.close = close_round,

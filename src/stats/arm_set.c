@@ -114,6 +114,16 @@ sl__arm_set_is_decided(const struct sl__arm_set *set)
 }
 
 int
+sl__arm_set_passes(const struct sl__arm_set *set)
+{
+	for (size_t i = 1; i < set->n; i++) {
+		if (set->arms[i].wall.gate != SL_GATE_OK)
+			return 0;
+	}
+	return 1;
+}
+
+int
 sl__arm_set_is_settled(const struct sl__arm_set *set, size_t min_rounds)
 {
 	if (!sl__arm_set_is_decided(set))

@@ -55,6 +55,10 @@ void sl__arm_set_add(struct sl__arm_set *set, const struct sl__round *round);
 /* Whether every test has a verdict. */
 int sl__arm_set_is_decided(const struct sl__arm_set *set);
 
+/* Whether every candidate is proved not slower than the first by more than the
+ * margin, or faster. */
+int sl__arm_set_passes(const struct sl__arm_set *set);
+
 /*
  * Whether every test has a verdict and a ratio worth printing: an early
  * verdict overshoots, so that it takes min_rounds, or a half-width of half
