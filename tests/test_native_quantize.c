@@ -117,12 +117,46 @@ other_kinds_are_left(void **state)
 			1);
 }
 
+/* Sums of codes whose scales differ by up to a factor of 100 either way, with
+ * ties among them. */
+static void
+sums_at_many_scales(void **state)
+{
+	static const double scales[] = {0.01, 0.0137, 0.02, 0.031, 0.25,
+					0.5,  0.731,  1,    0.999};
+	uint64_t draw = 5;
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		int is_signed = i % 3 == 0;
+		const char *type = is_signed ? "i8" : "uint8";
+		double by[3];
+		int at[3];
+		char line[256];
+
+		for (int k = 0; k < 3; k++) {
+			draw = draw * 6364136223846793005u +
+			       1442695040888963407u;
+			by[k] = scales[(draw >> 33) % 9];
+			at[k] = (int)(draw >> 40) % 256 - 128 * is_signed;
+		}
+		snprintf(line, sizeof(line),
+			 "com.microsoft.QLinearAdd 1 (%s[20011], f32[]={%g}, "
+			 "%s[]={%d}, %s[20011], f32[]={%g}, %s[]={%d}, "
+			 "f32[]={%g}, %s[]={%d})",
+			 type, by[0], type, at[0], type, by[1], type, at[1],
+			 by[2], type, at[2]);
+		check_quantized(line, 2, 0);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results_are_the_reference_kernels),
 		cmocka_unit_test(other_kinds_are_left),
+		cmocka_unit_test(sums_at_many_scales),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
