@@ -73,8 +73,6 @@ static const struct option options[] = {
 	 "GitLab's report of what is beyond its limit to FILE", 0, 0, 0},
 	{"annotations", 0, OPTION_FLAG, AT(annotations), NULL,
 	 "lines that GitHub shows beside a pull request", 0, 0, 0},
-	{"db", 0, OPTION_TEXT, AT(db), "URL",
-	 "the store: a file, or postgresql://HOST/NAME", 0, 0, 0},
 };
 
 RENDER_WITH(sl_gate_check_render)
@@ -206,6 +204,11 @@ check(struct arguments *a)
 	if ((a->commands || a->time_s > 0) && !a->against)
 		refuse(help.name, "--%s goes with --against",
 		       a->commands ? "commands" : "time");
+	if (a->output.store.save && !a->against)
+		refuse(help.name, "--save keeps what --against measures");
+	a->db = a->output.store.db;
+	if (!a->output.store.save)
+		a->output.store.db = NULL; /* that results are read from */
 	if (a->accept && !a->baseline)
 		refuse(help.name, "--accept needs the --baseline file that "
 				  "the result replaces");
@@ -521,7 +524,7 @@ cmd_gate(char **argv)
 	struct arguments a = {.last = 20};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
-		output_page_option_group(&a.output),
+		output_option_group(&a.output),
 	};
 	struct sl_gate_check *g;
 	const char *word;

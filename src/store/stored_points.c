@@ -2,9 +2,10 @@
 /*
  * stored_points.c - what is searched of a result, taken from its document.
  *
- * A document has one model, or a list of models or commands.  Each is a point:
- * a name, the settings that it was run with, and the median time where one was
- * measured.  Results of other settings are another series of points.
+ * A document has one model, a list of models or commands, or the limits of a
+ * gate, which are all of one.  Each is a point: a name, the settings that it was
+ * run with, and the median time where one was measured.  Results of other
+ * settings are another series of points.
  */
 #include "store/stored_points.h"
 #include "base/buf.h"
@@ -37,6 +38,20 @@ number_of(const struct sl__json_value *object, const char *key)
 	return v && v->kind == SL__JSON_NUMBER ? v->number : (double)NAN;
 }
 
+/* What a gate judged: all its limits are of the same thing.  NULL: no gate. */
+static const struct sl__json_value *
+first_limit(const struct sl__json_value *root)
+{
+	const struct sl__json_value *gate = sl__json_member(root, "gate");
+	const struct sl__json_value *limits =
+		gate ? sl__json_member(gate, "limits") : NULL;
+
+	return limits && limits->kind == SL__JSON_ARRAY && limits->first &&
+			       limits->first->kind == SL__JSON_OBJECT
+		       ? limits->first
+		       : NULL;
+}
+
 /* Elements of a list, or the document itself. */
 const struct sl__json_value *
 sl__stored_subject(const struct sl__json_value *root, size_t nth)
@@ -54,7 +69,9 @@ sl__stored_subject(const struct sl__json_value *root, size_t nth)
 			nth--;
 		return at && at->kind == SL__JSON_OBJECT ? at : NULL;
 	}
-	return nth == 0 && sl__json_member(root, "model") ? root : NULL;
+	if (nth)
+		return NULL;
+	return sl__json_member(root, "model") ? root : first_limit(root);
 }
 
 static const char *
