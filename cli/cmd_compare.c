@@ -69,8 +69,19 @@ compare_commands(char **argv)
 	return code;
 }
 
-/* Two results of the store, which are judged and not run: as a gate, whose
- * baseline is A.  Options that follow are the gate's. */
+/* What names a result that is there: run:N, baseline:NAME or a file of JSON. */
+static int
+is_result(const char *word)
+{
+	size_t n = strlen(word);
+
+	return is_saved_word(word) ||
+	       (n > 5 && *word != '-' && !strchr(word, ' ') &&
+		strcmp(word + n - 5, ".json") == 0);
+}
+
+/* Two results, which are judged and not run: as a gate, whose baseline is A.
+ * Options that follow are the gate's. */
 static int
 compare_saved(char **argv)
 {
@@ -98,7 +109,7 @@ cmd_compare(char **argv)
 	char *both[] = {argv[0], (char[]){"--help"}, NULL};
 	int code;
 
-	if (argv[1] && argv[2] && run_number(argv[1]) && run_number(argv[2]))
+	if (argv[1] && argv[2] && is_result(argv[1]) && is_result(argv[2]))
 		return compare_saved(argv);
 
 	if (names_commands(argv))
