@@ -9,6 +9,7 @@
 #include "machine/isa.h"
 #include "ops/cost.h"
 #include "transform/optimize.h"
+#include "transform/update_order.h"
 
 #include <string.h>
 
@@ -63,6 +64,11 @@ optimize(struct sl__program *p, struct sl__planner *pl,
 	if (rc)
 		return rc;
 	p->graph = made;
+	if (pl->options->flags & SL__PLAN_TRAINS)
+		rc = sl__updates_move_early(
+			made, made->blocks[0].outputs[SL__TRAINING_LOSS], err);
+	if (rc)
+		return rc;
 	return count_coverers(p, pl, graph, made, err);
 }
 

@@ -11,13 +11,16 @@
  * are not made, and it cannot be run: what it needs is known in a moment, on
  * any machine.  NO_DNNL: own kernels take the place of oneDNN's.  TRAINS: the
  * graph is a training step (transform/training.h), whose updates write states
- * over themselves. */
+ * over themselves as soon as they can. */
 enum {
 	SL__PLAN_TRAINS = 1 << 26,
 	SL__PLAN_NO_DNNL = 1 << 27,
 	SL__PLAN_DRY = 1 << 28,
 	SL__PLAN_OWN_WEIGHTS = 1 << 29
 };
+
+/* Which output of a training step the loss is. */
+enum { SL__TRAINING_LOSS = 1 };
 
 /* Optimizes the graph, lowers it, places its buffers and binds its steps.
  * 'options' has its defaults filled in; 'sizes' may be NULL. */

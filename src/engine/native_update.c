@@ -12,7 +12,7 @@
 
 #include "base/banned.h"
 
-enum { OPERANDS_MOST = 11, LOSS = 1 /* output of a training step */ };
+enum { OPERANDS_MOST = 11 };
 
 struct update {
 	int64_t n;
@@ -109,7 +109,7 @@ add_loss(struct sl__planner *pl, uint32_t *operands, uint32_t *n)
 
 	if (!(pl->options->flags & SL__PLAN_TRAINS))
 		return -1;
-	loss = pl->graph->blocks[0].outputs[LOSS];
+	loss = pl->graph->blocks[0].outputs[SL__TRAINING_LOSS];
 	return !sl__plan_is_static(pl, loss) || !is_f32(pl, loss)
 		       ? -1
 		       : add(operands, n,

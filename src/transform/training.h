@@ -56,7 +56,7 @@ struct sl__trained_parameter {
  * trained, 'loss', gradients where they are kept, and the states renewed.  Nodes
  * of the model keep their numbers; the nodes of a phase stand together, in the
  * order forward, loss, backward, update; nodes that compute activations again
- * stand within backward.
+ * stand within backward.  A plan moves updates (transform/update_order.h).
  *
  * With micro-batches forward, loss and backward come once for each, one after
  * the other.  Inputs that have a batch, and the target, hold all of them along
