@@ -16,7 +16,8 @@
  *	in x f32 2,n          an input of the block; "-" is a scalar, "?" no
  *	                      shape
  *	const m i64 2 = 3,4   a parameter; i64, i32, f32, f64, f16 or bool; "= random" is
- *	                      numbers from -1 to 1 that its name decides
+ *	                      numbers from -1 to 1 that its name decides,
+ *	                      "= random*0.5" half of them
  *	block then            up to "end": a body, used by its name further on
  *	y,z = If c - then_branch=@then else_branch=@else
  *	                      "-" is an input left out; attributes: 1, 1.5,
@@ -161,6 +162,7 @@ graph_text_constant(struct graph_text *g, const char *at)
 	struct sl__value *v = graph_text_declare(g, at);
 	struct sl__tensor *t = graph_text_new(g, sizeof(*t));
 	unsigned char *bytes;
+	double scale = 1;
 	int is_random;
 
 	t->dtype = v->declared.dtype;
@@ -171,9 +173,11 @@ graph_text_constant(struct graph_text *g, const char *at)
 	at = strchr(at, '=') + 1;
 	at += strspn(at, " ");
 	is_random = !strncmp(at, "random", 6);
+	if (is_random && at[6] == '*')
+		scale = strtod(at + 7, NULL);
 	for (uint64_t i = 0; i < t->n_elements; i++) {
 		int64_t whole = strtoll(at, NULL, 10);
-		double real = is_random ? graph_text_random(v->name, i)
+		double real = is_random ? scale * graph_text_random(v->name, i)
 					: strtod(at, NULL);
 
 		if (t->dtype == SL_DTYPE_I64 || t->dtype == SL_DTYPE_I32 ||

@@ -153,4 +153,5 @@ def main():
                   f"{w.abs().sum():.12g})")
 
 
-main()
+if __name__ == "__main__":
+    main()
