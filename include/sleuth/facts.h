@@ -140,10 +140,12 @@ enum sl_fact_kind {
 	SL_FACT_ACTIVATION_HELD,  /* bytes, share of all that are kept until
 				     the backward pass | layer */
 	/* And what would help it. */
-	SL_FACT_USE_PREFETCH,   /* threads */
-	SL_FACT_CHEAPER_SAMPLES /* (nothing) */
+	SL_FACT_USE_PREFETCH,    /* threads */
+	SL_FACT_CHEAPER_SAMPLES, /* (nothing) */
+	SL_FACT_RECOMPUTE_SAVES  /* bytes saved, of, time more a step, its
+				    least, its most, rounds */
 };
-enum { SL_N_FACT_KINDS = SL_FACT_CHEAPER_SAMPLES + 1 };
+enum { SL_N_FACT_KINDS = SL_FACT_RECOMPUTE_SAVES + 1 };
 
 /* The name of a kind in documents, "bytes-rate"; never NULL. */
 SL_API const char *sl_fact_kind_text(enum sl_fact_kind kind);

@@ -445,12 +445,14 @@ enum sl_trial_action {
 	SL_TRIAL_DTYPE,      /* a profile in that type */
 	SL_TRIAL_GENERATE,   /* a decoding loop */
 	SL_TRIAL_PREFETCH,   /* training steps with prefetch threads */
-	SL_TRIAL_VARIANT     /* a changed model, made and measured */
+	SL_TRIAL_VARIANT,    /* a changed model, made and measured */
+	SL_TRIAL_RECOMPUTE   /* training steps that compute activations again */
 };
-enum { SL_N_TRIAL_ACTIONS = SL_TRIAL_VARIANT + 1 };
+enum { SL_N_TRIAL_ACTIONS = SL_TRIAL_RECOMPUTE + 1 };
 
 /* "none", "layer", "kernels", "fusion", "algorithms", "by-part", "by-type",
- * "threads", "batch", "dtype", "generate", "prefetch", "variant". */
+ * "threads", "batch", "dtype", "generate", "prefetch", "variant",
+ * "recompute". */
 SL_API const char *sl_trial_action_text(enum sl_trial_action action);
 
 struct sl_trial {

@@ -289,10 +289,10 @@ static double
 iterations_s(const struct profiler *p)
 {
 	double all = ITERATIONS_SHARE + MEMORY_SHARE;
+	int is_alike = p->training && !p->trained.loader;
 
-	if (p->is_judged &&
-	    (!p->training || p->trained.loader || p->training->n_segments))
-		all += EXPERIMENTS_SHARE + TRIALS_SHARE;
+	if (p->is_judged)
+		all += TRIALS_SHARE + (is_alike ? 0 : EXPERIMENTS_SHARE);
 	if (!(p->how.flags & SL_PROFILE_NO_ABLATION))
 		all += ABLATION_SHARE;
 	return p->how.time_s * ITERATIONS_SHARE / all;
@@ -621,7 +621,7 @@ remark_no_time(struct profiler *p, struct sl_error *err)
 	return remarks.has_failed ? sl__fail_nomem(err) : SL_OK;
 }
 
-/* What the batches of a training step cost, and what is computed again. */
+/* What the batches of a training step cost, and computing activations again. */
 static enum sl_status
 compare_feeds(struct profiler *p, struct sl_error *err)
 {

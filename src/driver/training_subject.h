@@ -60,7 +60,10 @@ enum sl_status sl__training_subject_compare_feeds(
 /*
  * keeping_price.c: of steps that compute activations again, what keeping them
  * would take: fills keeping_live_bytes of out->training and, where there is
- * time, keeping_ratio.  'subject' has the graph, the plan and its sizes.
+ * time, keeping_ratio.  Of others, what computing them again would save and
+ * take, as a finding where that is a tenth of the memory and there is time, room
+ * for a second plan, and no loader to be looked at.  'subject' has the graph,
+ * the plan and its sizes.
  */
 enum sl_status sl__training_subject_compare_keeping(
 	struct sl__training_subject *s, const struct sl__subject_model *subject,

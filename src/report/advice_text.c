@@ -31,9 +31,9 @@ const char *
 sl_trial_action_text(enum sl_trial_action action)
 {
 	static const char *const words[SL_N_TRIAL_ACTIONS] = {
-		"none",     "layer",    "kernels", "fusion", "algorithms",
-		"by-part",  "by-type",  "threads", "batch",  "dtype",
-		"generate", "prefetch", "variant"};
+		"none",     "layer",    "kernels", "fusion",   "algorithms",
+		"by-part",  "by-type",  "threads", "batch",    "dtype",
+		"generate", "prefetch", "variant", "recompute"};
 
 	return words[(unsigned)action < SL_N_TRIAL_ACTIONS ? action
 							   : SL_TRIAL_NONE];
@@ -216,6 +216,9 @@ write_change(struct sl_buf *out, const struct sl_request *r,
 		break;
 	case SL_TRIAL_VARIANT:
 		sl__buf_format(out, " --try %s", trial->changes);
+		break;
+	case SL_TRIAL_RECOMPUTE:
+		sl__buf_text(out, " --recompute auto");
 		break;
 	case SL_TRIAL_KERNELS: /* left out above */
 	case SL_TRIAL_FUSION:

@@ -394,6 +394,21 @@ add_expected(struct sl__doc *doc, const struct sl_advice *a)
 	sl_buf_release(&text);
 }
 
+/* What a training step's memory could do without. */
+static void
+add_memory_advice(struct sl__doc *doc, const struct sl_profile *p)
+{
+	static const struct sl_advice again = {
+		.trial = {.action = SL_TRIAL_RECOMPUTE}};
+	const struct sl_fact *saving = sl__profile_recompute_saving(p);
+
+	if (!saving)
+		return;
+	sl__doc_pair(doc, "memory", SL__STYLE_PLAIN, "%s",
+		     sl__doc_fact_sentence(doc, saving));
+	add_command(doc, p, &again);
+}
+
 void
 sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 {
@@ -404,7 +419,7 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (!sheet->how->verbose && n > ADVICE_SHOWN)
 		n = ADVICE_SHOWN;
 	sl__doc_heading(doc, "What would help");
-	if (!n)
+	if (!n && !sl__profile_recompute_saving(p))
 		sl__doc_text(doc, SL__STYLE_DIM,
 			     "Nothing found that is worth 2 %%.");
 	if (n < p->n_advice)
@@ -423,5 +438,6 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 				sl__doc_fact_sentence(doc, &a->basis));
 		add_command(doc, p, a);
 	}
+	add_memory_advice(doc, p);
 	sl__profile_explain(doc, SL__TOPIC_ADVICE, sheet);
 }

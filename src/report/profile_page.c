@@ -397,6 +397,7 @@ add_model(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (!is_brief)
 		sl__profile_amdahl(doc, sheet);
 	if (sheet->profile->n_advice ||
+	    sl__profile_recompute_saving(sheet->profile) ||
 	    (!is_brief && !sheet->profile->training &&
 	     !sl__profile_is_disturbed(sheet->profile)))
 		sl__profile_advice(doc, sheet);

@@ -95,4 +95,9 @@ const char *sl__profile_bottleneck_text(enum sl_bottleneck bottleneck);
 /* What a user calls the model, see sl__model_display_name(). */
 const char *sl__profile_model_name(const struct sl_profile *p);
 
+/* What recomputing activations of a training step would save and take, where it
+ * was tried; else NULL. */
+const struct sl_fact *
+sl__profile_recompute_saving(const struct sl_profile *profile);
+
 #endif

@@ -125,6 +125,18 @@ add_layers(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 			     n, t->n_layers);
 }
 
+const struct sl_fact *
+sl__profile_recompute_saving(const struct sl_profile *profile)
+{
+	const struct sl_training_profile *t = profile->training;
+
+	for (size_t i = 0; t && i < t->n_findings; i++) {
+		if (t->findings[i].kind == SL_FACT_RECOMPUTE_SAVES)
+			return &t->findings[i];
+	}
+	return NULL;
+}
+
 /* What is saved by computing activations again, and what that takes. */
 static void
 add_price(struct sl__doc *doc, const struct sl_training_profile *t,
@@ -165,9 +177,12 @@ add_memory(struct sl__doc *doc, const struct sl_training_profile *t,
 		sl__bytes_text(&a, (double)t->optimizer_bytes[t->optimizer]));
 	if (t->n_segments > 1)
 		add_price(doc, t, live_bytes);
-	for (size_t i = 0; i < t->n_findings; i++)
-		sl__doc_plain_pair(doc, i ? "" : "stands out", "%s",
-				   sl__doc_fact_sentence(doc, &t->findings[i]));
+	for (size_t i = 0, n = 0; i < t->n_findings; i++) {
+		if (t->findings[i].kind != SL_FACT_RECOMPUTE_SAVES)
+			sl__doc_plain_pair(
+				doc, n++ ? "" : "stands out", "%s",
+				sl__doc_fact_sentence(doc, &t->findings[i]));
+	}
 }
 
 void

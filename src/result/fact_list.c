@@ -92,6 +92,7 @@ static const struct {
 	[SL_FACT_ACTIVATION_HELD] = {"activation-held", 2, 1},
 	[SL_FACT_USE_PREFETCH] = {"use-prefetch", 1, 0},
 	[SL_FACT_CHEAPER_SAMPLES] = {"cheaper-samples", 0, 0},
+	[SL_FACT_RECOMPUTE_SAVES] = {"recompute-saves", 6, 0},
 };
 
 static enum sl_fact_kind
