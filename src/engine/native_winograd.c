@@ -324,10 +324,12 @@ is_fit(const struct sl__planner *pl, const struct sl__conv *c,
 	       sl__gemm_blocked_panel() % LANES == 0;
 }
 
-/* Tiles so many that their products fill half of a second cache of 1 MiB, but
- * at least those of one group.  On several threads there are at least two tasks
- * for each, of the same size, and as many for each: rather fewer channels, since
- * each task reads all weights of its channels, than fewer tiles. */
+/* Tiles so many that their products fill about half of a second cache of 1 MiB,
+ * but at least those of one group: each further block of them reads all weights
+ * again, which are most of what a layer of few tiles reads.  On several threads
+ * there are at least two tasks for each, of the same size, and as many for each:
+ * rather fewer channels, since each task reads all weights of its channels, than
+ * fewer tiles. */
 static void
 cut(struct winograd *w, int n_threads)
 {
@@ -337,7 +339,8 @@ cut(struct winograd *w, int n_threads)
 
 	n_rows = BLOCK_FLOATS / (w->t * w->t * w->lines * LANES);
 	n_rows = n_rows < least ? least : n_rows;
-	n_rows = (w->n_tiles + n_rows - 1) / n_rows;
+	n_rows = (w->n_tiles + n_rows / 2) / n_rows;
+	n_rows = n_rows < 1 ? 1 : n_rows;
 	while (n_rows * n_columns < wanted &&
 	       w->n_channels / (2 * n_columns) >= COLUMNS_LEAST)
 		n_columns *= 2;
