@@ -102,24 +102,42 @@ judge_memory(const struct gate *gate, const struct sl_comparison *c,
 	return EXIT_REGRESSED;
 }
 
+static int
+judge_accuracy(const struct gate *gate, const struct sl_comparison *c,
+	       int to_stdout, const char *command)
+{
+	double lost = -c->accuracy_delta.value;
+
+	if (lost <= gate->accuracy + 1e-9)
+		return EXIT_FINE;
+	tell(to_stdout, command,
+	     "gate broken: '%s' is %.3g points less accurate than '%s'", c->b,
+	     100 * lost, c->a);
+	return EXIT_REGRESSED;
+}
+
 /* "gate passed: 'b' against 'a', within time 5 %, memory 10 %". */
 static void
 tell_passed(const struct gate *gate, const struct sl_bench *bench,
 	    const char *command)
 {
 	const struct sl_comparison *c = &bench->comparisons[0];
-	char time[32] = "", memory[32] = "", others[32];
+	char time[32] = "", memory[32] = "", accuracy[48] = "", others[32];
 
 	if (gate->has_time)
 		snprintf(time, sizeof(time), "time %g %%", 100 * c->margin);
 	if (gate->has_memory)
 		snprintf(memory, sizeof(memory), "%smemory %g %%",
 			 *time ? ", " : "", 100 * gate->memory);
+	if (gate->has_accuracy)
+		snprintf(accuracy, sizeof(accuracy), "%saccuracy %g points",
+			 *time || *memory ? ", " : "", 100 * gate->accuracy);
 	snprintf(others, sizeof(others), "%zu others", bench->n_comparisons);
-	tell(1, command, "gate passed: %s%s%s against '%s', within %s%s",
+	tell(1, command, "gate passed: %s%s%s against '%s', within %s%s%s",
 	     bench->n_comparisons == 1 ? "'" : "",
 	     bench->n_comparisons == 1 ? c->b : others,
-	     bench->n_comparisons == 1 ? "'" : "", c->a, time, memory);
+	     bench->n_comparisons == 1 ? "'" : "", c->a, time, memory,
+	     accuracy);
 }
 
 int
@@ -138,9 +156,12 @@ gate_check_bench(const struct gate *gate, const struct sl_bench *bench,
 		if (gate->has_memory)
 			code = worse(code,
 				     judge_memory(gate, c, to_stdout, command));
+		if (gate->has_accuracy)
+			code = worse(code, judge_accuracy(gate, c, to_stdout,
+							  command));
 	}
 	if (code == EXIT_FINE && is_free &&
-	    (gate->has_time || gate->has_memory))
+	    (gate->has_time || gate->has_memory || gate->has_accuracy))
 		tell_passed(gate, bench, command);
 	return code;
 }

@@ -6,8 +6,9 @@
 #include "output.h"
 
 struct gate {
-	int has_time, has_memory;
+	int has_time, has_memory, has_accuracy;
 	double time, memory; /* shares by which B may be worse than A */
+	double accuracy;     /* share of samples, as they were measured */
 };
 
 /*
