@@ -5,7 +5,7 @@
 # which CMake has in hexadecimal: three bytes are four characters.
 set(folder ${CMAKE_CURRENT_LIST_DIR}/../src/page)
 set(style page.css)
-set(script inflate.js start.js memory.js tips.js narrow.js zoom.js graph.js
+set(script inflate.js start.js memory.js tips.js narrow.js narrow_plot.js zoom.js graph.js
   operations.js what_if.js method.js)
 set(site_script runs.js live.js changes.js) # of pages that are served
 set(digits "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")

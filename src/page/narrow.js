@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures on a phone.  Shrunk, their letters could not be read, and bars wider
-// than the window hide their values: bars, stacks, intervals and cells are laid
-// out anew, name and value above the bar.  Without this script they scroll.
+// Figures on a phone.  Shrunk, their letters could not be read, and what is wider
+// than the window is hidden: bars, stacks, intervals and cells are laid out
+// anew, name and value above the bar; narrow_plot.js does so with two axes.
+// Without these scripts they scroll.
 'use strict';
 
 const NARROW_WIDTH = 330; // points, of which a phone has about as many
@@ -135,6 +136,7 @@ function narrowLayout(parts) {
   if (isThrees('text.label.end', 'rect.mark', 'text.note')) return narrowBars;
   if (isThrees('rect.mark', 'rect[width="11"]', 'text.label')) return narrowStack;
   if (parts.filter((part) => part.matches('rect.cell')).length > parts.length / 3 && parts[0].matches('text.axis')) return narrowCells;
+  if (plotPanels(parts)) return narrowPlot;
   const first = parts.findIndex((part) => part.matches('g.axes, .label.end'));
   const isRows = first >= 0 && parts.slice(0, first).every((part, i) => part.matches(i % 2 ? 'text.label' : 'rect[width="11"]')) &&
     parts.slice(first).every((part, i) => part.matches(`${i ? '' : 'g.axes, '}text.label.end, line, circle.mark, rect.mark, text.note`));

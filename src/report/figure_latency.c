@@ -228,8 +228,8 @@ add_distribution(struct sl__views *v, const struct sl_latency *l,
 	add_cumulative(s, l, x, n, &h);
 	sl__views_figure_end(
 		v,
-		"%zu %ss after warm-up. Left: how often each time occurs, with "
-		"the median%s. Right: the share of %ss that took no longer.%s",
+		"%zu %ss after warm-up. Bars: how often each time occurs, with "
+		"the median%s. Line: the share of %ss that took no longer.%s",
 		n, noun, has_interval ? " and its 95 % interval" : "", noun,
 		h.n_beyond ? " Times far beyond the others are not drawn; the "
 			     "samples in order have them."
