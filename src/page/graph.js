@@ -7,6 +7,8 @@ const heats = {time: {title: 'time', of: (o) => o.self_ms, amount: timeText, tex
   flops: {title: 'arithmetic', of: (o) => o.executed_flops, amount: (n) => withPrefix(n, 'FLOP'), text: (o) => withPrefix(o.executed_flops, 'FLOP')},
   memory: {title: 'live memory', of: (o) => o.memory_bytes, amount: bytesText, text: (o) => bytesText(o.memory_bytes)}};
 
+const READABLE = 0.9; // of the size that names are drawn in
+
 const graphView = {
   start(plot) {
     this.plot = plot;
@@ -14,6 +16,8 @@ const graphView = {
     this.boxes = [...plot.querySelectorAll('.box')];
     this.zoomed = 1;
     this.least = parseFloat(getComputedStyle(this.svg).minWidth) || 0; // in points, of the sheet
+    // A wide model begins as large as its names can be read.
+    this.first = Math.min(12, Math.max(1, READABLE * this.svg.viewBox.baseVal.width / (this.svg.clientWidth || Infinity)));
     const choice = make('select', {'aria-label': 'Colour by', onchange: () => { state.set({heat: choice.value}); this.colour(choice.value); }},
       ...Object.entries(heats).map(([key, heat]) => make('option', {value: key}, heat.title)));
     const search = make('input', {type: 'search', placeholder: 'Find an operation', 'aria-label': 'Find an operation in the graph',
@@ -28,9 +32,9 @@ const graphView = {
     choice.value = heats[state.get('heat')] ? state.get('heat') : 'time';
     this.colour(choice.value);
     this.drag();
-    const zoomed = Number(state.get('zoom'));
-    if (zoomed > 0) this.zoom(zoomed);
-    plot.scrollLeft = (plot.scrollWidth - plot.clientWidth) / 2; // where the model begins
+    this.zoom(Number(state.get('zoom')) || this.first);
+    plot.scrollTop = 0;
+    if (this.boxes.length) this.centre(this.boxes[0], true); // where the model begins
     search.value = state.get('find');
     if (search.value) this.find(search.value);
   },
@@ -69,10 +73,10 @@ const graphView = {
     if (first) this.centre(first);
   },
 
-  centre(box) {
+  centre(box, isAcross) {
     const at = box.getBoundingClientRect(), around = this.plot.getBoundingClientRect();
-    this.plot.scrollTop += at.top - around.top - around.height / 2;
-    this.plot.scrollLeft += at.left - around.left - around.width / 2;
+    if (!isAcross) this.plot.scrollTop += at.top - around.top - around.height / 2;
+    this.plot.scrollLeft += at.left + at.width / 2 - around.left - around.width / 2;
   },
 
   // The middle of what is seen stays where it is.
@@ -81,7 +85,7 @@ const graphView = {
     const x = (this.plot.scrollLeft + this.plot.clientWidth / 2) * zoomed / this.zoomed;
     const y = (this.plot.scrollTop + this.plot.clientHeight / 2) * zoomed / this.zoomed;
     this.zoomed = zoomed;
-    state.set({zoom: zoomed === 1 ? '' : String(Number(zoomed.toFixed(3)))});
+    state.set({zoom: zoomed === this.first ? '' : String(Number(zoomed.toFixed(3)))});
     this.svg.style.width = `${100 * zoomed}%`;
     this.svg.style.minWidth = `${this.least * zoomed}px`;
     this.plot.scrollLeft = x - this.plot.clientWidth / 2;
