@@ -74,7 +74,7 @@ function startMethod() {
     ['threads', result.plan && result.plan.threads],
     ...Object.entries(result.request || {}).filter(([key, value]) => !key.endsWith('_absent') &&
       value !== null && typeof value !== 'object').map(([key, value]) => [settingNames[key] || key, settingText(value)])];
-  const list = make('dl', {});
+  const list = make('dl', {class: 'settings'});
   for (const [key, value] of settings) {
     if (value !== null && value !== undefined) list.append(make('dt', {}, key), make('dd', {}, String(value)));
   }

@@ -105,7 +105,7 @@ const operationTable = {
 
   row({operation, index}) {
     const cells = operationColumns.map((column) => {
-      const cell = make('td', {class: column.number ? 'n' : column.key === 'name' ? 'name' : column.wraps ? 'wraps' : null, title: column.key === 'name' ? operation.name : null},
+      const cell = make('td', {class: column.number ? 'n' : column.key === 'name' ? 'name' : column.wraps ? `wraps ${column.key}` : null, title: column.key === 'name' ? operation.name : null},
         ...(column.number ? [column.text(operation)] : breakable(column.text(operation))));
       if (column.bar) {
         const bar = make('span', {class: 'bar', 'aria-hidden': 'true'});
