@@ -10,8 +10,9 @@ function startWhatIf(section, rows) {
   const factorText = make('span', {});
   const speedup = make('output', {for: 'what-if-part what-if-factor'});
   const detail = make('p', {class: 'note'});
-  // The slider is 1 to 100 times on a logarithmic scale; its end is "removed".
-  const times = () => (Number(factor.value) >= 100 ? Infinity : 10 ** (Number(factor.value) / 50));
+  // The slider is 1 to 100 times on a logarithmic scale, as many as the text
+  // says; its end is "removed".
+  const times = () => (Number(factor.value) >= 100 ? Infinity : Number(digits(10 ** (Number(factor.value) / 50), 3)));
   const draw = () => {
     const row = rows[Number(choice.value)];
     const k = times();
