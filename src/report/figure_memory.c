@@ -181,7 +181,7 @@ add_stack(struct sl__views *v, const struct sl_profile *p,
 		 .from = BOTTOM,
 		 .to = TOP,
 		 .unit = "B",
-		 .title = "live"}};
+		 .title = "live memory"}};
 	const char *name =
 		p->operations[m->timeline[stack->peak].operation].name;
 	int n_name = (int)strlen(name);

@@ -53,13 +53,14 @@ add_undecided(struct sl__views *v, const struct sl_comparison *c)
 static void
 add_lead(struct sl__views *v, const struct sl_comparison *c)
 {
-	double factor = c->ratio.value > 1 ? c->ratio.value : c->speedup;
-
 	switch (c->verdict) {
 	case SL_VERDICT_FASTER:
+		sl__views_text(v, "lead", "%s is %.3g times as fast as %s.",
+			       c->b, c->speedup, c->a);
+		break;
 	case SL_VERDICT_SLOWER:
-		sl__views_text(v, "lead", "%s is %s than %s: %.3g times.", c->b,
-			       sl_verdict_text(c->verdict), c->a, factor);
+		sl__views_text(v, "lead", "%s takes %.3g times as long as %s.",
+			       c->b, c->ratio.value, c->a);
 		break;
 	case SL_VERDICT_SAME:
 		sl__views_text(v, "lead",

@@ -492,14 +492,17 @@ add_several(struct sl__views *v, const struct sl__profiles_document *d)
 			.value = 1e-9 * e->value,
 			.lo = e->needs_n ? 0 : 1e-9 * e->lo,
 			.hi = e->needs_n ? 0 : 1e-9 * e->hi,
-			.text = sl__time_estimate(&texts[i], e, NULL)};
+			.text = e->needs_n ? sl__time_value(&texts[i], e, NULL)
+					   : sl__time_estimate(&texts[i], e,
+							       NULL)};
 		n_intervals += (size_t)sl__figure_has_interval(e);
 	}
 	sl__views_open(v, "latency", "Latency");
 	if (sl__figure_intervals(v, &figure, rows, n))
-		sl__views_figure_end(v, "Medians%s.",
-				     n_intervals ? " with their 95 % intervals"
-						 : "");
+		sl__views_figure_end(
+			v, "Medians%s.",
+			n_intervals ? " with their 95 % intervals"
+				    : "; too few samples for intervals");
 }
 
 void

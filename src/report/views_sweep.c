@@ -282,8 +282,13 @@ add_lead(struct sl__views *v, const struct sl_sweep *sweep)
 	const char *unit = sl_rate_unit_text(sweep->rate_unit);
 	struct sl__text a, b;
 
-	if (!s->best.point || s->best.point >= s->n_points ||
-	    s->points[0].absent)
+	if (s->best.point >= s->n_points) {
+		sl__views_text(v, "lead", "No best %s is named: %s.", axis,
+			       s->best.absent ? s->best.absent
+					      : "no size is within the limits");
+		return;
+	}
+	if (!s->best.point || s->points[0].absent)
 		return;
 	sl__views_text(
 		v, "lead",
@@ -293,6 +298,30 @@ add_lead(struct sl__views *v, const struct sl_sweep *sweep)
 				   s->points[s->best.point].rate_per_s.value),
 		unit, axis, (long long)s->points[0].value,
 		sl__si_prefix_text(&b, s->points[0].rate_per_s.value), unit);
+}
+
+/* What the ends of the range give, where nothing is known of what is between. */
+static void
+add_ends(struct sl__views *v, const struct sl_sweep *sweep)
+{
+	const struct sl_sweep_series *s = &sweep->series[0];
+	char label[64], path[64];
+	struct sl__text t;
+
+	for (size_t k = 0; k < 2 && k < s->n_points; k++) {
+		size_t i = k ? s->n_points - 1 : 0;
+
+		if (s->points[i].absent)
+			continue;
+		snprintf(label, sizeof(label), "At %s %lld",
+			 sl_axis_text(sweep->axis),
+			 (long long)s->points[i].value);
+		snprintf(path, sizeof(path), "sweep.points.%zu.rate_per_s", i);
+		sl__views_tile(
+			v, label, sweep->n_series == 1 ? path : "",
+			sl__si_prefix_text(&t, s->points[i].rate_per_s.value),
+			"%s", sl_rate_unit_text(sweep->rate_unit));
+	}
 }
 
 static void
@@ -331,6 +360,9 @@ add_tiles(struct sl__views *v, const struct sl_sweep *sweep)
 				&t, s->points[s->best.point].rate_per_s.value),
 			sl_rate_unit_text(sweep->rate_unit));
 	}
+	if (!s->knee.at && s->best.point >= s->n_points &&
+	    !(s->n_exponents && s->exponents[0].exponent.n))
+		add_ends(v, sweep);
 	if (is_one)
 		add_lead(v, sweep);
 }
