@@ -24,6 +24,10 @@ struct command {
 /* All of them, in the order help lists them; ends with a NULL name. */
 const struct command *all_commands(void);
 
+/* The command line as it was given, without passwords; "" for want of memory.
+ * Valid until the next call. */
+const char *command_line_given(void);
+
 /* The command of that name; NULL after a line that suggests a near one. */
 const struct command *find_command(const char *name);
 

@@ -104,6 +104,12 @@ command_with(const char *const *more, size_t n_more, size_t n_before)
 	return line.data;
 }
 
+const char *
+command_line_given(void)
+{
+	return command_with(NULL, 0, SIZE_MAX);
+}
+
 /* The user's command line with lines for a shell in the place of commands of
  * one word each after '--'; NULL where a command has several. */
 static const char *

@@ -6,6 +6,7 @@
  * that cannot be written is found before an hour of measuring, not after.
  */
 #include "output.h"
+#include "commands.h"
 #include "error_json.h"
 #include "exit_code.h"
 #include "model_options.h"
@@ -244,6 +245,18 @@ output_write_own(const struct sl_buf *page, const char *command,
 			strerror(errno));
 }
 
+/* What this machine is; NULL where that cannot be read. */
+static const char *
+host_name(void)
+{
+	static struct sl_buf name;
+	struct sl_error err;
+
+	if (!name.n_bytes && sl_machine_append_name(&name, &err))
+		return NULL;
+	return name.data;
+}
+
 static int
 render_page(struct sl_buf *page, const struct job *job, enum sl_format format)
 {
@@ -258,6 +271,8 @@ render_page(struct sl_buf *page, const struct job *job, enum sl_format format)
 		.unit = job->output->unit,
 		.sort = job->output->sort,
 		.figures_folder = job->output->figures,
+		.command_line = command_line_given(),
+		.host = host_name(),
 	};
 	struct sl_error err;
 

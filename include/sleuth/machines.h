@@ -264,6 +264,11 @@ sl_machine_open_cached(struct sl_machine **out,
 		       struct sl_error *err) SL_CHECKED;
 SL_API void sl_machine_free(struct sl_machine *m);
 
+/* Appends what this machine is, in one line: its CPU, how many this process may
+ * run on, and the kernel.  Measures nothing. */
+SL_API enum sl_status sl_machine_append_name(struct sl_buf *out,
+					     struct sl_error *err) SL_CHECKED;
+
 /*
  * The best row for a type and a number of threads, over all instruction
  * sets; where n_threads was not measured, of the largest number below it.

@@ -56,6 +56,9 @@ struct sl_render_options {
 				       without figures */
 	const struct sl_page_frame *frame; /* of HTML; NULL: the page is a file
 				       of its own */
+	const char *command_line; /* that asked for the result, for JSON; NULL:
+				     it is not said */
+	const char *host;         /* what it was measured on, likewise */
 };
 #define SL_RENDER_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_render_options)
 

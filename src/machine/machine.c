@@ -237,6 +237,28 @@ sl__machine_identify(const char **fingerprint, struct sl__arena *arena,
 }
 
 enum sl_status
+sl_machine_append_name(struct sl_buf *out, struct sl_error *err)
+{
+	struct sl_machine m = {0};
+	struct sl__arena arena;
+	size_t n_cpus = sl__thread_n_cpus();
+	enum sl_status rc;
+
+	sl__arena_init(&arena, NULL);
+	rc = sl__platform_read(&m, "", &arena, err);
+	if (!rc) {
+		sl__buf_format(out, "%s, %zu CPU%s",
+			       m.model.value ? m.model.value : "unknown CPU",
+			       n_cpus, n_cpus == 1 ? "" : "s");
+		if (m.kernel.value)
+			sl__buf_format(out, ", Linux %s", m.kernel.value);
+		rc = sl__buf_status(out, err);
+	}
+	sl__arena_release(&arena);
+	return rc;
+}
+
+enum sl_status
 sl__machine_find_caches(struct sl_machine *m, struct sl__arena *arena,
 			struct sl_error *err)
 {

@@ -69,8 +69,8 @@ const settingText = (value) => (typeof value === 'boolean' ? (value ? 'on' : 'of
 function startMethod() {
   const report = document.getElementById('report');
   const settings = [['written by', `${result.tool.name} ${result.tool.version}, ${result.command}`],
-    ['ask again', commandAgain()], ['seed', result.seed], ['stopped by', result.stopped_by], ['took', result.elapsed_ms && timeText(result.elapsed_ms)],
-    ['machine', result.machine && result.machine.model],
+    ['command', result.command_line], ['ask again', result.command_line ? null : commandAgain()], ['seed', result.seed], ['stopped by', result.stopped_by], ['took', result.elapsed_ms && timeText(result.elapsed_ms)],
+    ['machine', result.host || (result.machine && result.machine.model)],
     ['threads', result.plan && result.plan.threads],
     ...Object.entries(result.request || {}).filter(([key, value]) => !key.endsWith('_absent') &&
       value !== null && typeof value !== 'object').map(([key, value]) => [settingNames[key] || key, settingText(value)])];

@@ -68,8 +68,14 @@ write_json(const struct sl__renderer *renderer, const void *result,
 	struct sl__json json;
 
 	sl__result_document_begin(
-		&json, out, how->command ? how->command : renderer->command,
-		how->version, renderer->table);
+		&json, out,
+		&(struct sl__result_head){
+			.command = how->command ? how->command
+						: renderer->command,
+			.version = how->version,
+			.command_line = how->command_line,
+			.host = how->host},
+		renderer->table);
 	json.say = sl__fact_append_sentence;
 	json.speak = sl__record_sentence_write;
 	json.tell = renderer->tell;

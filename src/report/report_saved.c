@@ -126,8 +126,10 @@ sl_result_render(const struct sl_result *result,
 
 	if (rc)
 		return rc;
-	mine.command = result->command;
-	mine.version = result->version;
+	mine.command = result->head.command;
+	mine.version = result->head.version;
+	mine.command_line = result->head.command_line;
+	mine.host = result->head.host;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (kinds[i].table == result->table)
 			return kinds[i].render(result->record, &mine, out, err);

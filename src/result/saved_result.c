@@ -50,7 +50,7 @@ const struct sl__record *const sl__saved_result_kinds[] = {
 
 void
 sl__result_document_begin(struct sl__json *json, struct sl_buf *out,
-			  const char *command, const char *version,
+			  const struct sl__result_head *head,
 			  const struct sl__record *table)
 {
 	sl__json_init(json, out);
@@ -58,9 +58,14 @@ sl__result_document_begin(struct sl__json *json, struct sl_buf *out,
 	sl__json_integer(json, "schema", SCHEMA);
 	sl__json_object(json, "tool");
 	sl__json_text(json, "name", "sleuth");
-	sl__json_text(json, "version", version ? version : sl_version());
+	sl__json_text(json, "version",
+		      head->version ? head->version : sl_version());
 	sl__json_end_object(json);
-	sl__json_text(json, "command", command);
+	sl__json_text(json, "command", head->command);
+	if (head->command_line)
+		sl__json_text(json, "command_line", head->command_line);
+	if (head->host)
+		sl__json_text(json, "host", head->host);
 	if (table)
 		sl__json_text(json, "kind", table->name);
 }
@@ -120,9 +125,12 @@ fill(struct sl_result *out, const struct sl__json_value *root,
 		rc = find_kind(&out->table, root, err);
 	if (rc)
 		return rc;
-	out->command = text_of(root, "command");
-	out->version = tool ? text_of(tool, "version") : NULL;
-	if (!out->command || !out->version)
+	out->head = (struct sl__result_head){
+		.command = text_of(root, "command"),
+		.version = tool ? text_of(tool, "version") : NULL,
+		.command_line = text_of(root, "command_line"),
+		.host = text_of(root, "host")};
+	if (!out->head.command || !out->head.version)
 		return sl__fail(err, SL_E_DATA,
 				"\"command\" or the version of its tool is "
 				"not there");
@@ -175,5 +183,5 @@ sl_result_kind(const struct sl_result *result)
 const char *
 sl_result_command(const struct sl_result *result)
 {
-	return result->command;
+	return result->head.command;
 }

@@ -9,19 +9,23 @@
 
 /* Invariants: 'record' is a struct of 'table', n_bytes long.  Everything is
  * from the arena that the result is boxed with. */
+/* What a document says before what was measured. */
+struct sl__result_head {
+	const char *command; /* that made it */
+	const char *version; /* of the program that did; NULL: this library's */
+	const char *command_line, *host; /* NULL: not said */
+};
+
 struct sl_result {
 	const struct sl__record *table;
 	void *record;
-	const char *command; /* that made it */
-	const char *version; /* of the program that did */
+	struct sl__result_head head;
 };
 
-/*
- * Opens the document of a result: schema, tool, command and kind.  The caller
- * writes its members and ends the object.  'version' NULL: this library's.
- */
+/* Opens the document of a result: schema, tool, command and kind.  The caller
+ * writes its members and ends the object. */
 void sl__result_document_begin(struct sl__json *json, struct sl_buf *out,
-			       const char *command, const char *version,
+			       const struct sl__result_head *head,
 			       const struct sl__record *table);
 
 /* The tables of docs/schema.md, which follow from the rows of all kinds. */

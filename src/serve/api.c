@@ -59,7 +59,8 @@ sl__api_live(struct sl_buf *body, const struct sl__visit *visit,
 
 	if (rc)
 		return rc;
-	sl__result_document_begin(&json, body, "serve", NULL,
+	sl__result_document_begin(&json, body,
+				  &(struct sl__result_head){.command = "serve"},
 				  &sl__table_live_runs);
 	sl__record_write_members(&json, &sl__table_live_runs, runs, NULL);
 	sl__json_end_object(&json);
