@@ -236,12 +236,15 @@ without_time_it_is_absent(void **state)
 	struct sl__live_tensors_options how = {.deadline_ns = 1};
 	struct sl_error err;
 	struct seen s;
+	uint64_t before;
 
 	(void)state;
 	look(&s, "opset 13\nin x f32 4,4\ny = Neg x\nout y\n", 0);
+	before = sl__arena_bytes(&s.arena);
 	assert_int_equal(
 		sl__live_tensors_track(&s.t, s.p.plan, &how, &s.arena, &err),
 		SL_OK);
+	assert_int_equal(sl__arena_bytes(&s.arena), before);
 	assert_non_null(s.t.absent);
 	assert_non_null(strstr(s.t.absent, "no time"));
 	assert_int_equal(s.t.n, 0);

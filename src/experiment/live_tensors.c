@@ -407,6 +407,12 @@ struct tracker {
 	int is_torn;       /* a tensor was read of which a part had been lost */
 };
 
+static int
+is_over(const struct sl__live_tensors_options *how)
+{
+	return how->deadline_ns && sl__clock_now_ns(NULL) >= how->deadline_ns;
+}
+
 static enum sl_status
 add_tensor(struct tracker *t, const struct sl__tensor_lifetime *born,
 	   struct sl_error *err)
@@ -600,8 +606,7 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 	(void)p;
 	if (t->how->interrupt && *t->how->interrupt)
 		return sl__fail(err, SL_E_INTERRUPTED, "interrupted");
-	t->is_late = t->how->deadline_ns &&
-		     sl__clock_now_ns(NULL) >= t->how->deadline_ns;
+	t->is_late = is_over(t->how);
 	if (t->is_late)
 		return sl__fail(err, SL_E_INTERRUPTED, "no time");
 	rc = touching_run(&t->touching, i, err);
@@ -736,7 +741,9 @@ sl__live_tensors_track(struct sl__tensor_lifetimes *out, struct sl_plan *plan,
 			      "model runs: they lie outside the plan";
 		return SL_OK;
 	}
-	rc = monitor(&t, plan, err);
+	/* Copies of large operands are pages to be cleared. */
+	t.is_late = is_over(how);
+	rc = t.is_late ? SL_E_INTERRUPTED : monitor(&t, plan, err);
 	if (!rc || !t.is_late)
 		return rc;
 	memset(out, 0, sizeof(*out));
