@@ -471,8 +471,9 @@ struct sl_advice {
 	double now_ns;        /* an iteration takes now */
 	struct sl_fact basis; /* the measurement behind it */
 	struct sl_trial trial;
-	struct sl_estimate measured; /* the speed-up when the profile tried it;
-					n 0: not tried */
+	struct sl_estimate measured; /* the speed-up when the profile tried it,
+					with the interval in which another run
+					finds it; n 0: not tried */
 };
 
 /* A moment of one iteration, for traces. */

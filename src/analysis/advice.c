@@ -388,6 +388,8 @@ by_gain(const void *a, const void *b)
 
 	if (!x->measured.n != !y->measured.n)
 		return x->measured.n ? -1 : 1;
+	if (x->measured.n && x->measured.value != y->measured.value)
+		return x->measured.value < y->measured.value ? 1 : -1;
 	if (!x->trial.action != !y->trial.action)
 		return x->trial.action ? -1 : 1;
 	if (x->most != y->most)

@@ -2,8 +2,9 @@
 /*
  * advice_trials.c - what a profile tries before it advises, and what follows.
  *
- * A bound says what cannot be exceeded, a trial what is there: where both are
- * known the trial counts.
+ * A bound says what cannot be exceeded, a trial what is there.  Whoever follows
+ * an advice makes another plan in another process, maybe with other algorithms:
+ * a trial promises what another run would find, and no less than the bound.
  */
 #include "analysis/advice.h"
 #include "analysis/roofline_place.h"
@@ -121,26 +122,15 @@ basis_of(const struct sl_estimate *gain)
 		{NULL}};
 }
 
-/* Whether whoever follows the advice measures algorithms again, for another type
- * or number of threads.  A trial does not: it has no time for that. */
-static int
-chooses_anew(const struct sl_profile *p, const struct sl_trial *trial)
-{
-	return p->request.algorithms == SL_ALGORITHMS_MEASURED &&
-	       has_type(p, "Conv") && trial->action != SL_TRIAL_ALGORITHMS;
-}
-
-/* Better algorithms may gain more than was seen, as far as the bound allows. */
+/* A plan of one's own may gain more than was seen, as far as the bound allows. */
 static void
-take_gain(struct sl_advice *advice, const struct sl_estimate *gain,
-	  const struct sl_profile *p)
+take_gain(struct sl_advice *advice, const struct sl__plan_trial *t)
 {
-	double bound = chooses_anew(p, &advice->trial) ? advice->most
-						       : gain->hi;
-
-	advice->measured = *gain;
-	advice->most = fmax(bound, gain->hi);
-	advice->basis = basis_of(gain);
+	advice->measured = t->gain;
+	advice->measured.lo = t->again.lo;
+	advice->measured.hi = t->again.hi;
+	advice->most = fmax(advice->most, t->again.hi);
+	advice->basis = basis_of(&t->gain);
 }
 
 /* Whether it is among the proposals that are left. */
@@ -170,7 +160,7 @@ sl__advice_weigh(struct sl_advice *proposals, size_t n, size_t most,
 			continue;
 		proposals[n_left] = proposals[i];
 		if (t)
-			take_gain(&proposals[n_left], &t->gain, profile);
+			take_gain(&proposals[n_left], t);
 		n_left++;
 	}
 	for (size_t i = 0; i < sources->n_trials && n_left < most; i++) {
@@ -181,10 +171,10 @@ sl__advice_weigh(struct sl_advice *proposals, size_t n, size_t most,
 		proposals[n_left] = (struct sl_advice){
 			.what = what_of(&t->trial, profile),
 			.least = 1,
-			.most = t->gain.hi,
+			.most = t->again.hi,
 			.now_ns = profile->latency.median.value,
 			.trial = t->trial};
-		take_gain(&proposals[n_left++], &t->gain, profile);
+		take_gain(&proposals[n_left++], t);
 	}
 	return n_left;
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "engine/dnnl_choice.h"
+#include "stats/another_run.h"
 #include "stats/quantile.h"
 
 #include <math.h>
@@ -191,6 +192,7 @@ conclude(struct trier *t)
 		for (size_t i = 0; i < n; i++)
 			ns[i] = t->arms[0].ns[i] / ns[i];
 		trial->gain = sl__median_estimate(ns, n);
+		trial->again = sl__another_run_estimate(ns, n);
 	}
 }
 

@@ -18,6 +18,9 @@
 /* A bound above this is no figure to hope for. */
 #define FAR 20.0
 
+/* A bound so much above what was tried is worth saying. */
+#define CLEARLY 1.01
+
 const char *
 sl_gain_text(enum sl_gain gain)
 {
@@ -48,11 +51,13 @@ sl_advice_expected(const struct sl_advice *advice, struct sl_buf *out,
 	const char *unit = units[advice->gain];
 	struct sl__phrase least, now;
 
-	if (advice->measured.n)
+	if (advice->measured.n) {
 		sl__buf_format(out, "%.2f × [%.2f, %.2f]%s when tried",
 			       advice->measured.value, advice->measured.lo,
 			       advice->measured.hi, unit);
-	else if (isnan(advice->most))
+		if (advice->most > CLEARLY * advice->measured.hi)
+			sl__buf_format(out, ", at most %.2f ×", advice->most);
+	} else if (isnan(advice->most))
 		sl__buf_text(out, "not bounded");
 	else if (advice->most <= FAR)
 		sl__buf_format(out, "at most %.2f ×%s", advice->most, unit);

@@ -7,9 +7,10 @@
 
 struct sl__plan_trial {
 	struct sl_trial trial;
-	struct sl_estimate gain; /* time of an iteration now / with the change;
+	struct sl_estimate gain;  /* time of an iteration now / with the change;
 				    n 0: not tried */
-	const char *absent;      /* why not; NULL: tried */
+	struct sl_estimate again; /* where another run would find it */
+	const char *absent;       /* why not; NULL: tried */
 };
 
 #endif
