@@ -2,7 +2,7 @@
 /*
  * known.c - models whose bottleneck is known, profiled.
  *
- * usage: bench_planted --list | --list-held-out
+ * usage: bench_planted --list | --list-held-out | --list-brief
  *        bench_planted CASE [SEED [RECORDS]]
  *
  * Builds the model of a case, profiles it, and writes one line: what was
@@ -265,24 +265,25 @@ main(int argc, char **argv)
 	const struct {
 		const struct planted *cases;
 		size_t n;
-		int is_held_out;
-	} lists[] = {{suite, n_suite, 0},
-		     {suite_operators, n_suite_operators, 0},
-		     {held_out, n_held_out, 1},
-		     {held_out_later, n_held_out_later, 1}};
+		const char *option;
+	} lists[] = {{suite, n_suite, "--list"},
+		     {suite_operators, n_suite_operators, "--list"},
+		     {held_out, n_held_out, "--list-held-out"},
+		     {held_out_later, n_held_out_later, "--list-held-out"},
+		     {held_out_brief, n_held_out_brief, "--list-brief"}};
 	int is_list = argc > 1 && argv[1][0] == '-', rc = -1;
-	int is_held_out = is_list && !strcmp(argv[1], "--list-held-out");
 
 	for (size_t i = 0; argc > 1 && i < sizeof(lists) / sizeof(lists[0]) &&
 			   (is_list || rc < 0);
 	     i++) {
-		if (!is_list || is_held_out == lists[i].is_held_out)
+		if (!is_list || !strcmp(argv[1], lists[i].option))
 			rc = find(lists[i].cases, lists[i].n, argv, argc);
 	}
 	if (rc >= 0)
 		return rc;
 	fprintf(stderr,
-		"usage: %s --list | --list-held-out | CASE [SEED [RECORDS]]\n",
+		"usage: %s --list | --list-held-out | --list-brief | CASE "
+		"[SEED [RECORDS]]\n",
 		argv[0]);
 	return 64;
 }
