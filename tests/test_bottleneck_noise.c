@@ -120,6 +120,38 @@ one_thread_by_itself_is_imbalance(void **state)
 	assert_int_not_equal(judge(a), SL_BOUND_IMBALANCE);
 }
 
+/* 1.5 MB that a cache holds, at 1.7 times what the next one gives, and faster
+ * still when they have just been there: the next one is not it. */
+static void
+no_memory_is_exceeded(void **state)
+{
+	struct sl__step_evidence c = case_of(
+		(struct answers){0.0088, 1e-4, 1.5, 1.7, 0, 0, 0, 0.02});
+	struct sl__bound_scores s;
+
+	(void)state;
+	sl__bound_classes_score(&s, &c, ideal_classes());
+	assert_near(s.probability[SL_BOUND_L3], 0, 0);
+}
+
+/* 100 MB at DRAM's rate, whom no hog disturbs and whom a second thread helps:
+ * there is no time left for anything but waiting. */
+static void
+what_fills_the_roof_waits_for_memory(void **state)
+{
+	struct sl__step_evidence c =
+		case_of((struct answers){4.9, 0.4, 100, 1, 1, 1, 1.94, 0.02});
+	struct sl__bound_scores s;
+
+	(void)state;
+	c.core_flops = 0;
+	sl__bound_classes_score(&s, &c, ideal_classes());
+	assert_near(s.probability[SL_BOUND_INSTRUCTIONS], 0, 0);
+	c.at_ns[SL_CONDITION_IN_PLACE] *= 1.1;
+	sl__bound_classes_score(&s, &c, ideal_classes());
+	assert_true(s.probability[SL_BOUND_INSTRUCTIONS] > 0);
+}
+
 int
 main(void)
 {
@@ -131,6 +163,8 @@ main(void)
 		cmocka_unit_test(several_empty_steps_are_enough),
 		cmocka_unit_test(what_is_over_at_once_is_overhead),
 		cmocka_unit_test(one_thread_by_itself_is_imbalance),
+		cmocka_unit_test(no_memory_is_exceeded),
+		cmocka_unit_test(what_fills_the_roof_waits_for_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,6 +133,38 @@ iterations_waited(void **state)
 	assert_true(sl__profile_is_disturbed(&p));
 }
 
+/* A model of one step of 2.7 us, where waking all threads takes 0.2: it is the
+ * least that a step takes, unless threads make it faster. */
+static void
+steps_that_threads_share_are_no_start(void **state)
+{
+	struct sl_response r = {.is_same_alone = 1};
+	struct sl__step_responses diagnosis = {.responses = &r, .n = 1};
+	struct sl_operation op = {.share = 1,
+				  .n_calls = 1,
+				  .self_ns = 2700,
+				  .median_ns = {.value = 2700, .n = 9},
+				  .bound_ns = 100};
+	struct sl_profile p = {.operations = &op, .n_operations = 1};
+	struct sl__arena arena;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	for (int c = 0; c < SL_N_CONDITIONS; c++)
+		r.at[c] = (struct sl_timed){.ns = (double)NAN};
+	r.at[SL_CONDITION_IN_PLACE].ns = 2700;
+	for (int is_shared = 0; is_shared < 2; is_shared++) {
+		r.at[SL_CONDITION_ALONE].ns = is_shared ? 4900 : 2700;
+		p.ceilings.step_ns = (struct sl_estimate){.value = 200, .n = 9};
+		assert_int_equal(sl__profile_judge_bottlenecks(
+					 &p, &diagnosis, NULL, &arena, NULL),
+				 SL_OK);
+		assert_near(p.ceilings.step_ns.value, is_shared ? 200 : 2700,
+			    0);
+	}
+	sl__arena_release(&arena);
+}
+
 int
 main(void)
 {
@@ -140,6 +172,7 @@ main(void)
 		cmocka_unit_test(judges_the_model),
 		cmocka_unit_test(imbalance_has_a_headline_of_its_own),
 		cmocka_unit_test(disturbed_profiles_are_not_judged),
+		cmocka_unit_test(steps_that_threads_share_are_no_start),
 		cmocka_unit_test(iterations_waited),
 	};
 

@@ -370,13 +370,36 @@ sl__bottleneck_judge(struct sl_judgement *out,
 	return find_evidence(out, c, &scores, arena, err);
 }
 
+static const struct sl_response *
+response_of(const struct sl__step_responses *diagnosis, size_t step)
+{
+	for (size_t i = 0; diagnosis && i < diagnosis->n; i++) {
+		if (diagnosis->responses[i].step == step)
+			return &diagnosis->responses[i];
+	}
+	return NULL;
+}
+
+/* Whether threads make it faster: t = start + work / n and work > t, so that at
+ * least as much of it is work that they share as it is start. */
+static int
+is_shared(const struct sl_response *r)
+{
+	const double clearly = 1.1;
+
+	return r && r->is_same_alone &&
+	       r->at[SL_CONDITION_ALONE].ns >
+		       clearly * r->at[SL_CONDITION_IN_PLACE].ns;
+}
+
 /*
  * Where it is more than waking all threads takes, the least that a step takes
  * is the shortest one of the model that its work does not explain.  It is
  * short: a model without a small step says nothing about small steps.
  */
 static void
-take_step_ns(struct sl_profile *profile)
+take_step_ns(struct sl_profile *profile,
+	     const struct sl__step_responses *diagnosis)
 {
 	const double small_ns = 5000;
 	struct sl_ceilings *ceilings = &profile->ceilings;
@@ -388,23 +411,14 @@ take_step_ns(struct sl_profile *profile)
 		const struct sl_estimate *ns = &op->median_ns;
 
 		if (!ns->n || ns->value >= least ||
-		    !(op->bound_ns <= ns->value / 4))
+		    !(op->bound_ns <= ns->value / 4) ||
+		    is_shared(response_of(diagnosis, op->step)))
 			continue;
 		least = ns->value;
 		shortest = ns;
 	}
 	if (shortest && ceilings->step_ns.n && least > ceilings->step_ns.value)
 		ceilings->step_ns = *shortest;
-}
-
-static const struct sl_response *
-response_of(const struct sl__step_responses *diagnosis, size_t step)
-{
-	for (size_t i = 0; diagnosis && i < diagnosis->n; i++) {
-		if (diagnosis->responses[i].step == step)
-			return &diagnosis->responses[i];
-	}
-	return NULL;
 }
 
 /* How much of the time was experimented on, where that is less than wanted. */
@@ -465,7 +479,7 @@ sl__profile_judge_bottlenecks(struct sl_profile *profile,
 	profile->hog = diagnosis ? diagnosis->hog : none;
 	profile->others_share = diagnosis ? sl__others_share(&diagnosis->noise)
 					  : (double)NAN;
-	take_step_ns(profile);
+	take_step_ns(profile, diagnosis);
 	if (!rc && diagnosis)
 		rc = remark_absences(profile, diagnosis, arena, err);
 	for (size_t i = 0; !rc && i < profile->n_operations; i++) {

@@ -486,22 +486,25 @@ is_candidate(const struct view *v, enum sl_bound b)
 		return !(c->flops > 0);
 	if (b == SL_BOUND_LATENCY)
 		return c->n_dependent > 1;
-	/* Work that keeps to no ceiling: a low rate alone does not show it. */
+	/* Work that keeps to no ceiling: a low rate alone does not show it,
+	 * and what memory gives no faster waits for memory. */
 	if (b == SL_BOUND_INSTRUCTIONS)
-		return c->flops > 0 && !(c->core_flops > 0) && is_tried(c);
+		return c->flops > 0 && !(c->core_flops > 0) && is_tried(c) &&
+		       !(v->home == SL__MEMORY_DRAM &&
+			 v->t_ns <= v->memory_ns[SL__MEMORY_DRAM]);
 	if (memory < 0)
 		return c->flops > 0;
 	/* What a farther one gives as fast is not waited for. */
 	if (memory > (int)v->home &&
 	    log(v->memory_ns[memory] / v->memory_ns[v->home]) < AS_FAST)
 		return 0;
-	if (memory != SL__MEMORY_DRAM) /* it must hold all of it */
-		return !isnan(v->memory_ns[memory]) &&
-		       c->n_bytes / fmax(c->n_threads, 1) <=
-			       c->size_bytes[memory];
-	/* What is too fast for DRAM comes from a cache that holds it. */
-	return v->home == SL__MEMORY_DRAM ||
-	       !(log(v->memory_ns[SL__MEMORY_DRAM] / v->t_ns) > ABOVE_ROOF);
+	/* What is too fast for it comes from a nearer one that holds it. */
+	if (memory > (int)v->home &&
+	    log(v->memory_ns[memory] / v->t_ns) > ABOVE_ROOF)
+		return 0;
+	return memory == SL__MEMORY_DRAM || /* it must hold all of it */
+	       (!isnan(v->memory_ns[memory]) &&
+		c->n_bytes / fmax(c->n_threads, 1) <= c->size_bytes[memory]);
 }
 
 /* The logarithm of Student's density in as many dimensions as were seen. */
