@@ -71,6 +71,30 @@ text_is_aligned(void **state)
 }
 
 static void
+build_lines(struct sl__doc *doc)
+{
+	sl__doc_text(doc, SL__STYLE_PLAIN,
+		     "- it is fastest at N = 256, where it takes 3.2 kFLOPs "
+		     "for 470 MFLOP/s, and stays so");
+	sl__doc_drawing(doc, SL__STYLE_DIM, "|  x   ");
+	sl__doc_drawing(doc, SL__STYLE_PLAIN, "   ");
+}
+
+static void
+lines_break_where_they_read_well(void **state)
+{
+	(void)state;
+	assert_page(build_lines, (struct sl_render_options){.n_columns = 28},
+		    "  - it is fastest at\n"
+		    "    N = 256, where it takes\n"
+		    "    3.2 kFLOPs for\n"
+		    "    470 MFLOP/s, and stays\n"
+		    "    so\n"
+		    "  |  x\n"
+		    "\n");
+}
+
+static void
 narrow_pages_leave_out_and_shorten(void **state)
 {
 	(void)state;
@@ -307,6 +331,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_aligned),
+		cmocka_unit_test(lines_break_where_they_read_well),
 		cmocka_unit_test(narrow_pages_leave_out_and_shorten),
 		cmocka_unit_test(columns_without_a_value_are_left_out),
 		cmocka_unit_test(colours_end_with_their_line),

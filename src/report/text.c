@@ -4,9 +4,10 @@
  *
  * Headings stand at the left edge and everything else two columns in.
  * Paragraphs and values are wrapped between words, but never inside an
- * interval in brackets nor between a number and its unit.  Colours are ANSI
- * sequences, closed at the end of every line.  Width is counted in code
- * points.
+ * interval in brackets, nor between a number and its unit, nor within "N = 256";
+ * an item's further lines stand below its text, not below its dash.  No line
+ * ends in spaces.  Colours are ANSI sequences, closed at the end of every line.
+ * Width is counted in code points.
  */
 #include "base/buf.h"
 #include "base/status.h"
@@ -107,12 +108,24 @@ spelled(struct page *page, const char *text)
 	return text ? text : "";
 }
 
+/* "ms", "GiB", "samples/s" and "kFLOPs", but no longer word. */
+static int
+is_unit(const char *word)
+{
+	size_t n = 0, n_bytes = strcspn(word, " ,;:)");
+
+	for (size_t i = 0; i < n_bytes; i += sl__utf8_step(word + i)) {
+		n++;
+		if (word[i] == '/' || strncmp(word + i, "FLOP", 4) == 0)
+			return 1;
+	}
+	return n <= MAX_UNIT;
+}
+
 /* Whether the space at text[at] stands between a number and its unit. */
 static int
 before_unit(const char *text, size_t at)
 {
-	size_t n = 0;
-
 	if (at == 0 || !isdigit((unsigned char)text[at - 1]))
 		return 0;
 	text += at + 1;
@@ -121,9 +134,18 @@ before_unit(const char *text, size_t at)
 	if (*text != '%' && !isalpha((unsigned char)*text) &&
 	    (unsigned char)*text < 0x80)
 		return 0;
-	for (; *text && !strchr(" ,;:)", *text); text += sl__utf8_step(text))
-		n++;
-	return n <= MAX_UNIT;
+	return is_unit(text);
+}
+
+/* Whether the space at text[at] is one of those in "N = 256". */
+static int
+beside_equals(const char *text, size_t at)
+{
+	if (text[at + 1] == '=')
+		return text[at + 2] == ' ' &&
+		       isdigit((unsigned char)text[at + 3]);
+	return at > 1 && text[at - 1] == '=' && text[at - 2] == ' ' &&
+	       isdigit((unsigned char)text[at + 1]);
 }
 
 /* Whether the '[' at 'text' opens an interval, which is kept on one line. */
@@ -143,7 +165,8 @@ line_bytes(const char *text, size_t width)
 	int inside = 0;
 
 	for (; text[i]; i += sl__utf8_step(text + i)) {
-		if (text[i] == ' ' && !inside && i > 0 && !before_unit(text, i))
+		if (text[i] == ' ' && !inside && i > 0 &&
+		    !before_unit(text, i) && !beside_equals(text, i))
 			last_break = i;
 		inside = (inside && text[i] != ']') || opens_interval(text + i);
 		column += sl__utf8_columns(text + i);
@@ -153,14 +176,35 @@ line_bytes(const char *text, size_t width)
 	return i;
 }
 
+/* Bytes of 'text' before the spaces, and the marks of style, that it ends in. */
+static size_t
+bytes_before_spaces(const char *text, size_t n)
+{
+	while (n && (text[n - 1] == ' ' ||
+		     sl__doc_style_from_byte(text[n - 1]) >= 0))
+		n--;
+	return n;
+}
+
+/* Columns of the dash that opens an item. */
+static size_t
+dash_columns(const char *text)
+{
+	while (sl__doc_style_from_byte(*text) >= 0)
+		text++;
+	return text[0] == '-' && text[1] == ' ' ? 2 : 0;
+}
+
 /* Writes 'text' from column 'indent' on, where its further lines begin. */
 static void
 put_wrapped(struct page *page, const char *text, size_t indent)
 {
-	size_t width = page->width > indent + 1 ? page->width - indent : 1;
+	size_t hanging = dash_columns(text);
 	int style = SL__STYLE_PLAIN;
 
 	for (;;) {
+		size_t width = page->width > indent + 1 ? page->width - indent
+							: 1;
 		size_t n = line_bytes(text, width), end = n;
 
 		while (end && text[end - 1] == ' ')
@@ -172,8 +216,21 @@ put_wrapped(struct page *page, const char *text, size_t indent)
 			text++;
 		if (!*text)
 			return;
+		indent += hanging;
+		hanging = 0;
 		put_spaces(page, indent);
 	}
+}
+
+static void
+put_drawing(struct page *page, const char *text)
+{
+	size_t n = bytes_before_spaces(text, strlen(text));
+	int style = SL__STYLE_PLAIN;
+
+	put_spaces(page, n ? INDENT : 0);
+	put_part(page, text, n, &style);
+	sl__buf_text(page->out, "\n");
 }
 
 static void
@@ -450,9 +507,7 @@ put_block(struct page *page, const struct sl__block *block)
 		put_wrapped(page, spelled(page, block->text), INDENT);
 		break;
 	case SL__BLOCK_DRAWING:
-		put_spaces(page, INDENT);
-		put(page, spelled(page, block->text));
-		sl__buf_text(page->out, "\n");
+		put_drawing(page, spelled(page, block->text));
 		break;
 	case SL__BLOCK_TABLE:
 		put_table(page, block);
