@@ -3,6 +3,7 @@
 #include "report/bar.h"
 #include "report/figures.h"
 #include "report/inspect_page.h"
+#include "report/phrase.h"
 #include "report/render.h"
 #include "report/result_page.h"
 #include "report/unit.h"
@@ -30,6 +31,14 @@ percentile_text(struct sl__text *t, double percentile)
 	return t->s;
 }
 
+/* "203", "872,891". */
+static const char *
+rate_text(struct sl__text *t, double per_s)
+{
+	return per_s < 1000 ? sl__three_digit_text(t, per_s)
+			    : sl__count_text(t, (uint64_t)llround(per_s));
+}
+
 static void
 add_rate(struct sl__doc *doc, const struct sl_load *l, enum sl__style style)
 {
@@ -37,7 +46,7 @@ add_rate(struct sl__doc *doc, const struct sl_load *l, enum sl__style style)
 
 	if (l->scenario == SL_SCENARIO_SERVER)
 		sl__doc_append(doc, style, " at %s queries/s",
-			       sl__three_digit_text(&rate, l->rate_per_s));
+			       rate_text(&rate, l->rate_per_s));
 }
 
 static void
@@ -49,15 +58,16 @@ add_verdict(struct sl__doc *doc, const struct sl_load *l)
 						SL__STYLE_BAD, SL__STYLE_WARN,
 						SL__STYLE_WARN};
 	enum sl__style style = styles[l->verdict];
-	struct sl__text limit, p, share;
+	struct sl__text p, share, all;
+	struct sl__phrase limit;
 
 	if (l->is_overloaded) {
 		sl__doc_text(doc, SL__STYLE_BAD, "Cannot hold %s queries/s:",
-			     sl__three_digit_text(&share, l->rate_per_s));
+			     rate_text(&share, l->rate_per_s));
 		sl__doc_append(doc, SL__STYLE_BAD,
 			       " the model served %s, and the queue grew to "
 			       "%zu.",
-			       sl__three_digit_text(&limit, l->achieved_per_s),
+			       rate_text(&all, l->achieved_per_s),
 			       l->depth_most);
 		return;
 	}
@@ -65,10 +75,10 @@ add_verdict(struct sl__doc *doc, const struct sl_load *l)
 		return;
 	sl__doc_text(doc, style, "%s %s within %s", says[l->verdict],
 		     percentile_text(&p, l->percentile),
-		     sl__time_text(&limit, l->limit_ns));
+		     sl__phrase_time(&limit, l->limit_ns));
 	add_rate(doc, l, style);
-	sl__doc_append(doc, style, ": %zu of %zu late (%s).", l->n_late,
-		       l->n_served + l->n_unserved,
+	sl__doc_append(doc, style, ": %zu of %s late (%s).", l->n_late,
+		       sl__count_text(&all, l->n_served + l->n_unserved),
 		       sl__percent_text(&share, l->late_share));
 }
 
@@ -79,11 +89,10 @@ add_evidence(struct sl__doc *doc, const struct sl_load *l)
 	struct sl__text p;
 
 	if (l->verdict == SL_LOAD_UNDECIDED)
-		sl__doc_text(
-			doc, SL__STYLE_PLAIN,
-			"%zu queries are worth %.0f independent ones: in a "
-			"queue late ones come together.",
-			l->n_served, l->n_independent);
+		sl__doc_text(doc, SL__STYLE_PLAIN,
+			     "%s queries are worth %.0f independent ones: in a "
+			     "queue late ones come together.",
+			     sl__count_text(&p, l->n_served), l->n_independent);
 	if (l->needs_n)
 		sl__doc_append_plain(doc,
 				     " About %zu like these, none late, would "
@@ -105,18 +114,18 @@ static void
 add_rates(struct sl__doc *doc, const struct sl_load *l)
 {
 	struct sl__text a, b, c;
+	struct sl__phrase late;
 
 	sl__doc_plain_pair(doc, "served", "%s queries/s",
-			   sl__three_digit_text(&a, l->achieved_per_s));
+			   rate_text(&a, l->achieved_per_s));
 	if (l->scenario == SL_SCENARIO_SERVER)
 		sl__doc_append_dim(doc, "  %s asked, %s drawn, %s at most",
-				   sl__three_digit_text(&a, l->rate_per_s),
-				   sl__three_digit_text(&b, l->scheduled_per_s),
-				   sl__three_digit_text(&c, l->capacity_per_s));
+				   rate_text(&a, l->rate_per_s),
+				   rate_text(&b, l->scheduled_per_s),
+				   rate_text(&c, l->capacity_per_s));
 	else
-		sl__doc_append_dim(
-			doc, "  %s samples/s",
-			sl__three_digit_text(&a, l->achieved_per_s *
+		sl__doc_append_dim(doc, "  %s samples/s",
+				   rate_text(&a, l->achieved_per_s *
 							 (double)l->n_samples));
 	if (l->scenario != SL_SCENARIO_SERVER)
 		return;
@@ -127,11 +136,11 @@ add_rates(struct sl__doc *doc, const struct sl_load *l)
 	if (!l->lateness_p50.n)
 		return;
 	sl__doc_plain_pair(doc, "dispatch", "median %s late",
-			   sl__time_text(&a, l->lateness_p50.value));
+			   sl__phrase_time(&late, l->lateness_p50.value));
 	sl__doc_append_plain(doc, ", p99 %s",
 			     sl__time_percentile(&b, &l->lateness_p99, NULL));
-	sl__doc_append_dim(doc, "  %zu found the model idle",
-			   l->lateness_p50.n);
+	sl__doc_append_dim(doc, "  %s found the model idle",
+			   sl__count_text(&a, l->lateness_p50.n));
 }
 
 static void
@@ -186,6 +195,24 @@ add_search(struct sl__doc *doc, const struct sl_load *l)
 	}
 }
 
+/* "0.25 s": when the stretch begins whose middle is 'at_s', in the unit of the
+ * whole. */
+static const char *
+start_text(struct sl__text *t, const struct sl_load *l, double at_s)
+{
+	const char *unit = NULL, *same;
+	double whole = sl__time_scaled(l->load_s * 1e9, &unit), at;
+
+	same = unit;
+	at = sl__time_scaled((at_s - l->over_time[0].at_s) * 1e9, &same);
+	snprintf(t->s, sizeof(t->s), "%.*f %s",
+		 whole < 10    ? 2
+		 : whole < 100 ? 1
+			       : 0,
+		 at, unit);
+	return t->s;
+}
+
 /* The longest latency of each of a few stretches of time. */
 static void
 add_over_time(struct sl__doc *doc, const struct sl_load *l,
@@ -200,7 +227,8 @@ add_over_time(struct sl__doc *doc, const struct sl_load *l,
 	if (!l->n_over_time)
 		return;
 	sl__doc_gap(doc);
-	sl__doc_text(doc, SL__STYLE_STRONG, "Longest latency over time");
+	sl__doc_text(doc, SL__STYLE_STRONG,
+		     "Longest latency, by the time since the start");
 	for (size_t i = 0; i < l->n_over_time; i += stride) {
 		size_t end = i + stride, depth = 0;
 		double longest = (double)NAN;
@@ -212,7 +240,7 @@ add_over_time(struct sl__doc *doc, const struct sl_load *l,
 		}
 		if (isnan(longest) && !depth)
 			continue;
-		sl__time_text(&at, l->over_time[i].at_s * 1e9);
+		start_text(&at, l, l->over_time[i].at_s);
 		sl__doc_drawing(doc, SL__STYLE_PLAIN, "%9s  %s %s", at.s,
 				sl__bar_padded(&bar,
 					       longest / l->latency.max_ns,
@@ -246,20 +274,22 @@ page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
 	const struct sl_load *l = result;
-	struct sl__text t;
+	struct sl__phrase time;
+	struct sl__text n, t;
 
 	sl__doc_heading(doc, "%s under load, %s scenario",
 			sl__model_display_name(l->name, l->source),
 			sl_scenario_text(l->scenario));
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "%s on %d thread%s, %zu sample%s a query%s; %zu "
+		     "%s on %d thread%s, %zu sample%s a query%s; %s "
 		     "quer%s in %s, seed %llu",
 		     sl_dtype_text(l->dtype), l->n_threads,
 		     plural((size_t)l->n_threads), l->n_samples,
 		     plural(l->n_samples),
 		     l->is_batch_fixed && l->n_samples > 1 ? ", in turn" : "",
-		     l->n_served, l->n_served == 1 ? "y" : "ies",
-		     sl__time_text(&t, l->load_s * 1e9),
+		     sl__count_text(&n, l->n_served),
+		     l->n_served == 1 ? "y" : "ies",
+		     sl__phrase_time(&time, l->load_s * 1e9),
 		     (unsigned long long)l->seed);
 	add_verdict(doc, l);
 	add_evidence(doc, l);
