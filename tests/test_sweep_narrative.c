@@ -195,7 +195,7 @@ test_ratios(void **state)
 	m.points[1][0].rate_per_s.lo = m.points[1][0].rate_per_s.hi =
 		(double)NAN;
 	assert_true(tells_all(&m,
-			      "At threads 1, b does 2.00 (no interval) "
+			      "At 1 thread, b does 2.00 (no interval) "
 			      "× as many samples/s as a (not significant)."));
 	assert_false(tells_all(&m, "nan"));
 }
@@ -255,7 +255,7 @@ test_best_and_what_may_be_as_good(void **state)
 	m.points[0][3].rate_per_s.hi = 2000;
 	m.points[0][5].rate_per_s.hi = 991;
 	assert_true(tells(
-		&m, "Best: batch 4 with 1000 samples/s, 4 ms per iteration; "
+		&m, "Best: batch 4 with 1.00 ksamples/s, 4 ms per iteration; "
 		    "not distinguishable from it (intervals overlap): batch 8, "
 		    "32."));
 }

@@ -70,11 +70,11 @@ add_point(struct sl__doc *doc, const struct sl_sweep *sweep,
 	add_number(doc,
 		   sweep->axis == SL_AXIS_WIDTH ? p->samples_per_s
 						: p->rate_per_s.value,
-		   sl__three_digit_text);
+		   sl__si_prefix_text);
 	add_number(doc, p->absent ? (double)NAN : p->flops_per_s / 1e9,
 		   sl__three_digit_text);
-	add_number(doc, p->compute_efficiency, sl__percent_text);
-	add_number(doc, p->roof_share, sl__percent_text);
+	add_number(doc, p->compute_efficiency, sl__share_text);
+	add_number(doc, p->roof_share, sl__share_text);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     p->verdict > SL_BOTTLENECK_INCONCLUSIVE
 			     ? sl_bottleneck_text(p->verdict)
@@ -144,7 +144,7 @@ add_need(struct sl__doc *doc, const struct sl_sweep *sweep,
 	add_number(doc, is_there * (double)p->flops, sl__si_prefix_text);
 	add_number(doc, p->memory_bytes ? (double)p->memory_bytes : (double)NAN,
 		   sl__bytes_text);
-	add_number(doc, p->samples_per_s_per_mb, sl__three_digit_text);
+	add_number(doc, p->samples_per_s_per_mb, sl__si_prefix_text);
 	add_number(doc, p->touched_bytes.value, sl__bytes_text);
 	add_energy(doc, &p->energy_j);
 	if (sweep->axis == SL_AXIS_WIDTH)
@@ -265,9 +265,9 @@ add_law(struct sl__doc *doc, const struct sl_sweep_exponent *e)
 			     e->tail.value, (long long)e->tail_from);
 	else
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
-	add_number(doc, e->share_first, sl__percent_text);
-	add_number(doc, e->share_last, sl__percent_text);
-	add_number(doc, e->deviation, sl__percent_text);
+	add_number(doc, e->share_first, sl__share_text);
+	add_number(doc, e->share_last, sl__share_text);
+	add_number(doc, e->deviation, sl__share_text);
 }
 
 static const char *

@@ -3,6 +3,7 @@
  * turns. */
 #include "report/sweep_narrative.h"
 #include "report/phrase.h"
+#include "report/unit.h"
 #include "result/sweep_laws.h"
 
 #include <math.h>
@@ -26,12 +27,25 @@ struct narrator {
 static const char *
 rate_words(struct sl__phrase *w, double rate, enum sl_rate_unit unit)
 {
+	struct sl__text t;
+
 	if (unit == SL_RATE_FLOPS)
 		snprintf(w->s, sizeof(w->s), "%.3g GFLOP/s", rate / 1e9);
 	else
-		snprintf(w->s, sizeof(w->s),
-			 rate < 1000 ? "%.3g %s" : "%.0f %s", rate,
-			 sl_rate_unit_text(unit));
+		snprintf(w->s, sizeof(w->s), "%.40s%.60s",
+			 sl__si_prefix_text(&t, rate), sl_rate_unit_text(unit));
+	return w->s;
+}
+
+/* "batch 16", "1 thread", "4 threads": where a point is. */
+static const char *
+place_words(struct sl__phrase *w, const struct narrator *t, double value)
+{
+	if (t->sweep->axis == SL_AXIS_THREADS)
+		snprintf(w->s, sizeof(w->s), "%.0f thread%s", value,
+			 value > 1 ? "s" : "");
+	else
+		snprintf(w->s, sizeof(w->s), "%.40s %.0f", t->axis, value);
 	return w->s;
 }
 
@@ -112,35 +126,34 @@ static void
 tell_fixed(struct narrator *t, const struct sl_sweep_exponent *law)
 {
 	double first = (double)t->first->value, last = (double)t->last->value;
-	struct sl__phrase w, cost;
+	struct sl__phrase w, cost, from, at;
 
 	sl__phrase_time(&cost, law->offset);
+	place_words(&at, t, first);
 	if (law->tail.n)
 		sl__narrative_add_sentence(
 			t->to,
-			"From %s %lld on, time grows %s%s; below that, a fixed "
-			"cost of %s shows: %.0f %% of the fitted time at %s "
-			"%.0f.",
-			t->axis, (long long)law->tail_from,
+			"From %s on, time grows %s%s; below that, a fixed cost "
+			"of %s shows: %.0f %% of the fitted time at %s.",
+			place_words(&from, t, (double)law->tail_from),
 			manner_of(&law->tail), exponent_words(&w, &law->tail),
-			cost.s, 100 * fixed_share(law, first), t->axis, first);
+			cost.s, 100 * fixed_share(law, first), at.s);
 	else
 		sl__narrative_add_sentence(
 			t->to,
 			"Above a fixed cost of %s, time grows %s%s; that cost "
-			"is %.0f %% of the fitted time at %s %.0f and %.0f %% "
-			"at %.0f.",
+			"is %.0f %% of the fitted time at %s and %.0f %% at "
+			"%.0f.",
 			cost.s, manner_of(&law->exponent),
 			exponent_words(&w, &law->exponent),
-			100 * fixed_share(law, first), t->axis, first,
+			100 * fixed_share(law, first), at.s,
 			100 * fixed_share(law, last), last);
 	if (law->offset > t->first->latency_ns.value)
 		sl__narrative_add_sentence(
 			t->to,
-			"The fitted cost exceeds the %s measured at %s %.0f: "
-			"take it as an upper bound.",
-			sl__phrase_time(&w, t->first->latency_ns.value),
-			t->axis, first);
+			"The fitted cost exceeds the %s measured at %s: take "
+			"it as an upper bound.",
+			sl__phrase_time(&w, t->first->latency_ns.value), at.s);
 }
 
 static void
@@ -203,18 +216,19 @@ is_law_of_kind(const struct sl_sweep_exponent *e)
 static void
 tell_kind(struct narrator *t, const struct sl_sweep_exponent *e)
 {
-	struct sl__phrase w, formula = {""};
+	struct sl__phrase w, at, formula = {""};
 
 	if (!isnan(e->formula))
 		snprintf(formula.s, sizeof(formula.s), " (its FLOPs: %.2f)",
 			 e->formula);
 	sl__narrative_add_sentence(
 		t->to,
-		"%s: exponent %s%s, %.1f %% of the operations' time at %s "
-		"%lld, %.1f %% at %lld.",
+		"%s: exponent %s%s, %.1f %% of the operations' time at %s, "
+		"%.1f %% at %lld.",
 		sl__sweep_law_quantity_text(e),
 		exponent_words(&w, &e->exponent), formula.s,
-		100 * e->share_first, t->axis, (long long)t->first->value,
+		100 * e->share_first,
+		place_words(&at, t, (double)t->first->value),
 		100 * e->share_last, (long long)t->last->value);
 }
 
@@ -245,27 +259,27 @@ static void
 tell_knee(struct narrator *t)
 {
 	const struct sl_sweep_knee *k = &t->series->knee;
-	struct sl__phrase w;
+	struct sl__phrase w, at;
 
 	if (k->absent)
 		return;
 	gain_words(&w, &k->gain, sl_rate_unit_text(t->sweep->rate_unit));
+	place_words(&at, t, (double)(k->at ? k->at : t->last->value));
 	if (!k->at)
 		sl__narrative_add_sentence(
-			t->to, "No knee up to %s %lld: the last doubling %s%s.",
-			t->axis, (long long)t->last->value, w.s,
-			k->is_proved ? "" : " (not significant)");
+			t->to, "No knee up to %s: the last doubling %s%s.",
+			at.s, w.s, k->is_proved ? "" : " (not significant)");
 	else if (k->is_proved)
 		sl__narrative_add_sentence(
-			t->to, "Knee at %s %lld: a doubling from there %s%s.",
-			t->axis, (long long)k->at, w.s,
+			t->to, "Knee at %s: a doubling from there %s%s.", at.s,
+			w.s,
 			k->gain.value > 0 ? ", below the 10 % threshold" : "");
 	else
 		sl__narrative_add_sentence(
 			t->to,
-			"From %s %lld on, a doubling gains nothing "
-			"significant: it %s.",
-			t->axis, (long long)k->at, w.s);
+			"From %s on, a doubling gains nothing significant: it "
+			"%s.",
+			at.s, w.s);
 }
 
 static const char *
@@ -335,7 +349,7 @@ tell_best(struct narrator *t)
 {
 	const struct sl_sweep_best *b = &t->series->best;
 	const struct sl_sweep_point *p;
-	struct sl__phrase limits, rate, latency, size;
+	struct sl__phrase limits, rate, latency, size, at;
 	struct sl__phrase memory = {""}, close = {""}, within = {""};
 
 	if (b->absent) {
@@ -351,8 +365,8 @@ tell_best(struct narrator *t)
 		snprintf(memory.s, sizeof(memory.s), ", %.60s of memory",
 			 sl__phrase_bytes(&size, (double)p->memory_bytes));
 	sl__narrative_add_sentence(
-		t->to, "Best%s: %s %lld with %s, %s per iteration%s%s.",
-		within.s, t->axis, (long long)b->at,
+		t->to, "Best%s: %s with %s, %s per iteration%s%s.", within.s,
+		place_words(&at, t, (double)b->at),
 		rate_words(&rate, p->rate_per_s.value, t->sweep->rate_unit),
 		sl__phrase_time(&latency, p->latency_ns.value), memory.s,
 		close.s);
@@ -362,7 +376,7 @@ static void
 tell_memory(struct narrator *t)
 {
 	const struct sl_sweep_point *a = NULL, *b = NULL;
-	struct sl__phrase first, last;
+	struct sl__phrase first, last, at;
 
 	for (size_t i = 0; i < t->series->n_points; i++) {
 		const struct sl_sweep_point *p = &t->series->points[i];
@@ -375,9 +389,9 @@ tell_memory(struct narrator *t)
 	if (!a || a == b || a->memory_bytes == b->memory_bytes)
 		return;
 	sl__narrative_add_sentence(
-		t->to, "Memory: %s at %s %lld, %s at %lld.",
-		sl__phrase_bytes(&first, (double)a->memory_bytes), t->axis,
-		(long long)a->value,
+		t->to, "Memory: %s at %s, %s at %lld.",
+		sl__phrase_bytes(&first, (double)a->memory_bytes),
+		place_words(&at, t, (double)a->value),
 		sl__phrase_bytes(&last, (double)b->memory_bytes),
 		(long long)b->value);
 }
@@ -515,7 +529,7 @@ tell_fastest(struct narrator *t, size_t point, int is_in_doubt)
 {
 	const struct sl_sweep_series *first = NULL, *second = NULL;
 	const struct sl_estimate *a = NULL, *b = NULL;
-	struct sl__phrase w;
+	struct sl__phrase w, at;
 
 	for (size_t i = 0; i < t->sweep->n_series; i++) {
 		const struct sl_sweep_series *s = &t->sweep->series[i];
@@ -536,10 +550,10 @@ tell_fastest(struct narrator *t, size_t point, int is_in_doubt)
 	if (!second)
 		return;
 	sl__narrative_add_sentence(
-		t->to, "At %s %lld, %s does %s × as many %s as %s%s.", t->axis,
-		(long long)first->points[point].value, first->name,
-		ratio_words(&w, a, b), sl_rate_unit_text(t->sweep->rate_unit),
-		second->name,
+		t->to, "At %s, %s does %s × as many %s as %s%s.",
+		place_words(&at, t, (double)first->points[point].value),
+		first->name, ratio_words(&w, a, b),
+		sl_rate_unit_text(t->sweep->rate_unit), second->name,
 		a->lo > b->hi && !is_in_doubt ? "" : " (not significant)");
 }
 
