@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/banned.h"
 
@@ -47,7 +48,7 @@ change_text(struct sl__text *text, const struct sl_gate_row *r)
 }
 
 static void
-add_row(struct sl__doc *doc, const struct sl_gate_row *r)
+add_row(struct sl__doc *doc, const struct sl_gate_row *r, int is_named)
 {
 	static const struct {
 		const char *word;
@@ -57,7 +58,8 @@ add_row(struct sl__doc *doc, const struct sl_gate_row *r)
 			{"regressed", SL__STYLE_BAD}};
 	struct sl__text before, now, change, limit;
 
-	sl__doc_cell(doc, SL__STYLE_STRONG, "%s", r->name);
+	if (is_named)
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", r->name);
 	sl__doc_plain_cell(doc, sl_gate_metric_text(r->metric));
 	if (r->layer)
 		sl__doc_append_plain(doc, " of %s", r->layer);
@@ -70,6 +72,17 @@ add_row(struct sl__doc *doc, const struct sl_gate_row *r)
 	else
 		sl__doc_cell(doc, verdicts[r->verdict].style, "%s",
 			     verdicts[r->verdict].word);
+}
+
+/* Whether the rows are of several results, so that each has to say of which. */
+static int
+has_names(const struct sl_gate_check *g)
+{
+	for (size_t i = 1; i < g->n_rows; i++) {
+		if (strcmp(g->rows[i].name, g->rows[0].name) != 0)
+			return 1;
+	}
+	return 0;
 }
 
 /* Why figures could not be judged: too long for a cell. */
@@ -92,13 +105,18 @@ write_page(struct sl__doc *doc, const void *result,
 	   const struct sl_render_options *how)
 {
 	static const struct sl__column columns[] = {
-		{"of", 0, 0},     {"figure", 0, 0}, {"baseline", 1, 1},
+		{"model", 0, 0},  {"figure", 0, 0}, {"baseline", 1, 1},
 		{"now", 1, 0},    {"change", 1, 0}, {"limit", 1, 0},
 		{"verdict", 0, 0}};
 	const struct sl_gate_check *g = result;
-	int has_time = 0;
+	int has_time = 0, is_named = has_names(g);
 
 	(void)how;
+	if (is_named || !g->n_rows)
+		sl__doc_heading(doc, "Results against their baseline");
+	else
+		sl__doc_heading(doc, "%s against its baseline",
+				g->rows[0].name);
 	if (g->is_fresh)
 		sl__doc_text(doc, SL__STYLE_DIM,
 			     "Both sides were measured now, in the same "
@@ -109,9 +127,10 @@ write_page(struct sl__doc *doc, const void *result,
 			     "baseline, too.");
 		return;
 	}
-	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	sl__doc_table(doc, is_named ? columns : columns + 1,
+		      sizeof(columns) / sizeof(columns[0]) - !is_named);
 	for (size_t i = 0; i < g->n_rows; i++) {
-		add_row(doc, &g->rows[i]);
+		add_row(doc, &g->rows[i], is_named);
 		has_time |= g->rows[i].metric == SL_GATE_TIME &&
 			    !g->rows[i].invalid;
 	}
