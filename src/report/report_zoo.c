@@ -8,6 +8,8 @@
 
 #include "base/banned.h"
 
+enum { NARROW_COLUMNS = 72 };
+
 /* "mlp:A-B-..." stands for many models. */
 static int
 is_family(const struct sl_zoo_row *row)
@@ -32,8 +34,11 @@ about_length(const char *about)
 	return (int)(at - about);
 }
 
+/* Names are typed, so other columns give way: on a narrow terminal parameters
+ * have three digits. */
 static void
-add_models(struct sl__doc *doc, const struct sl_zoo_list *table, int verbose)
+add_models(struct sl__doc *doc, const struct sl_zoo_list *table, int verbose,
+	   int is_narrow)
 {
 	static const struct sl__column columns[] = {{"model", 0, 0},
 						    {"parameters", 1, 0},
@@ -50,7 +55,10 @@ add_models(struct sl__doc *doc, const struct sl_zoo_list *table, int verbose)
 			continue;
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", row->name);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__count_text(&text, row->parameters));
+			     is_narrow
+				     ? sl__si_prefix_text(
+					       &text, (double)row->parameters)
+				     : sl__count_text(&text, row->parameters));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 			     sl__si_prefix_text(&text, (double)row->flops));
 		sl__doc_cell(doc, SL__STYLE_DIM, "%.*s",
@@ -84,8 +92,11 @@ static void
 write_page(struct sl__doc *doc, const void *result,
 	   const struct sl_render_options *how)
 {
-	add_models(doc, result,
-		   how->verbose || how->format == SL_FORMAT_MARKDOWN);
+	int is_text = how->format == SL_FORMAT_TEXT;
+
+	add_models(doc, result, how->verbose || !is_text,
+		   is_text && how->n_columns &&
+			   how->n_columns < NARROW_COLUMNS);
 	add_families(doc, result);
 	sl__doc_gap(doc);
 	sl__doc_text(doc, SL__STYLE_DIM,
