@@ -343,7 +343,7 @@ sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (!sheet->how->verbose && n > AMDAHL_SHOWN)
 		n = AMDAHL_SHOWN;
 	sl__doc_heading(doc, "What if one thing were faster");
-	sl__doc_append_dim(doc, "  predicted speed-up of the model (Amdahl)");
+	sl__doc_append_dim(doc, "  predicted speed-up (Amdahl)");
 	sl__doc_table(doc, is_wide ? wide_columns : columns, is_wide ? 7 : 6);
 	labels = amdahl_labels(doc, p, n,
 			       width / 3 > MIN_LABEL ? width / 3 : MIN_LABEL);

@@ -23,6 +23,7 @@ enum {
 	BAR_COLUMNS = 10,
 	WIDE = 100, /* columns from which on bars and further rates fit */
 	MAX_TYPE = 12,
+	MAX_TYPE_WIDE = 24,
 	MIN_LABEL = 14,
 	MAX_COLUMNS = 16,
 	PARTS_SHOWN = 5
@@ -35,6 +36,8 @@ struct look {
 	double longest;   /* time of an operation, in that unit */
 	double most;      /* the largest share, of which a bar is drawn */
 	size_t n_label;   /* columns of a name */
+	size_t n_type;    /* and of a type, at most */
+	int decimals;     /* of all times */
 	int is_wide, has_bars, is_verbose;
 	int has_roof, has_bound, has_level;
 };
@@ -50,6 +53,13 @@ add_bar(struct sl__doc *doc, double share, const struct look *look)
 			sl__bar_text(&bar, share / look->most, BAR_COLUMNS));
 }
 
+/* Four digits of the longest time, and as many decimals of the others. */
+static int
+decimals_of_column(double longest)
+{
+	return longest >= 1000 ? 0 : longest >= 100 ? 1 : longest >= 10 ? 2 : 3;
+}
+
 static void
 add_time(struct sl__doc *doc, double ns, const struct look *look)
 {
@@ -59,8 +69,8 @@ add_time(struct sl__doc *doc, double ns, const struct look *look)
 	if (isnan(ns))
 		sl__doc_absent_cell(doc);
 	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
-			     value >= 1000 ? 0 : 3, value);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f", look->decimals,
+			     value);
 }
 
 static void
@@ -107,9 +117,9 @@ name_rows(struct sl__doc *doc, size_t n, const struct look *look)
 }
 
 static void
-add_type(struct sl__doc *doc, const char *type)
+add_type(struct sl__doc *doc, const char *type, const struct look *look)
 {
-	sl__doc_plain_cell(doc, sl__doc_op_type(doc, type, MAX_TYPE));
+	sl__doc_plain_cell(doc, sl__doc_op_type(doc, type, look->n_type));
 }
 
 static void
@@ -173,7 +183,7 @@ add_operation(struct sl__doc *doc, const struct sl_operation *o, double sum,
 	enum sl__style style = o->share > 0.1 ? SL__STYLE_STRONG
 					      : SL__STYLE_PLAIN;
 
-	add_type(doc, o->type);
+	add_type(doc, o->type, look);
 	add_time(doc, o->self_ns, look);
 	add_share(doc, style, o->share);
 	add_bar(doc, o->share, look);
@@ -422,8 +432,9 @@ label_columns(const struct look *look, size_t n_top, size_t width)
 			n_bound = bound;
 	}
 	/* Gaps of two, then times, shares, sums and rates. */
-	taken += 2 + (n_type < MAX_TYPE ? n_type : MAX_TYPE);
-	taken += 2 + (size_t)snprintf(t.s, sizeof(t.s), "%.3f", look->longest);
+	taken += 2 + (n_type < look->n_type ? n_type : look->n_type);
+	taken += 2 + (size_t)snprintf(t.s, sizeof(t.s), "%.*f", look->decimals,
+				      look->longest);
 	taken += 2 + 6 + 2 + 4 + 2 + 7;
 	taken += look->has_bars ? 2 + BAR_COLUMNS : 0;
 	taken += look->is_wide ? 2 + 6 + 2 + 6 : 0;
@@ -456,6 +467,8 @@ set_look(struct look *look, const struct sl__profile_sheet *sheet, size_t n_top)
 	}
 	look->unit = sheet->how->unit;
 	look->longest = sl__time_scaled(look->longest, &look->unit);
+	look->decimals = decimals_of_column(look->longest);
+	look->n_type = look->is_wide ? MAX_TYPE_WIDE : MAX_TYPE;
 	look->n_label = label_columns(look, n_top, width);
 }
 

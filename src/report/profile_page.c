@@ -307,12 +307,12 @@ add_accounting(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	sl__doc_append_dim(doc, " operations");
 	add_entry(doc, "+", l->gaps_ns, unit, decimals);
 	sl__doc_append_dim(doc, " gaps");
-	add_entry(doc, l->overhead_ns.value < 0 ? "-" : "+",
+	add_entry(doc, l->overhead_ns.value < 0 ? "−" : "+",
 		  fabs(l->overhead_ns.value), unit, decimals);
 	/* It is a difference of times, so noise can turn its sign. */
 	sl__doc_append_dim(doc, " recording%s",
 			   l->overhead_ns.value < 0 ? " (noise)" : "");
-	add_entry(doc, l->residual_ns < 0 ? "-" : "+", fabs(l->residual_ns),
+	add_entry(doc, l->residual_ns < 0 ? "−" : "+", fabs(l->residual_ns),
 		  unit, decimals);
 	sl__doc_append_dim(doc,
 			   l->residual_ns < 0 ? " excess" : " unattributed");

@@ -103,7 +103,10 @@ add_model(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 		     p->verdict.bottleneck <= SL_BOTTLENECK_INCONCLUSIVE
 			     ? SL__STYLE_DIM
 			     : SL__STYLE_PLAIN,
-		     "%s", sl_bottleneck_text(p->verdict.bottleneck));
+		     "%s",
+		     p->verdict.bottleneck == SL_BOTTLENECK_NOT_ASKED
+			     ? "-"
+			     : sl_bottleneck_text(p->verdict.bottleneck));
 }
 
 static void
@@ -187,7 +190,7 @@ sl__profile_side_by_side(struct sl__doc *doc,
 {
 	static const struct sl__column columns[] = {
 		{"model", 0, 0},  {"latency", 1, 0},  {"samples/s", 1, 6},
-		{"FLOP/s", 1, 1}, {"memory", 1, 2},   {"op/B", 1, 3},
+		{"FLOP/s", 1, 1}, {"memory", 1, 2},   {"FLOP/B", 1, 3},
 		{"grows", 0, 5},  {"bound by", 0, 0},
 	};
 	const struct sl_profile *p = r->profiles.list[0];

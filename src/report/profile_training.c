@@ -21,8 +21,10 @@ step_ns(const struct sl_training_layer *l)
 static void
 add_ratio_cell(struct sl__doc *doc, double ratio)
 {
+	struct sl__text t;
+
 	if (isfinite(ratio))
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.2f", ratio);
+		sl__doc_plain_cell(doc, sl__three_digit_text(&t, ratio));
 	else
 		sl__doc_absent_cell(doc);
 }
@@ -57,7 +59,7 @@ add_phases(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		sl__doc_plain_cell(doc, sl_phase_text(p->phase));
 		sl__doc_plain_cell(doc, sl__time_value(&a, &p->ns, unit));
 		sl__doc_plain_cell(doc, sl__time_bounds_text(&a, &p->ns, unit));
-		sl__doc_plain_cell(doc, sl__percent_text(&a, p->share));
+		sl__doc_plain_cell(doc, sl__share_text(&a, p->share));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", p->n_operations);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 			     p->core_flops ? sl__si_prefix_text(
@@ -95,9 +97,9 @@ static void
 add_layers(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 {
 	static const struct sl__column columns[] = {
-		{"layer", 0, 0},     {"type", 0, 2},      {"forward", 1, 0},
-		{"by input", 1, 1},  {"by weight", 1, 1}, {"update", 1, 0},
-		{"back/forw", 1, 0}, {"in FLOPs", 1, 1}};
+		{"layer", 0, 0},     {"type", 0, 3},      {"forward", 1, 0},
+		{"by input", 1, 0},  {"by weight", 1, 0}, {"update", 1, 1},
+		{"back/forw", 1, 0}, {"in FLOPs", 1, 2}};
 	const struct sl_training_profile *t = sheet->profile->training;
 	const struct sl_training_layer *l = NULL;
 	const char *unit = sheet->how->unit;
