@@ -89,7 +89,7 @@ add_cell(struct sl__doc *doc, const struct sl_suite *s, size_t i,
 	sl__doc_plain_cell(doc,
 			   c->accuracy_absent
 				   ? "-"
-				   : sl__percent_text(&t, c->accuracy.value));
+				   : sl__share_text(&t, c->accuracy.value));
 	if (c->energy_j.absent)
 		sl__doc_absent_cell(doc);
 	else
@@ -101,9 +101,9 @@ add_table(struct sl__doc *doc, const struct sl_suite *s,
 	  const struct sl_render_options *how)
 {
 	static const struct sl__column columns[] = {
-		{"model", 0, 0},  {"variant", 0, 0},    {"time", 1, 0},
-		{"95 %", 0, 4},   {"x baseline", 1, 0}, {"95 %", 0, 1},
-		{"memory", 1, 5}, {"size", 1, 3},       {"accuracy", 1, 2},
+		{"model", 0, 0},    {"variant", 0, 0},    {"time", 1, 0},
+		{"its 95 %", 0, 4}, {"× baseline", 1, 0}, {"95 %", 0, 1},
+		{"memory", 1, 5},   {"size", 1, 3},       {"accuracy", 1, 2},
 		{"energy", 1, 6}};
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
@@ -242,8 +242,8 @@ page(struct sl__doc *doc, const void *result,
 	add_table(doc, s, how);
 	if (has_interval(s))
 		sl__doc_text(doc, SL__STYLE_DIM,
-			     "95 %%: where one more repetition comes out, and "
-			     "with it another run.");
+			     "95 %%: one more repetition, and so another run, "
+			     "comes out within these bounds.");
 	sl__doc_gap(doc);
 	add_failures(doc, s);
 	add_limits(doc, s);
