@@ -157,10 +157,11 @@ add_difference_cell(struct sl__doc *doc, const struct sl_variant_result *v)
 			     : d->change == SL_ACCURACY_HIGHER
 				     ? SL__STYLE_GOOD
 				     : SL__STYLE_PLAIN,
-			     "%+.2f pp %s", 100 * d->value.value,
+			     "%+.2f pp, %s", 100 * d->value.value,
 			     d->change ? sl_accuracy_change_text(d->change)
 				       : "unproved");
-		sl__doc_append_dim(doc, " -%zu +%zu", d->n_lost, d->n_gained);
+		sl__doc_append_dim(doc, ", %zu lost, %zu gained", d->n_lost,
+				   d->n_gained);
 	} else if (!isnan(v->output_error)) {
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "error %s",
 			     sl__percent_text(&text, v->output_error));
@@ -209,7 +210,7 @@ static void
 add_table(struct sl__doc *doc, const struct sl_optimization *o)
 {
 	static const struct sl__column columns[] = {
-		{"  variant", 0, 0}, {"time", 1, 1},   {"/ baseline", 1, 0},
+		{"  variant", 0, 0}, {"time", 1, 1},   {"× baseline", 1, 0},
 		{"memory", 1, 2},    {"file", 1, 5},   {"accuracy", 1, 0},
 		{"95 %", 1, 4},      {"change", 1, 3}, {"verdict", 0, 0}};
 	enum { N = sizeof(columns) / sizeof(*columns) };
@@ -278,6 +279,7 @@ static void
 add_promises(struct sl__doc *doc, const struct sl_optimization *o)
 {
 	const char *key = "promises";
+	struct sl__text most, is, lo, hi;
 
 	for (size_t i = 0; i < o->n_variants; i++) {
 		const struct sl_variant_result *v = &o->variants[i];
@@ -286,10 +288,11 @@ add_promises(struct sl__doc *doc, const struct sl_optimization *o)
 			continue;
 		sl__doc_plain_pair(
 			doc, key,
-			"%s: at most %.3g × as fast; measured %.3g × [%.3g, "
-			"%.3g]: %s",
-			v->name, v->promised, 1 / v->ratio.value,
-			1 / v->ratio.hi, 1 / v->ratio.lo,
+			"%s: at most %s × as fast; measured %s × [%s, %s]: %s",
+			v->name, sl__three_digit_text(&most, v->promised),
+			sl__three_digit_text(&is, 1 / v->ratio.value),
+			sl__three_digit_text(&lo, 1 / v->ratio.hi),
+			sl__three_digit_text(&hi, 1 / v->ratio.lo),
 			v->is_promise_broken ? "broken" : "held");
 		key = "";
 	}
