@@ -88,7 +88,7 @@ add_series(struct sl__doc *doc, const char *key, const struct sl_estimate *a,
 
 	sl__doc_plain_pair(doc, key, "A %s, B %s", sl__time_value(&x, a, NULL),
 			   sl__time_value(&y, b, NULL));
-	sl__doc_append_plain(doc, "; B/A by round %s",
+	sl__doc_append_plain(doc, "; B/A %s",
 			     sl__ratio_estimate(&ratio, &c->ratio));
 }
 
@@ -114,7 +114,7 @@ add_typical(struct sl__doc *doc, const struct sl_arm_comparison *p)
 			     why ? why : "no layer is long enough to time");
 		return;
 	}
-	sl__doc_plain_pair(doc, "typical layer", "B/A by round %s",
+	sl__doc_plain_pair(doc, "typical layer", "B/A %s",
 			   sl__ratio_estimate(&ratio, &p->layers_ratio));
 	sl__doc_append_dim(doc, "  the median of all layers");
 }
@@ -226,6 +226,8 @@ add_sides(struct sl__doc *doc, const struct sl_model_comparison *v,
 	add_word(doc, p->wall_verdict, NULL);
 	add_series(doc, "CPU", &a->cpu_ns, &b->cpu_ns, &p->cpu);
 	add_word(doc, p->cpu.verdict, p->absent[SL_COMPARISON_BASIS_CPU]);
+	sl__doc_pair(doc, "", SL__STYLE_DIM,
+		     "B/A: median over rounds, not the ratio of the medians");
 	if (v->is_per_sample)
 		sl__doc_pair(doc, "", SL__STYLE_DIM,
 			     "times are per iteration (batch A %lld, B %lld), "
