@@ -107,7 +107,7 @@ recorded_machine(void)
 		.n_levels = 5,
 		.points = recorded_points,
 		.n_points = 2,
-		.buffer_pages = {"huge pages for 100 % of the buffers", NULL},
+		.buffer_pages = {"huge pages (100 % of them)", NULL},
 		.max_threads = 2,
 		.n_passes = 6,
 		.elapsed_s = 11.75,

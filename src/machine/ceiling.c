@@ -104,9 +104,9 @@ say_pages(struct sl_text_reading *out, double huge_share,
 	if (huge_share < 0.005)
 		out->value = "small pages (huge pages were not granted)";
 	else
-		out->value = sl__arena_format(
-			arena, "huge pages for %.0f %% of the buffers",
-			100 * fmin(huge_share, 1));
+		out->value = sl__arena_format(arena,
+					      "huge pages (%.0f %% of them)",
+					      100 * fmin(huge_share, 1));
 	return out->value ? SL_OK : sl__fail_nomem(err);
 }
 

@@ -394,7 +394,7 @@ add_main_peaks(struct sl__doc *doc, const struct sl_machine *m)
 {
 	static const struct sl__column columns[] = {
 		{"type", 0, 0},          {"ISA", 0, 0},
-		{"bits", 1, 4},          {"1 thread", 1, 0},
+		{"bits", 1, 1},          {"1 thread", 1, 0},
 		{"95 % interval", 1, 2}, {"all", 1, 0},
 		{"95 % interval", 1, 3},
 	};
