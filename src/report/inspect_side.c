@@ -127,6 +127,20 @@ add_sentence(struct sl__doc *doc, const struct sl_inspection *i)
 	sl__doc_append_plain(doc, ".");
 }
 
+/* Whether the FLOPs of one of them grow with its sequence. */
+static int
+has_sequence(const struct sl_inspection *const *models, size_t n)
+{
+	for (size_t k = 0; k < n; k++) {
+		const struct sl_growth *g = sl__growth_find(
+			models[k], SL_GROWTH_SEQ, SL_GROWTH_FLOPS);
+
+		if (g && !g->absent && isfinite(g->exponent))
+			return 1;
+	}
+	return 0;
+}
+
 void
 sl__inspect_side_by_side(struct sl__doc *doc,
 			 const struct sl_inspection *const *models, size_t n)
@@ -139,7 +153,8 @@ sl__inspect_side_by_side(struct sl__doc *doc,
 	};
 
 	sl__doc_heading(doc, "%zu models", n);
-	sl__doc_append_dim(doc, "  per sample; batch, seq: growth of FLOPs");
+	sl__doc_append_dim(doc, "  per sample; batch%s: growth of FLOPs",
+			   has_sequence(models, n) ? ", seq" : "");
 	if (models[0]->batch > 1)
 		sl__doc_append_dim(doc, "; memory of batch %lld",
 				   (long long)models[0]->batch);

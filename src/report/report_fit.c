@@ -19,7 +19,7 @@ add_share(struct sl__doc *doc, const char *key, const struct sl_fit *f,
 	sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&size, n_bytes));
 	sl__doc_append(doc, SL__STYLE_DIM, "  %s of the memory",
-		       sl__percent_text(&share, n_bytes / f->memory_bytes));
+		       sl__share_text(&share, n_bytes / f->memory_bytes));
 }
 
 static const char *

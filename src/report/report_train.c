@@ -24,7 +24,8 @@ add_settings(struct sl__doc *doc, const struct sl_train_result *r)
 		sl__doc_append_plain(doc, ", %s for validation",
 				     sl__count_text(&a, r->n_validation));
 	if (r->attribution)
-		sl__doc_append_dim(doc, "  %s", r->attribution);
+		sl__doc_pair(doc, "source", SL__STYLE_DIM, "%s",
+			     r->attribution);
 	sl__doc_plain_pair(doc, "training",
 			   "%s by %s, learning rate %g, %s schedule; %s "
 			   "parameters",
@@ -57,7 +58,7 @@ static void
 add_times(struct sl__doc *doc, const struct sl_train_result *r)
 {
 	static const struct sl__column columns[] = {
-		{"phase", 0, 0}, {"time", 1, 0}, {"95 %", 0, 0}};
+		{"phase", 0, 0}, {"time a step", 1, 0}, {"95 %", 0, 0}};
 	struct sl__text a, b;
 
 	sl__doc_plain_pair(doc, "time", "%s",
