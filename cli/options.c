@@ -189,7 +189,7 @@ print_described(const char *left, const char *text)
 	int is_narrow = page_columns() < BESIDE + MIN_TEXT;
 	size_t column = is_narrow ? BELOW : BESIDE;
 
-	if (is_narrow || strlen(left) > 30)
+	if (is_narrow || strlen(left) > BESIDE - 4)
 		printf("  %s\n%*s", left, (int)column, "");
 	else
 		printf("  %-31s", left);

@@ -15,28 +15,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* "25,557,032"; each call in a line needs a text of its own. */
-struct grouped {
-	char s[32];
-};
-
-static const char *
-grouped(struct grouped *out, uint64_t n)
-{
-	char digits[24];
-	int n_digits =
-		snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
-	char *to = out->s;
-
-	for (int i = 0; i < n_digits; i++) {
-		if (i && (n_digits - i) % 3 == 0)
-			*to++ = ',';
-		*to++ = digits[i];
-	}
-	*to = '\0';
-	return out->s;
-}
-
 /* Multiply-adds of matmuls of two activations: attention's. */
 static uint64_t
 attention_macs(const struct sl_inspection *i)

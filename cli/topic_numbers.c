@@ -35,16 +35,34 @@ inspect_model(const char *name, int64_t batch, int64_t seq)
 	return found;
 }
 
+const char *
+grouped(struct grouped *out, uint64_t n)
+{
+	char digits[24];
+	int n_digits =
+		snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+	char *to = out->s;
+
+	for (int i = 0; i < n_digits; i++) {
+		if (i && (n_digits - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = digits[i];
+	}
+	*to = '\0';
+	return out->s;
+}
+
 void
 numbers_parameters(void)
 {
 	struct sl_inspection *i = inspect_model("resnet50", 0, 0);
+	struct grouped a, b;
 
 	say(2,
-	    "resnet50 holds %llu parameters, and %llu running means and "
+	    "resnet50 holds %s parameters, and %s running means and "
 	    "variances that are none; stored, %.1f MB",
-	    (unsigned long long)i->parameters.trainable,
-	    (unsigned long long)i->parameters.statistics,
+	    grouped(&a, i->parameters.trainable),
+	    grouped(&b, i->parameters.statistics),
 	    (double)i->parameters.n_bytes / 1e6);
 	sl_inspection_free(i);
 }
@@ -53,12 +71,13 @@ void
 numbers_flops(void)
 {
 	struct sl_inspection *i = inspect_model("resnet50", 0, 0);
+	struct grouped a, b, c;
 
 	say(2,
-	    "one image through resnet50: %llu MACs, %llu FLOPs; every "
-	    "operation counted, norms and activations too, %llu",
-	    (unsigned long long)i->cost.macs, (unsigned long long)i->flops,
-	    (unsigned long long)i->conventions[SL_CONVENTION_ALL]);
+	    "one image through resnet50: %s MACs, %s FLOPs; every operation "
+	    "counted, norms and activations too, %s",
+	    grouped(&a, i->cost.macs), grouped(&b, i->flops),
+	    grouped(&c, i->conventions[SL_CONVENTION_ALL]));
 	sl_inspection_free(i);
 }
 

@@ -3,6 +3,8 @@
 #ifndef SL_TOPIC_NUMBERS_H
 #define SL_TOPIC_NUMBERS_H
 
+#include <stdint.h>
+
 #include "sleuth.h"
 
 /* What a machine was measured to reach, on as many threads as were tried. */
@@ -46,5 +48,12 @@ typedef void numbers_function(void);
 numbers_function numbers_parameters, numbers_flops, numbers_memory,
 	numbers_latency, numbers_warmup, numbers_intervals, numbers_roofline,
 	numbers_amdahl, numbers_batch, numbers_overhead, numbers_training;
+
+/* "25,557,032"; each call in a line needs a text of its own. */
+struct grouped {
+	char s[32];
+};
+
+const char *grouped(struct grouped *out, uint64_t n);
 
 #endif
