@@ -108,18 +108,18 @@ spelled(struct page *page, const char *text)
 	return text ? text : "";
 }
 
-/* "ms", "GiB", "samples/s" and "kFLOPs", but no longer word. */
+/* "ms", "GiB", "samples/s" and "kFLOPs": short, a rate, or in capitals. */
 static int
 is_unit(const char *word)
 {
-	size_t n = 0, n_bytes = strcspn(word, " ,;:)");
+	size_t n_letters = 0, n_capitals = 0, n_bytes = strcspn(word, " ,;:)");
 
 	for (size_t i = 0; i < n_bytes; i += sl__utf8_step(word + i)) {
-		n++;
-		if (word[i] == '/' || strncmp(word + i, "FLOP", 4) == 0)
-			return 1;
+		n_letters++;
+		n_capitals += isupper((unsigned char)word[i]) != 0;
 	}
-	return n <= MAX_UNIT;
+	return n_letters <= MAX_UNIT || n_capitals > 1 ||
+	       memchr(word, '/', n_bytes);
 }
 
 /* Whether the space at text[at] stands between a number and its unit. */
