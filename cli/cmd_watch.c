@@ -78,23 +78,41 @@ struct short_text {
 	char s[64];
 };
 
+/* A time's unit, and the decimals that make four digits of the time. */
+struct scale {
+	double ns;
+	const char *unit, *ascii;
+	int n_decimals;
+};
+
+static struct scale
+scale_of(double ns)
+{
+	static const struct scale units[] = {{1, "ns", "ns", 0},
+					     {1e3, "µs", "us", 0},
+					     {1e6, "ms", "ms", 0},
+					     {1e9, "s", "s", 0}};
+	size_t i = 0;
+	struct scale s;
+
+	while (i < 3 && ns >= 999.95 * units[i].ns)
+		i++;
+	s = units[i];
+	s.n_decimals = ns < 9.9995 * s.ns   ? 3
+		       : ns < 99.995 * s.ns ? 2
+		       : ns < 999.95 * s.ns ? 1
+					    : 0;
+	return s;
+}
+
 /* "8.094 us": four digits, and a unit that fits. */
 static const char *
 time_text(struct short_text *out, double ns)
 {
-	static const struct {
-		double ns;
-		const char *unit, *ascii;
-	} units[] = {{1e9, "s", "s"}, {1e6, "ms", "ms"}, {1e3, "µs", "us"}};
+	struct scale s = scale_of(ns);
 
-	snprintf(out->s, sizeof(out->s), "%.4g ns", ns);
-	for (size_t i = 3; i-- > 0;) {
-		if (ns >= units[i].ns)
-			snprintf(out->s, sizeof(out->s), "%.4g %s",
-				 ns / units[i].ns,
-				 tty_is_utf8() ? units[i].unit
-					       : units[i].ascii);
-	}
+	snprintf(out->s, sizeof(out->s), "%.*f %s", s.n_decimals, ns / s.ns,
+		 tty_is_utf8() ? s.unit : s.ascii);
 	return out->s;
 }
 
@@ -137,13 +155,14 @@ change_text(struct short_text *out, const struct sl_estimate *a,
 static const char *
 latency_text(struct short_text *out, const struct sl_estimate *e)
 {
-	struct short_text value, lo, hi;
+	struct scale s = scale_of(e->value);
+	struct short_text value;
 
 	if (isnan(e->lo) || isnan(e->hi))
 		return time_text(out, e->value);
-	snprintf(out->s, sizeof(out->s), "%.20s [%.15s, %.15s]",
-		 time_text(&value, e->value), time_text(&lo, e->lo),
-		 time_text(&hi, e->hi));
+	snprintf(out->s, sizeof(out->s), "%.20s [%.*f, %.*f]",
+		 time_text(&value, e->value), s.n_decimals, e->lo / s.ns,
+		 s.n_decimals, e->hi / s.ns);
 	return out->s;
 }
 
@@ -160,11 +179,15 @@ find_before(const struct watch *w, const struct sl_operation *now)
 	return NULL;
 }
 
-/* One line of the terminal; what is too wide ends there. */
+/* One line of the terminal; what is too wide ends there, and so do spaces. */
 static void
 draw(struct watch *w, const char *line)
 {
-	printf("%.*s\n", (int)tty_fitting_bytes(line, tty_columns() - 1), line);
+	size_t n = tty_fitting_bytes(line, tty_columns() - 1);
+
+	while (n && line[n - 1] == ' ')
+		n--;
+	printf("%.*s\n", (int)n, line);
 	w->n_lines++;
 }
 
@@ -280,11 +303,11 @@ draw_operations(struct watch *w)
 		put_name(name, sizeof(name), o->name, n_common, n_columns);
 		time_text(&time, o->median_ns.value);
 		n_time = columns_of(time.s);
-		snprintf(line, sizeof(line), "  %5.1f %%  %s%*s  %s  %s",
-			 100 * o->share, time.s,
+		snprintf(line, sizeof(line), "  %5.1f %%  %*s%s  %s  %s",
+			 100 * o->share,
 			 n_time < TIME_COLUMNS ? (int)(TIME_COLUMNS - n_time)
 					       : 0,
-			 "", name, row_change(&change, w, o));
+			 "", time.s, name, row_change(&change, w, o));
 		draw(w, line);
 	}
 }
