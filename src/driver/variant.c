@@ -169,7 +169,10 @@ refuse(const char *name, struct sl_error *err)
 				"no change is called '%.100s'; did you mean "
 				"'%s'?",
 				name, near);
-	return sl__fail(err, SL_E_USAGE, "no change is called '%.100s'", name);
+	return sl__fail(err, SL_E_USAGE,
+			"no change is called '%.100s'; 'sleuth optimize "
+			"--changes' lists them",
+			name);
 }
 
 /* Bytes of the model's weights; those that several values share count once. */
