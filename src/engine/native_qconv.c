@@ -19,6 +19,7 @@
 #include "engine/strided_layout.h"
 #include "engine/tiled_step.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,12 +92,13 @@ struct tile {
  * A tile, in assembler: compilers keep some of so many registers in memory.
  * zmm0 to zmm27 are the sums, the first and the second half of each result's
  * channels in turn; packing two results leaves each eight channels of them in
- * turn, which a permutation mends.
+ * turn, which a permutation mends.  Few registers are left for addresses: what
+ * the tile has is read from it.
  */
 /* clang-format off */
-#define LOAD(p, low, high)                    \
-	"vmovdqu64 %[bias], %%zmm" low "\n\t" \
-	"vmovdqu64 64+%[bias], %%zmm" high "\n\t"
+#define LOAD(p, low, high)                      \
+	"vmovdqu64 (%%rax), %%zmm" low "\n\t"   \
+	"vmovdqu64 64(%%rax), %%zmm" high "\n\t"
 #define MULTIPLY(p, low, high)                        \
 	"movq 8*" p "(%[pixels]), %%rax\n\t"          \
 	"vpbroadcastd (%%rax, %[k]), %%zmm30\n\t"     \
@@ -151,29 +153,31 @@ struct tile {
 	STORE(pack, "20", "22")                        \
 	STORE(pack, "24", "26")
 #define SUM(EACH)                                      \
+	"movq %c[bias](%[t]), %%rax\n\t"               \
 	EACH(LOAD)                                     \
 	"1:\n\t"                                       \
-	"movq %[start], %[k]\n\t"                      \
+	"movq %c[start](%[t]), %[k]\n\t"               \
 	"2:\n\t"                                       \
 	"vmovdqu64 (%[w]), %%zmm28\n\t"                \
 	"vmovdqu64 64(%[w]), %%zmm29\n\t"              \
 	"prefetcht1 (%[next])\n\t"                     \
 	EACH(MULTIPLY)                                 \
-	"addq %[ahead], %[next]\n\t"                   \
+	"addq %c[ahead](%[t]), %[next]\n\t"            \
 	"subq $-128, %[w]\n\t"                         \
 	"addq $4, %[k]\n\t"                            \
-	"cmpq %[end], %[k]\n\t"                        \
+	"cmpq %c[end](%[t]), %[k]\n\t"                 \
 	"jl 2b\n\t"                                    \
 	"addq $8*14, %[pixels]\n\t"                    \
 	"decq %[taps]\n\t"                             \
 	"jnz 1b\n\t"
 #define FINISH(EACH, store)                            \
-	"vmovups %[factors], %%zmm28\n\t"              \
-	"vmovups 64+%[factors], %%zmm29\n\t"           \
-	"vpbroadcastw %[zero], %%zmm30\n\t"            \
+	"movq %c[factors](%[t]), %%rax\n\t"            \
+	"vmovups (%%rax), %%zmm28\n\t"                 \
+	"vmovups 64(%%rax), %%zmm29\n\t"               \
+	"vpbroadcastw %c[zero](%[t]), %%zmm30\n\t"     \
 	EACH(ROUND)                                    \
 	"vmovdqu64 %[apart], %%zmm29\n\t"              \
-	"kmovd %[mask], %%k1\n\t"                      \
+	"kmovd %c[mask](%[t]), %%k1\n\t"               \
 	store
 /* clang-format on */
 
@@ -182,10 +186,14 @@ struct tile {
 		SUM(EACH) FINISH(EACH, store)                                  \
 		: [pixels] "+&r"(pixels), [w] "+&r"(w), [next] "+&r"(next),    \
 		  [taps] "+&r"(taps), [k] "=&r"(k), [y] "+&r"(y)               \
-		: [bias] "m"(*t->bias), [factors] "m"(*t->factors),            \
-		  [ahead] "m"(t->next_step), [start] "m"(t->start),            \
-		  [end] "m"(t->end), [step] "r"(step), [apart] "m"(APART[0]),  \
-		  [zero] "m"(t->y_zero), [mask] "m"(t->channels)               \
+		: [t] "r"(t), [step] "r"(step), [apart] "m"(APART),            \
+		  [bias] "i"(offsetof(struct tile, bias)),                     \
+		  [factors] "i"(offsetof(struct tile, factors)),               \
+		  [ahead] "i"(offsetof(struct tile, next_step)),               \
+		  [start] "i"(offsetof(struct tile, start)),                   \
+		  [end] "i"(offsetof(struct tile, end)),                       \
+		  [zero] "i"(offsetof(struct tile, y_zero)),                   \
+		  [mask] "i"(offsetof(struct tile, channels))                  \
 		: "rax", "memory", "cc", "k1", "xmm0", "xmm1", "xmm2", "xmm3", \
 		  "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",     \
 		  "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16",        \
@@ -194,6 +202,10 @@ struct tile {
 		  "xmm29", "xmm30")
 
 static const int64_t APART[8] = {0, 2, 4, 6, 1, 3, 5, 7};
+
+/* C promises strings of 4,095 characters only; these are the assembler's. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverlength-strings"
 
 /* Fourteen results, or eight, of which one is a copy. */
 VNNI static void
@@ -214,6 +226,8 @@ run_tile(const struct tile *t, uint8_t *y, int64_t step)
 	else
 		RUN(FOURTEEN, STORE_FOURTEEN("vpackuswb"));
 }
+
+#pragma GCC diagnostic pop
 
 /* Where not all results are wanted, they come into a copy first. */
 static void
