@@ -70,7 +70,7 @@ ticks_have_units(void **state)
 	struct sl_buf out = {0};
 	struct sl__svg s = {.out = &out};
 	const struct sl__axis x = {
-		.lo = 0, .hi = 0.05, .from = 0, .to = 100, .unit = "s"};
+		.lo = 0, .hi = 0.05, .from = 0, .to = 400, .unit = "s"};
 	const struct sl__axis y = {.lo = 1,
 				   .hi = 1e4,
 				   .from = 100,
@@ -157,6 +157,34 @@ log_ticks_have_room(void **state)
 	sl_buf_release(&out);
 }
 
+/* Where long texts would touch, as of 73.6 and 73.8 ms on 44 points, the step is
+ * the next of 1, 2 and 5. */
+static void
+ticks_have_room(void **state)
+{
+	struct sl_buf out = {0};
+	struct sl__svg s = {.out = &out};
+	const struct sl__axis y = {.lo = 0, .hi = 1, .from = 100, .to = 0};
+	struct sl__axis x = {.lo = 73.5e-3,
+			     .hi = 74.9e-3,
+			     .from = 60,
+			     .to = 368,
+			     .unit = "s"};
+
+	(void)state;
+	sl__svg_axis_x(&s, &x, &y);
+	assert_null(strstr(out.data, ">73.6 ms</text>"));
+	assert_non_null(strstr(out.data, ">73.5 ms</text>"));
+	assert_non_null(strstr(out.data, ">74.5 ms</text>"));
+	assert_int_equal(count_of(out.data, "<text"), 3);
+	out.n_bytes = 0;
+	x.to = 676; /* 88 points for 0.2 ms */
+	sl__svg_axis_x(&s, &x, &y);
+	assert_int_equal(count_of(out.data, "<text"), 7);
+	assert_non_null(strstr(out.data, ">74.8 ms</text>"));
+	sl_buf_release(&out);
+}
+
 /* Over less than a power of ten three values at least are named. */
 static void
 short_log_axes_have_finer_ticks(void **state)
@@ -219,6 +247,7 @@ main(void)
 		cmocka_unit_test(ticks_have_units),
 		cmocka_unit_test(ticks_fit_what_is_shown),
 		cmocka_unit_test(log_ticks_have_room),
+		cmocka_unit_test(ticks_have_room),
 		cmocka_unit_test(short_log_axes_have_finer_ticks),
 		cmocka_unit_test(intervals_lie_on_a_common_axis),
 	};

@@ -436,6 +436,29 @@ add_log_ticks(struct sl__svg *s, const struct sl__axis *axis,
 	}
 }
 
+/* Whether the texts of ticks that are 'step' apart have room beside each
+ * other. */
+static int
+has_room(const struct sl__axis *axis, double step, int is_x)
+{
+	double apart = fabs(axis->to - axis->from) * step;
+	double half = 0;
+
+	for (double k = ceil(axis->lo / step - 1e-9);
+	     k * step <= axis->hi + step * 1e-9; k++)
+		half = fmax(half, tick_half(axis, k * step, is_x));
+	return apart >= 2 * half * (axis->hi - axis->lo);
+}
+
+/* The next of 1, 2 and 5 times a power of ten, of one of these. */
+static double
+coarser(double step)
+{
+	double digit = step / pow(10, floor(log10(step) + 1e-9));
+
+	return step * (digit > 1.5 && digit < 3.5 ? 2.5 : 2);
+}
+
 static void
 add_ticks(struct sl__svg *s, const struct sl__axis *axis,
 	  const struct sl__axis *other, int is_x)
@@ -457,6 +480,8 @@ add_ticks(struct sl__svg *s, const struct sl__axis *axis,
 	step = tick_step(axis);
 	if (!isfinite(step) || !(step > 0) || axis->lo + step <= axis->lo)
 		return;
+	while (step < axis->hi - axis->lo && !has_room(axis, step, is_x))
+		step = coarser(step);
 	for (double k = ceil(axis->lo / step - 1e-9);
 	     k * step <= axis->hi + step * 1e-9; k++)
 		add_tick(s, axis, other, k * step, is_x);
