@@ -64,7 +64,10 @@ function plotAxes([across, up], frame) {
     setAll(line, {x1: frame.edge, x2: NARROW_WIDTH - 10, y1: y, y2: y});
   }
   const ticks = [...across.querySelectorAll('.tick')];
-  ticks.forEach((tick) => setAll(tick, {x: frame.x(numberOf(tick, 'x')), y: frame.end + 17}));
+  ticks.forEach((tick) => { // within the window
+    const x = Math.min(frame.x(numberOf(tick, 'x')), NARROW_WIDTH - 2 - widthOf(tick) / 2);
+    setAll(tick, {x, y: frame.end + 17});
+  });
   thinTicks(ticks);
   for (const title of across.querySelectorAll('.axis')) setAll(title, {x: (frame.edge + NARROW_WIDTH - 10) / 2, y: frame.end + 36});
   let last = Infinity; // upwards
