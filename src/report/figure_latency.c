@@ -69,9 +69,13 @@ static void
 add_median(struct sl__svg *s, const struct sl_latency *l,
 	   const struct sl__axis *x)
 {
-	double at = sl__axis_at(x, S_PER_NS * l->median.value);
+	double value = S_PER_NS * l->median.value;
+	double at = sl__axis_at(x, value);
 	struct sl__text t;
 
+	/* A saved result may say anything. */
+	if (!(value >= x->lo && value <= x->hi))
+		return;
 	sl__svg_open(s, "line", "line k1", "x1 y1 x2 y2", at, TOP, at, BOTTOM);
 	sl__svg_close(s);
 	sl__svg_label(s, "label middle", at, TOP - 8, "median %s",
