@@ -41,14 +41,17 @@ def measure(program, words, seeds):
 
 
 def slowed(result, factor):
-    """Times of a result that a history looks at, all by one factor."""
+    """Latencies of a result that a history looks at, all by one factor."""
     for part in [result, *result.get("results", [])]:
         latency = part.get("latency") or {}
-        if latency.get("median_ms"):
-            for key in ("median_ms", "p50_ms"):
-                latency[key] = latency[key] and latency[key] * factor
-            for end, value in (latency.get("ci95_ms") or {}).items():
-                latency["ci95_ms"][end] = value * factor
+        for key, value in latency.items():
+            if key.endswith("_ms") and isinstance(value, dict):
+                for end, limit in value.items():
+                    value[end] = limit and limit * factor
+            elif key.endswith("_ms") and value:
+                latency[key] = value * factor
+        for sample in latency.get("samples") or []:
+            sample["ms"] = sample["ms"] and sample["ms"] * factor
 
 
 def fill(program, path, n, hostile=""):

@@ -69,12 +69,11 @@ static void
 add_median(struct sl__svg *s, const struct sl_latency *l,
 	   const struct sl__axis *x)
 {
-	double value = S_PER_NS * l->median.value;
-	double at = sl__axis_at(x, value);
+	double at = sl__axis_at(x, S_PER_NS * l->median.value);
 	struct sl__text t;
 
 	/* A saved result may say anything. */
-	if (!(value >= x->lo && value <= x->hi))
+	if (!(at >= x->from && at <= x->to))
 		return;
 	sl__svg_open(s, "line", "line k1", "x1 y1 x2 y2", at, TOP, at, BOTTOM);
 	sl__svg_close(s);
